@@ -12,7 +12,7 @@ from typing import Final
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     # Reading a submit description
     "CRN001": ("colon", "bad-name", "no-statement", "empty-file", "heredoc", "include", "use", "too-many-errors"),
-    "CRN002": ("not-text", "not-utf8", "too-large"),
+    "CRN002": ("not-text", "not-utf8", "odd-comment", "too-large"),
     "CRN003": ("runs-command",),
     "CRN004": ("file-outside", "unknown-include", "unknown-items"),
     "CRN005": ("macro-cycle", "macro-depth", "macro-size", "macro-work", "macro-function"),

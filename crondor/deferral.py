@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from crondor._named_tuple import NamedTuple
+from crondor._types import expect
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 
@@ -62,6 +64,9 @@ class Arrival(NamedTuple):
         return MISSED_DEFERRED_EXECUTION_TIME if self.verdict is Verdict.MISSED else None
 
 
+_PLAIN: Final = {int}
+
+
 @dataclass(frozen=True)
 class Deferral:
     """One run: DeferralTime (epoch seconds), its window and prep time and the schedd's interval (seconds).
@@ -77,6 +82,10 @@ class Deferral:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
+        numbers = (self.time, self.window, self.prep_time, self.schedd_interval)
+        if {*map(type, numbers)} != _PLAIN:  # rare: a subclass of int, or what is no number
+            for name, number in zip(("time", "window", "prep_time", "schedd_interval"), numbers, strict=True):
+                expect(name, number, (int, float), "a number of seconds")
         faults = []
         if self.time <= 0:
             held = f"the starter holds the job (code {MISSED_DEFERRED_EXECUTION_TIME})"

@@ -24,6 +24,7 @@ from crondor._recurrence.refusals import (
 )
 from crondor._recurrence.schedd_walk import ScheddAnswer, ScheddWalk
 from crondor._recurrence.zone_walk import ZoneWalk
+from crondor._types import expect
 from crondor.diagnostics import Diagnostic
 from crondor.spec import CronSpec, Dialect
 from crondor.zones import Policy, Zone, zone_of
@@ -80,11 +81,7 @@ class Recurrence:
 
     def __init__(self, spec: CronSpec, zone: str | tzinfo = "UTC", policy: Policy | None = None) -> None:
         """Take a zone by IANA name or as a tzinfo. Raises UnknownZone."""
-        given: object = spec
-        if not isinstance(given, CronSpec):
-            hint = ": write Recurrence(CronSpec.from_line(...))" if isinstance(given, str) else ""
-            message = f"spec is a CronSpec, not {type(given).__name__}{hint}"
-            raise TypeError(message)
+        expect("spec", spec, CronSpec, "a CronSpec", "write CronSpec.from_line('30 2 * * *')")
         self._spec = spec
         self._zone = zone_of(zone)
         dialect = spec.dialect

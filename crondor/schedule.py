@@ -20,6 +20,7 @@ from crondor._schedule.job_terms import (
     seconds_of,
 )
 from crondor._schedule.submit_terms import InvalidSchedule, Read, cron_value, read_commands
+from crondor._types import expect
 from crondor.deferral import (
     DEFAULT_PREP_TIME,
     DEFAULT_SCHEDD_INTERVAL,
@@ -145,6 +146,9 @@ class JobSchedule:
         at ``now`` (epoch seconds), when the schedd reads it; everything else when it is asked for. The rules are those
         of condor_submit 25.14 (docs/deferral.md). Raises InvalidSchedule or InvalidSpec with all faults.
         """
+        expect("commands", commands, Mapping, "a mapping of submit commands", "for a file read_submit(Source(text))")
+        for name, text in commands.items():
+            expect(name, text, str, "text as in a submit file")
         terms = read_commands(commands, spans or {}, dialect, _reader(evaluate, now))
         return cls(
             spec=terms.spec,

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from typing import NoReturn
 
 from crondor._named_tuple import NamedTuple
+from crondor._types import expect
 
 
 class Source:
@@ -22,6 +23,7 @@ class Source:
 
     def __init__(self, text: str, name: str = "<text>") -> None:
         """Take the text as it is."""
+        expect("text", text, str, "text", "for bytes bytes.decode()")
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "_line_starts", [])

@@ -21,6 +21,7 @@ from crondor._spec.fields import (
     read_field,
 )
 from crondor._spec.schedd_fields import ScheddField, illegal_characters, read_schedd_field, zero_step
+from crondor._types import expect
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.source import Source, Span
@@ -103,10 +104,7 @@ class CronSpec:
         """
         dialect = Dialect(dialect)
         reader = _read_schedd if dialect is Dialect.HTCONDOR else _read
-        given: object = line
-        if not isinstance(given, str):
-            message = f"line is text with five fields, such as '*/5 * * * *', not {type(given).__name__}"
-            raise TypeError(message)
+        expect("line", line, str, "text with five fields", "write '*/5 * * * *'")
         words = line.split()
         if len(words) == len(FIELDS):
             minute, hour, day_of_month, month, day_of_week = words
@@ -133,12 +131,7 @@ class CronSpec:
         is a fault. Raises InvalidSpec.
         """
         dialect = Dialect(dialect)
-        whole: object = ad
-        if not isinstance(whole, Mapping):
-            message = (
-                f"ad is a mapping of job attributes, not {type(whole).__name__}: for text use CronSpec.from_line(...)"
-            )
-            raise TypeError(message)
+        expect("ad", ad, Mapping, "a mapping of job attributes", "for text CronSpec.from_line(...)")
         attributes = {key.lower(): value for key, value in ad.items()}
         given = {f.name: attributes.get(f.attribute.lower()) for f in FIELDS}
         faults = []
@@ -236,9 +229,7 @@ _set = object.__setattr__
 
 def _check_types(given: tuple[object, ...]) -> None:
     for field, text in zip(FIELDS, given, strict=True):
-        if text is not None and not isinstance(text, str):
-            message = f"{field.name} is text as in a submit file, or None, not {type(text).__name__}"
-            raise TypeError(message)
+        expect(field.name, text, (str, type(None)), "text as in a submit file, or None")
 
 
 def _set_value(spec: CronSpec, given: _Texts, bits: _Bits, stars: _Stars, dialect: Dialect) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
+from crondor._types import expect
 from crondor.calendar import LONGEST, MONTHS, WEEKDAYS
 from crondor.day_rule import DecidedBy, decided_by
 from crondor.spec import FIELDS, CronSpec
@@ -41,6 +42,7 @@ def describe(spec: CronSpec) -> str:
     names no existing date reads "never" and the reason. What the schedd does beyond the values of a schedule
     (docs/dialects.md) is not told here. Raises nothing.
     """
+    expect("spec", spec, CronSpec, "a CronSpec", "write CronSpec.from_line('30 2 * * *')")
     text = ""
     for size in _LIST_SIZES:
         text = _sentence(spec, size)

@@ -11,6 +11,7 @@ from threading import Lock
 from zoneinfo import ZoneInfo
 
 from crondor._named_tuple import NamedTuple
+from crondor._types import expect
 from crondor.diagnostics import CrondorError, Diagnostic
 
 # The closest two changes of any zone since 1970 lie 6.9 days apart (Gaza, Noronha): between two looks at
@@ -162,10 +163,7 @@ def zone_of(zone: str | tzinfo) -> Zone:
     """
     if isinstance(zone, ZoneInfo) and (key := zone.key):
         return _keyed_zone(key, zone)
-    given: object = zone
-    if not isinstance(given, (str, tzinfo)):
-        message = f"a zone is an IANA name or a tzinfo, not {type(given).__name__}"
-        raise TypeError(message)
+    expect("a zone", zone, (str, tzinfo), "an IANA name or a tzinfo")
     if isinstance(zone, str):
         return _named_zone(zone)
     try:

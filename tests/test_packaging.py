@@ -59,6 +59,14 @@ def test_wheel_holds_every_schema(wheel: dict[str, str]) -> None:
     assert here
 
 
+def test_wheel_holds_every_table_of_knowledge(wheel: dict[str, str]) -> None:
+    """They are read from beside the modules."""
+    folder = "crondor/knowledge/data/"
+    here = {folder + path.name for path in (ROOT / folder).iterdir()}
+    assert {path for path in wheel if path.startswith(folder)} == here
+    assert here
+
+
 def test_wheel_says_that_it_is_typed(wheel: dict[str, str]) -> None:
     """A type checker believes the annotations only beside a py.typed."""
     assert "crondor/py.typed" in wheel

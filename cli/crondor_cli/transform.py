@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -24,13 +23,13 @@ from crondor.source import Source
 from crondor.transform import TransformFacts, TransformOutcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
-from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.file_problem import FileProblem, file_problem
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.route_options import load_config
-from crondor_cli.common.transform_progress import AdFindings, Progress
 
 EXAMPLE = """\
 echo 'SET Site "A"' > site.rules
@@ -123,8 +122,7 @@ def command(
     context = Context(now=clock.now, zone=clock.zone, seed=seed)
     folder = str(Path.cwd())
     files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)
-    progress = Progress(is_wanted=out != "-" or not _is_terminal())
-    findings = AdFindings(progress)
+    findings = AdFindings()
     knobs = _knobs(config, allow_dirs, context, findings)
     loaded = Rules(TransformFacts(knobs, environ=os.environ, context=context, files=files))
     try:
@@ -137,12 +135,11 @@ def command(
         for path in paths
     )
     outcomes = transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace)
-    made = _made(outcomes, findings, progress)
+    made = _made(outcomes, findings)
     texts = map(_diff, made) if diff else write_ads(_ads(made), Format(format_), Order(order))
     try:
         _write(texts, out)
     finally:
-        progress.clear()
         findings.end()
     if findings.failed:
         raise click.exceptions.Exit(1)
@@ -180,15 +177,11 @@ def _load(
     loaded.finish()
 
 
-def _is_terminal() -> bool:
-    return sys.stdout is not None and sys.stdout.isatty()
-
-
 def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
     """Look at all files before the first ad is written. Raises UsageError."""
     for path in ads:
         if path != "-" and (reason := _why_not(path)):
-            raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
+            raise FileProblem(f"cannot read '{printable(path)}': {reason}")
     if out == "-" or not Path(out).is_file():
         return
     for path in (*ads, *rules):
@@ -214,17 +207,14 @@ def _source(path: str) -> Source:
         with Path(path).open("rb") as file:
             data = file.read(MAX_BYTES + 1)  # one byte more than is allowed says enough, of /dev/zero too
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise click.UsageError(f"Can't open rules file: '{printable(path)}': {reason}") from None
+        raise file_problem("read", path, error) from None
     return source_from_bytes(data, path)
 
 
-def _made(outcomes: Iterator[TransformOutcome], findings: AdFindings, progress: Progress) -> Iterator[TransformOutcome]:
+def _made(outcomes: Iterator[TransformOutcome], findings: AdFindings) -> Iterator[TransformOutcome]:
     """Yield the outcomes that have an ad, and say on stderr what was done and what was wrong."""
     for number, outcome in enumerate(outcomes, start=1):
-        progress.show(number)
         if outcome.trace:
-            progress.clear()
             place = outcome.before.place
             shown = "" if place is None else f" of {place.name}:{place.line}"
             say(f"# ad {number}{printable(shown)}: {printable(', '.join(outcome.applied))}", err=True)
@@ -235,7 +225,6 @@ def _made(outcomes: Iterator[TransformOutcome], findings: AdFindings, progress: 
         if outcome.ad is not None:
             yield outcome
         else:
-            progress.clear()
             place = outcome.before.place
             where = "" if place is None else f" of {place.name}:{place.line}"
             say(f"Transform of ad {number}{printable(where)} failed!", err=True)

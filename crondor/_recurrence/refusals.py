@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crondor._recurrence.local_walk import WallClock
 from crondor._recurrence.schedd_walk import ScheddWalk
+from crondor._types import expect
 from crondor.calendar import LONGEST
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
@@ -35,6 +36,7 @@ def never_reason(spec: CronSpec) -> str | None:
 
     Exact for every dialect.
     """
+    expect("spec", spec, CronSpec, "a CronSpec", "write CronSpec.from_line('30 2 * * *')")
     empty = ScheddWalk(spec, zone_of("UTC")).hangs if spec.dialect is Dialect.HTCONDOR else WallClock(spec).never
     if not empty:
         return None

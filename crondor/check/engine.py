@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from crondor._types import expect
 from crondor.check.hearing import distinct, place
 from crondor.check.rule import Finding
 from crondor.check.rules import COMMENT_RULES, FILE_RULES, JOB_RULES, RULES
@@ -37,6 +38,8 @@ def check_submit(source: Source | str, settings: CheckSettings, read: Read = rea
     nothing: a description that cannot be read is a finding.
     """
     source = Source(source) if isinstance(source, str) else source
+    expect("source", source, Source, "a Source or a text", "write Source(text, 'job.sub')")
+    expect("settings", settings, CheckSettings, "CheckSettings", "write CheckSettings(now, 'Europe/Berlin')")
     return report_of(read_file(source, settings, read))
 
 

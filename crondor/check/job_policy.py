@@ -6,25 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from crondor._schedule.leaving import RETRIES
+from crondor.check.policy_names import NAMES, POLICIES, REMOVE
 from crondor.check.subject import CheckedJob
 from crondor.job.status import JobStatus
-
-# condor_submit puts attributes with + or MY. into the ad last, so these win.
-_NAMES: Final = {
-    attribute: (f"my.{attribute.lower()}", command, attribute.lower())
-    for attribute, command in (
-        ("OnExitRemove", "on_exit_remove"),
-        ("OnExitHold", "on_exit_hold"),
-        ("PeriodicRelease", "periodic_release"),
-        ("PeriodicRemove", "periodic_remove"),
-        ("PeriodicHold", "periodic_hold"),
-    )
-}
-REMOVE: Final = _NAMES["OnExitRemove"]
-RELEASE: Final = _NAMES["PeriodicRelease"]
-PERIODIC_HOLD: Final = _NAMES["PeriodicHold"]
-PERIODIC: Final = (*_NAMES["PeriodicRemove"], *PERIODIC_HOLD)
-POLICIES: Final = tuple(name for names in _NAMES.values() for name in names)
 
 _LITERALS: Final = {"true": False, "false": True}  # most of on_exit_remove; they need no engine
 _LONGEST: Final = 2000  # characters of the expressions that are tried on every outcome
@@ -85,5 +69,5 @@ def _is_plain(job: CheckedJob) -> bool:
 
 def _policies(job: CheckedJob) -> dict[str, str]:
     """Return the texts of the policies by attribute."""
-    found = ((attribute, job.first(*names)) for attribute, names in _NAMES.items())
+    found = ((attribute, job.first(*names)) for attribute, names in NAMES.items())
     return {attribute: job.values[name] for attribute, name in found if name is not None}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from crondor._named_tuple import NamedTuple
 from crondor.check.edit import TextChange, key_of
-from crondor.check.job_policy import POLICIES
+from crondor.check.policy_names import POLICIES
 from crondor.schedule import COMMANDS
 from crondor.source import Source
 from crondor.spec import FIELDS

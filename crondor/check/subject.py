@@ -12,9 +12,11 @@ from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
+from crondor.check.made import LONGEST, MadeJobs, make_jobs
 from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
 from crondor.source import Source, Span
@@ -56,12 +58,16 @@ _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "fil
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds)."""
+    """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
+
+    ``target`` is the release of HTCondor that the file is submitted to; 24 stands for the newest of its series.
+    """
 
     now: int
     zone: str | tzinfo = "UTC"
     policy: Policy | None = None
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+    target: Release = NEWEST
 
 
 @dataclass(frozen=True)
@@ -319,6 +325,13 @@ class CheckedFile:
             yield Diagnostic(
                 "too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file"
             )
+
+    @cached_property
+    def made(self) -> MadeJobs | None:
+        """What making the jobs' ads showed, None where they cannot be made, or it would take too long."""
+        if self.submit is None or not self.is_whole or not self.is_checked or len(self.source.text) > LONGEST:
+            return None
+        return make_jobs(self.submit) if self.effort.left > 0 else None
 
     @cached_property
     def misspelt(self) -> tuple[Diagnostic, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 from crondor._named_tuple import NamedTuple
+from crondor._types import wrong_type
 from crondor.classad.compile import read
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
@@ -56,9 +57,18 @@ class ClassAd(MutableMapping[str, Expression]):
         self._names_are_shared = False
         self._parent: ClassAd | None = None
         self.place: Place | None = None
-        pairs = attributes.items() if isinstance(attributes, Mapping) else attributes
-        for name, value in pairs:
-            self.set(name, value)
+        if isinstance(attributes, Mapping):
+            pairs: Iterable[tuple[str, object]] = attributes.items()
+        else:
+            given: object = attributes
+            if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+                raise wrong_type("attributes", attributes, "a mapping, or pairs", "read_ad() reads text")
+            pairs = attributes
+        for pair in pairs:
+            each: object = pair
+            if not (isinstance(each, (tuple, list)) and len(each) == 2 and isinstance(each[0], str)):
+                raise wrong_type("an attribute", each, "a pair of a name and a value")
+            self.set(*each)
 
     @classmethod
     def of(cls, codes: dict[str, Code | str], names: dict[str, str], place: Place | None = None) -> ClassAd:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from crondor._types import expect
 from crondor.classad.scope import Context
 from crondor.config.configuration import VERSION, Configuration, Knob
 from crondor.config.defaults import DEFAULTS
@@ -49,6 +50,7 @@ def read_config(  # noqa: PLR0913 - all that a configuration may see beside its 
 
     Never fails: what is wrong stands in the result's ``diagnostics``, with HTCondor's words for what it refuses.
     """
+    expect("source", source, (str, Source, Mapping), "text, a Source, or a mapping of knobs")
     begun = (
         base
         if isinstance(base, Configuration)

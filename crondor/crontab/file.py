@@ -12,6 +12,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
+from crondor._encoding import odd_comment
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
@@ -92,6 +93,8 @@ class _Reader:
         at = 1 if text.startswith("\ufeff") else 0
         if at:
             self._warn("byte-order-mark", "the file begins with a byte order mark", self.source.span(0, 1), "remove it")
+        odd = odd_comment(self.source)
+        self.found += [] if odd is None else [odd]
         returns = text.find("\r\n")
         if returns >= 0:
             message = "lines end with a carriage return, which cron takes for a part of the command; it is left out"

@@ -10,7 +10,7 @@ HTCondor: ClassAdLogReader::Poll, ClassAdLogProber::probe.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -53,11 +53,12 @@ class Follower:
     docs/job-queue.md).
     """
 
-    def __init__(self, path: Path | str, *, live: bool = True) -> None:
-        """Read nothing yet; the first poll reads the log."""
+    def __init__(self, path: Path | str, *, live: bool = True, on_read: Callable[[int], object] | None = None) -> None:
+        """Read nothing yet; the first poll reads the log. ``on_read`` is told how many bytes of it are read."""
         self.path = Path(path)
         self.mirror = Mirror(live=live)
         self.offset = 0
+        self._on_read = on_read
         self._recovery = Recovery(self.mirror, str(path), tolerant=True)
         self._torn = False
         self._first = b""
@@ -147,6 +148,8 @@ class Follower:
             self.offset += len(piece)
             self._proof = (self._proof + piece[-_PROOF:])[-_PROOF:]
             yield piece
+            if self._on_read is not None:
+                self._on_read(self.offset)
 
     def _answer(self, transactions: tuple[tuple[AdChange, ...], ...], *, reloaded: bool) -> QueuePoll:
         waiting = self._torn or self._recovery.in_transaction

@@ -8,7 +8,7 @@ from crondor.macro.around import Around
 from crondor.macro.errors import Budget, MacroError
 from crondor.macro.expand import Lookup, expand, expand_defined, expand_self
 from crondor.macro.lines import BLANKS, LineReader, LogicalLine
-from crondor.macro.text import MAX_BYTES, InvalidText, not_utf8, source_from_bytes, source_in_bytes
+from crondor.macro.text import MAX_BYTES, InvalidText, source_from_bytes
 
 __all__ = [
     "BLANKS",
@@ -23,7 +23,5 @@ __all__ = [
     "expand",
     "expand_defined",
     "expand_self",
-    "not_utf8",
     "source_from_bytes",
-    "source_in_bytes",
 ]

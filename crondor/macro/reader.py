@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from crondor._encoding import odd_comment
 from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError
 from crondor.macro import statement
@@ -135,6 +136,9 @@ class StatementReader(ABC):
 
         statements = line*
         """
+        odd = odd_comment(source)
+        if odd is not None and odd.span is not None:
+            self.found.warn(odd.kind, odd.message, odd.span, odd.help)
         around = self.lines, self.ifs
         self.lines, self.ifs = LineReader(source), None
         while (line := self.next_line()) is not None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import NoReturn
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor._encoding import LINE_WITH_BYTES
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
 
 MAX_BYTES = 16 * 1024 * 1024
 _UTF32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_COMMENT = re.compile(r"[ \t]*#").match
 _EXCERPT = 4096  # bytes kept on either side of a bad byte, so that the message can show its line
 
 
@@ -20,8 +23,10 @@ class InvalidText(CrondorError, ValueError):
 def source_from_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> Source:
     """Return the text of a file, ``limit`` being the largest size in bytes.
 
-    The text must be UTF-8. A byte order mark stays in the text: whether it is allowed is a question of the language.
-    Raises InvalidText for UTF-16 or UTF-32 with a byte order mark, a NUL byte, invalid UTF-8, or too many bytes.
+    The text must be UTF-8, but for its comments: there a byte that is none stays as half a character
+    (surrogateescape), of which ``odd_comment`` warns. A byte order mark stays in the text: whether it is allowed is a
+    question of the language. Raises InvalidText for UTF-16 or UTF-32 with a byte order mark, a NUL byte, invalid UTF-8
+    elsewhere, or too many bytes.
     """
     if len(data) > limit:
         _refuse(name, "too-large", f"the file is larger than {limit} bytes, and crondor reads no more")
@@ -34,37 +39,20 @@ def source_from_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> Source:
         _refuse_at(data, nul, name, "not-text", message)
     try:
         return Source(data.decode("utf-8"), name)
-    except UnicodeDecodeError as error:
-        message = f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} does not belong here"
-        _refuse_at(data, error.start, name, "not-utf8", message, "save the file as UTF-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "surrogateescape")
+    for found in LINE_WITH_BYTES.finditer(text):
+        if not _is_comment(text, found.start()):
+            before = text[: found.end() - 1].encode("utf-8", "surrogateescape")
+            message = f"the file is not UTF-8 text: byte 0x{data[len(before)]:02x} does not belong here"
+            _refuse_at(data, len(before), name, "not-utf8", message, "save the file as UTF-8")
+    return Source(text, name)
 
 
-def source_in_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> tuple[Source, str]:
-    """Return a text and its encoding: UTF-8, or else Latin-1, where each byte is a character, as HTCondor has it.
-
-    Raises InvalidText for what is no text in any encoding.
-    """
-    try:
-        return source_from_bytes(data, name, limit), "utf-8"
-    except InvalidText as error:
-        if error.diagnostics[0].kind != "not-utf8" or data.startswith(_UTF32 + _UTF16):
-            raise
-    return Source(data.decode("latin-1"), name), "latin-1"
-
-
-def not_utf8(source: Source) -> Diagnostic | None:
-    """Return the warning of a Latin-1 text, at the first byte that is not UTF-8; a note where all are in comments."""
-    data = source.text.encode("latin-1")
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        at = error.start
-    else:
-        return None
-    is_said = all(line.isascii() or line.lstrip(" \t").startswith("#") for line in source.text.split("\n"))
-    message = f"the file is not UTF-8 text: byte 0x{data[at]:02x} does not belong here, and HTCondor takes it as it is"
-    severity = Severity.NOTE if is_said else Severity.WARNING
-    return Diagnostic("not-utf8", message, severity, source.span(at, at + 1), "save the file as UTF-8")
+def _is_comment(text: str, begin: int) -> bool:
+    """Say whether the line that begins there is a comment, and surely no part of a continued line."""
+    end = begin - (2 if text.endswith("\r\n", 0, begin) else 1)
+    return _COMMENT(text, begin) is not None and not text.endswith("\\", 0, max(0, end))
 
 
 def _refuse(name: str, code: str, message: str, help: str | None = None) -> NoReturn:  # noqa: A002 - Diagnostic's word

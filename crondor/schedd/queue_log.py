@@ -5,7 +5,7 @@ What the schedd has not written is not seen: DeferralTime is one (docs/schedd.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
 from typing import Final, NoReturn
@@ -38,12 +38,13 @@ class QueueLogSchedd:
         zone: str | tzinfo = "UTC",
         history_path: Path | str | None = None,
         embedded: bool = False,
+        on_read: Callable[[int], object] | None = None,
     ) -> None:
-        """Read the log for the first time. Raises QueueIO, and UnknownZone."""
+        """Read the log for the first time; ``on_read`` is told how many bytes are. Raises QueueIO, and UnknownZone."""
         self.capabilities = Capabilities(
             atomic_edits=False, can_submit=False, can_write=False, sees_deferral_time=embedded
         )
-        self._follower = Follower(path, live=not embedded)
+        self._follower = Follower(path, live=not embedded, on_read=on_read)
         self._clock = clock
         self._zone = zone
         self._history_path = history_path

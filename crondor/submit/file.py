@@ -22,6 +22,7 @@ class SubmitFile:
     ``sources`` are the submit file and what it includes or takes rows from. ``unknown`` is the part of the warnings
     that hides something: a command that would be run, a file that may not be read. Where it is not empty, HTCondor
     may make other jobs, or more. ``behind_queue`` is the first line behind the first queue statement, if there is any.
+    ``looked_up`` are the lower-case names that lines of the file have asked for: in conditions, lists and the like.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class SubmitFile:
         table: Table,
         facts: SubmitFacts,
         behind_queue: Span | None = None,
+        looked_up: frozenset[str] = frozenset(),
     ) -> None:
         """Take what a reader has found; ``sources`` begins with the submit file itself."""
         self.sources = sources
@@ -40,6 +42,7 @@ class SubmitFile:
         self.warnings = warnings
         self.unknown = unknown
         self.behind_queue = behind_queue
+        self.looked_up = looked_up
         self._table = table
         self._facts = facts
 
@@ -88,7 +91,11 @@ class SubmitFile:
         first = next((queue for queue in self.queues if queue.jobs), None)
         node = "" if first is None else node_of_jobs(first, self._table, self._facts, default_universe)
         facts = self._facts._replace(cluster=cluster, node=node)
-        return SubmitFile(self.sources, self.queues, self.warnings, self.unknown, self._table, facts, self.behind_queue)
+        return SubmitFile(
+            *(self.sources, self.queues, self.warnings, self.unknown, self._table, facts),
+            self.behind_queue,
+            self.looked_up,
+        )
 
     def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:
         """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.

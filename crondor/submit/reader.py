@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
+from crondor._types import expect
 from crondor.diagnostics import CrondorError
 from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
 from crondor.macro.queue_statement import QueueArguments, QueueError
@@ -54,6 +55,7 @@ def read_submit(  # noqa: PLR0913 - all that a submit description may see beside
     Commands that HTCondor would run, and files that may not be read, are no faults: reading goes on, and the result's
     ``unknown`` names them. Raises InvalidSubmit with all faults at once, those of included files too.
     """
+    expect("source", source, Source, "a Source", "write Source(text, 'job.sub')")
     facts = SubmitFacts(host, environ, now, zone, seed)
     knobs = None if config is None else {name.lower(): text for name, text in config.items()}
     return _Reader(source, facts, files, knobs).read(tuple(append), queue)
@@ -108,8 +110,8 @@ class _Reader(StatementReader):
         warnings = (*self.found.warnings, *self.found.unknown)
         unknown = tuple(self.found.unknown)
         queues, sources = tuple(self.work.queues), tuple(self.sources)
-        table, facts = self.work.table, self.work.facts
-        return SubmitFile(sources, queues, warnings, unknown, table, facts, self.behind_queue)
+        table, facts, looked_up = self.work.table, self.work.facts, self.work.looked_up
+        return SubmitFile(sources, queues, warnings, unknown, table, facts, self.behind_queue, looked_up)
 
     def run(self, source: Source) -> None:
         """Read a text, if it is one."""

@@ -8,7 +8,7 @@ from crondor.source import Source, Span
 from crondor.submit.errors import SubmitFindings
 from crondor.submit.facts import SubmitFacts
 from crondor.submit.jobs import QueuedItems, node_of_jobs, way_of
-from crondor.submit.scope import JobNumbers, Scope
+from crondor.submit.scope import JobNumbers, Origin, Scope
 from crondor.submit.table import Table
 
 MAX_QUEUES = 100_000
@@ -29,6 +29,7 @@ class Workspace:
         self.jobs = 0
         self.last_job = JobNumbers()
         self.after_queue: Span | None = None
+        self._looked_up: dict[str, Origin] = {}
 
     def add(self, arguments: QueueArguments, span: Span, *, is_implied: bool = False) -> None:
         """Add a queue statement, and leave behind it what HTCondor leaves: used loop variables, the last job."""
@@ -104,7 +105,13 @@ class Workspace:
         """Return what names mean here, between the jobs of the last queue statement and those of the next."""
         scope = Scope(self.table, self.facts, self.table.version, self.last_job)
         scope.has_folder = self.jobs > 0
+        scope.used = self._looked_up
         return scope
+
+    @property
+    def looked_up(self) -> frozenset[str]:
+        """The names that the lines themselves have asked for: conditions, lists, and values of their own name."""
+        return frozenset(self._looked_up)
 
     def word(self, name: str, snake: str) -> str:
         """Return the value of a command of two spellings as it is here, nothing where it is not assigned."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from crondor.check import RULES, CheckSettings, check_submit, page
 from crondor.check.edit import apply
+from crondor.knowledge import Release
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
@@ -23,17 +25,23 @@ def read(source: Source) -> SubmitFile:
     return read_submit(source, files=Files([NOWHERE], base=NOWHERE), now=SETTINGS.now)
 
 
-def codes(text: str) -> set[str]:
+def settings_of(code: str) -> CheckSettings:
+    """Return what a page's examples are checked with: ``With `--target 23`:`` is said before them."""
+    target = re.search(r"^With `--target (\S+)`:$", page(code), re.MULTILINE)
+    return replace(SETTINGS, target=Release.parse(target[1])) if target else SETTINGS
+
+
+def codes(text: str, settings: CheckSettings = SETTINGS) -> set[str]:
     """Return the codes of what is found in a description."""
-    return {finding.diagnostic.code for finding in check_submit(Source(text, "job.sub"), SETTINGS, read).findings}
+    return {finding.diagnostic.code for finding in check_submit(Source(text, "job.sub"), settings, read).findings}
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_first_description_triggers_the_rule_and_the_second_does_not(code: str) -> None:
     """An example that shows nothing, or a remedy that helps nothing, is wrong."""
     bad, good = BLOCK.findall(page(code))
-    assert code in codes(bad)
-    assert code not in codes(good)
+    assert code in codes(bad, settings_of(code))
+    assert code not in codes(good, settings_of(code))
 
 
 @pytest.mark.parametrize("code", CODES)

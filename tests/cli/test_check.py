@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import signal
-import struct
 import subprocess
-import termios
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -339,14 +332,14 @@ def test_every_byte_that_no_cure_is_about_stays(tmp_path: Path, end: bytes) -> N
     assert path.read_bytes() == after
 
 
-@pytest.mark.parametrize(("before", "level"), [(b"# K\xe4se\n", "note"), (b"arguments = K\xe4se \xc3\n", "warning")])
-def test_latin_1_is_checked_and_cured_and_stays_so(tmp_path: Path, before: bytes, level: str) -> None:
+def test_latin_1_in_a_comment_is_checked_and_cured_and_stays_so(tmp_path: Path) -> None:
     """HTCondor takes the bytes as they are; the diff has them, too, so that patch(1) takes it."""
+    before = b"# K\xe4se\n"
     path = tmp_path / "job.sub"
     path.write_bytes(before + f"{HEAD}\ncron_minutes = 0\nqueue\n".encode())
     found = check("--format", "json", str(path)).data["files"][0]["findings"]
     said = [(each["severity"], each["place"]["line"], each["place"]["column"]) for each in found]
-    assert (level, 1, before.index(b"\xe4") + 1) in said
+    assert ("warning", 1, before.index(b"\xe4") + 1) in said
     assert "CRN501" in {each["code"] for each in found}
     shown = process("check", "--no-config", "--fix", str(path)).stdout
     assert b" " + before + f" {HEAD}\n-cron_minutes = 0\n+cron_minute = 0\n queue\n".encode() in shown
@@ -354,7 +347,9 @@ def test_latin_1_is_checked_and_cured_and_stays_so(tmp_path: Path, before: bytes
     assert path.read_bytes() == before + f"{HEAD}\ncron_minute = 0\nqueue\n".encode()
 
 
-@pytest.mark.parametrize("data", ["queue\n".encode("utf-16"), "queue\n".encode("utf-32"), b"a\0\n", b"\xff\xfe\xff"])
+@pytest.mark.parametrize(
+    "data", ["queue\n".encode("utf-16"), "queue\n".encode("utf-32"), b"a\0\n", b"\xff\xfe\xff", b"a = \xe4\n"]
+)
 def test_what_is_no_text_is_not_written_to(tmp_path: Path, data: bytes) -> None:
     """Nobody knows what its letters are."""
     path = tmp_path / "job.sub"
@@ -504,55 +499,6 @@ def test_sarif_changes_the_file_that_a_fix_changes(write: Write) -> None:
     assert result["fixes"][0]["artifactChanges"][0]["artifactLocation"]["uri"].endswith("job.sub")
 
 
-def seen_on_a_terminal(folder: Path, columns: int, *, stop_at: bytes | None = None) -> tuple[int, bytes]:
-    """Run `crondor check` with its stderr on a terminal; return the status and what stood there.
-
-    Ctrl-C is sent when ``stop_at`` has been seen.
-    """
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    command = [*PROGRAM, "check", "--no-config", "--tz", "UTC", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=slave, env=environment()) as process_:
-        os.close(slave)
-        seen = b""
-        with suppress(OSError):  # Linux: the other end is closed
-            while piece := os.read(master, 1024):
-                seen += piece
-                if stop_at is not None and stop_at in seen:
-                    process_.send_signal(signal.SIGINT)
-                    stop_at = None
-    os.close(master)
-    return process_.returncode, seen
-
-
-@pytest.fixture
-def many(tmp_path: Path) -> Path:
-    """Return a folder with many files."""
-    for number in range(300):
-        (tmp_path / f"{number}.sub").write_text("\n".join(CLEAN) + "\n", encoding="utf-8")
-    return tmp_path
-
-
-@pytest.mark.parametrize("columns", [30, 100])
-def test_a_progress_bar_fits_its_terminal(many: Path, columns: int) -> None:
-    """Whatever its width; the cursor is back at the end."""
-    status, seen = seen_on_a_terminal(many, columns)
-    assert status == 0
-    assert b"100%" in seen
-    assert seen.rstrip().endswith(b"\x1b[?25h")
-    assert max(len(line.replace(b"\x1b[?25l", b"").rstrip()) for line in seen.split(b"\r")) < max(columns, 36)
-
-
-def test_ctrl_c_ends_a_progress_bar(many: Path) -> None:
-    """With 130, the cursor back, and no word."""
-    for number in range(300, 3000):  # so many that it is not through before the signal comes
-        (many / f"{number}.sub").hardlink_to(many / "0.sub")
-    status, seen = seen_on_a_terminal(many, 80, stop_at=b"%")
-    assert status == 130
-    assert b"\x1b[?25h" in seen
-    assert b"Traceback" not in seen
-
-
 def test_without_files_those_of_the_folder_are_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As linters do; where there is none, that is said."""
     monkeypatch.chdir(tmp_path)
@@ -561,3 +507,36 @@ def test_without_files_those_of_the_folder_are_checked(tmp_path: Path, monkeypat
     assert "there is no *.sub, *.submit, *.jdl in this folder" in empty.err
     (tmp_path / "a.sub").write_text("executable = /bin/date\ncron_minute = 70\nqueue\n")
     assert check().lines[0].startswith("a.sub:2:")
+
+
+NEW = ("executable = a.sh", "request_memory = 2GB", "retry_request_memory = 8GB", "queue")
+
+
+def test_the_release_that_a_file_is_for(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--target, the setting, and the newest without either."""
+    name = write(*NEW)
+    assert codes(name) == []
+    older = check("--target", "24", name)
+    assert older.status == 1
+    assert "retry_request_memory came with 25.2: HTCondor 24 passes over it as unused [CRN508]" in older.out
+    assert codes("--target", "25.2", name) == []
+    write("[check]", "target = 24", name="crondor.toml")
+    monkeypatch.chdir(tmp_path)
+    assert at_now("check", name).status == 1
+    assert at_now("check", "--target", "25", name).status == 0
+
+
+@pytest.mark.parametrize(
+    ("release", "message"),
+    [
+        ("latest", "'latest' is no release of HTCondor: write 24, or 24.3"),
+        ("26", "crondor knows the releases from 23.0 to 25.14, not 26"),
+        ("25.15", "crondor knows the releases from 23.0 to 25.14, not 25.15"),
+        ("10.0", "crondor knows the releases from 23.0 to 25.14, not 10.0"),
+    ],
+)
+def test_what_is_no_release(write: Write, release: str, message: str) -> None:
+    """It says which are known."""
+    result = check("--target", release, write(*NEW))
+    assert result.status == 2
+    assert message in result.err

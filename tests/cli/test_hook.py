@@ -75,7 +75,7 @@ def test_a_prepare_hook_that_fails(made: Made) -> None:
     assert data["stderr"] == JOB + SLOT
     assert data["stdout"] == f"a b:{data['environment']['_CONDOR_SCRATCH_DIR']}\n"
     assert data["environment"]["_CONDOR_SLOT"] == "slot1"
-    assert (data["consequence"]["hold_code"], data["consequence"]["hold_subcode"]) == (19, 2)
+    assert (data["consequence"]["hold_reason_code"], data["consequence"]["hold_reason_subcode"]) == (19, 2)
 
 
 def test_the_hooks_of_the_startd(made: Made) -> None:

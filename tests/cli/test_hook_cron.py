@@ -62,7 +62,7 @@ def event(daemon: subprocess.Popen[str], what: str) -> dict[str, Any]:
     for line in daemon.stdout:
         found: dict[str, Any] = json.loads(line)
         assert not faults("hook-daemon-cron", found)
-        if found.get("event") == what:
+        if found.get("what") == what:
             return found
     raise AssertionError(f"no {what}")
 

@@ -386,7 +386,7 @@ def test_a_clock_change_that_the_schedd_answers_with_another_pass_is_a_reason() 
     job = next_of("* 2,3 * * 0", *first_pass).jobs[0]
     assert [row["differs"] for row in job["runs"]] == [True]
     assert [reason["code"] for reason in job["differences"]] == ["clock-change"]
-    assert "the clocks go back on 2027-10-31" in job["differences"][0]["why"]
+    assert "the clocks go back on 2027-10-31" in job["differences"][0]["reason"]
     retried = ["--tz", "America/New_York", "--from", "2026-11-01 00:30 -0400", "-n", "3", "--format", "json"]
     job = next_of("59 * * 11 *", *retried).jobs[0]
     assert [row["htcondor"]["retry"] for row in job["runs"] if row["differs"]] == [True]
@@ -576,7 +576,7 @@ def test_json_has_both_dialects_in_every_row() -> None:
     # two runs that both have, ten of the schedd alone, and ten that its chain of twelve does not reach
     assert sides == [(True, True, False)] * 2 + [(False, True, True)] * 10 + [(True, False, False)] * 10
     assert job["schedule"].keys() == {"words", "canonical", "fields"}
-    assert [reason.keys() for reason in job["differences"]] == [{"code", "why", "write", "is_clause"}]
+    assert [reason.keys() for reason in job["differences"]] == [{"code", "reason", "write", "is_clause"}]
 
 
 SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_interval", "universe")

@@ -63,7 +63,7 @@ def test_findings_and_routes_are_data_in_json(old: str) -> None:
     assert [(each["name"], each["was"]) for each in result.data["routes"]] == [("Site1", "Site 1"), ("Site2", "Site2")]
     assert result.data["names"] == ["Site1", "Site2"]
     assert result.data["macros"] == {"SITE": "b.edu"}
-    assert {each["code"] for each in result.data["findings"]} == {
+    assert {each["code"] for each in result.data["diagnostics"]} == {
         "legacy-name",
         "legacy-current-time",
         "legacy-keyword",

@@ -133,7 +133,7 @@ def test_json_has_everything(config: str, job: str) -> None:
     assert (first["time"], second["number"]) == (1_795_228_200, 2)
     assert first["taken"] - first["match_opens"] in range(10)
     assert first["ad"]["DeferralTime"] == first["time"]
-    assert first["room"] == {"jobs": 1, "max_jobs": 1, "idle": 1, "max_idle": 50, "managed": 1, "max_managed": -1}
+    assert first["room"] == {"jobs": 1, "max_jobs": 1, "idle": 1, "max_idle_jobs": 50, "managed": 1, "max_managed": -1}
     assert (data["diagnostics"], data["at_gate"], result.status) == ([], True, 0)
     assert plan("--config", config, "--spec", job, "--until", "13:00", "--format", "json").data["runs"] == []
 

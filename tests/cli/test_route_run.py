@@ -126,7 +126,7 @@ def test_the_copies_of_a_queue() -> None:
     assert crondor("route", "q", "-R", "--queue", "queue").lines[1:] == []
     assert crondor("route", "q", "-I", "--queue", "queue").lines[1].split() == ["1", "I", "Site1"]
     (job,) = crondor("route", "q", "-idle", "-route", "Site1", "--queue", "queue", "--format", "json").jobs
-    assert (job["id"], job["routed_from"]) == ("2.0", "1.0")
+    assert (job["job"], job["routed_from"]) == ("2.0", "1.0")
     assert crondor("route", "q", "-held", "--queue", "queue", "--format", "json").jobs == []
     data = crondor("route", "q", "-S", "--queue", "queue", "--format", "json").data
     assert data["summary"] == [{"jobs": 1, "state": "I", "route": "Site1", "grid_resource": ""}]

@@ -69,7 +69,7 @@ def test_one_job() -> None:
     assert found.lines[1] == "  Site1  idle limit: 2 idle, MaxIdleJobs = 2"
     assert status("--queue", "queue", "--job", "1.0").lines == ["job 1.0: routed: Site1"]
     data = status("--queue", "queue", "--job", "1.5", "--format", "json").data["job"]
-    assert (data["id"], data["reason"]) == ("1.5", "no match")
+    assert (data["job"], data["reason"]) == ("1.5", "no match")
     assert [each["outcome"] for each in data["routes"]] == ["no match", "no match"]
     gone = status("--queue", "queue", "--job", "9.0")
     assert gone.status == 1

@@ -58,7 +58,7 @@ def tool(tmp_path: Path) -> Tool:
 
 
 def _ids(result: Result) -> list[str]:
-    return [job["id"] for job in result.jobs]
+    return [job["job"] for job in result.jobs]
 
 
 def test_the_summary_counts_by_route_state_and_resource() -> None:
@@ -362,7 +362,7 @@ def test_json_of_the_list_has_totals() -> None:
     data = json.loads(q("--format", "json").out)
     assert data["totals"]["all_users"]["idle"] == 2
     assert data["jobs"][0] == {
-        "id": "1.0", "owner": "alice", "route": "Alpha", "routed_from": "90.1", "grid_resource": "batch slurm, long",
+        "job": "1.0", "owner": "alice", "route": "Alpha", "routed_from": "90.1", "grid_resource": "batch slurm, long",
         "job_status": 1, "submitted": NOW_EPOCH - 60, "submitted_local": "2026-11-20T18:26:05+01:00", "run_time": 0,
         "priority": 0, "size_mb": None, "batch_name": None, "cmd": "date",
     }  # fmt: skip

@@ -200,7 +200,7 @@ def test_a_fault_names_the_file_and_the_key() -> None:
         ("simulate", "message", "to", Party),
         ("simulate", "not_routed", "reason", RouteReason),
         ("schedd-status", "job", "state", ScheduledState),
-        ("schedd-recalc", "edit", "because", Recalculation),
+        ("schedd-recalc", "edit", "reason", Recalculation),
         ("route-explain", "verdict", "outcome", RouteOutcome),
         ("route-explain", "clause", "clause", [each.name.lower() for each in Clause]),
         ("route-match", "route", "limit", [*Limit, None]),
@@ -212,7 +212,7 @@ def test_a_fault_names_the_file_and_the_key() -> None:
         ("hook-run", None, "hook", HookType),
         ("hook-run", None, "ended", HookEnd),
         ("hook-run", "consequence", "action", HookConsequence),
-        ("hook-daemon-cron", "event", "event", CronStep),
+        ("hook-daemon-cron", "event", "what", CronStep),
     ],
 )
 def test_closed_sets_are_those_of_the_code(

@@ -151,7 +151,7 @@ def test_what_is_not_simulated_is_said(write: Write) -> None:
 def test_an_invalid_schedule_is_held(write: Write) -> None:
     """As the schedd holds it."""
     found = job("--spec", write("executable = /bin/true", "cron_minute = abc", "queue"))
-    assert found["hold"] == "Invalid cron schedule parameters: Invalid parameter value 'abc' for CronMinute"
+    assert found["hold_reason"] == "Invalid cron schedule parameters: Invalid parameter value 'abc' for CronMinute"
     assert found["planned"] == 0
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crondor.diagnostics import CrondorError, render
+from crondor._encoding import odd_comment
+from crondor.diagnostics import CrondorError, Severity, render
 from crondor.macro import (
     Around,
     Budget,
@@ -269,3 +270,31 @@ def test_what_is_not_defined_can_stay(text: str, expected: str) -> None:
     """The body of a transform keeps the macros that the submit file does not define, for the schedd to read."""
     macros = {"a": "1", "outer": "[$(a) $(none)]", "empty": "", "name": "a"}
     assert expand_defined(text, macros.get, Budget(), Around(environ={"HOME": "/root"})) == expected
+
+
+# Bytes that are no UTF-8
+
+
+@pytest.mark.parametrize("text", [b"# caf\xe9\na = 1\n", b"a = 1\n  # caf\xe9 \xfc\r\n", b"a = 1\n#\xe9"])
+def test_a_comment_may_hold_any_bytes(text: bytes) -> None:
+    """They stay as they are, and one warning tells of the first."""
+    source = source_from_bytes(text, "job.sub")
+    assert source.text.encode("utf-8", "surrogateescape") == text
+    found = odd_comment(source)
+    assert found is not None
+    assert found.severity is Severity.WARNING
+    assert "byte 0xe9" in found.message
+
+
+@pytest.mark.parametrize(
+    "text", [b"a = caf\xe9\n", b"a = b \\\n# caf\xe9\n c\n", b"a = b \\\r\n# \xe9\r\n", b"# ok\na # \xe9\n"]
+)
+def test_a_value_may_not(text: bytes) -> None:
+    """Nor what may be a part of one: HTCondor joins some comments to a continued line."""
+    with pytest.raises(InvalidText, match="byte 0xe9 does not belong here"):
+        source_from_bytes(text, "job.sub")
+
+
+def test_text_has_no_odd_comment() -> None:
+    """Letters beyond ASCII are none."""
+    assert odd_comment(source_from_bytes("# café\n".encode(), "job.sub")) is None

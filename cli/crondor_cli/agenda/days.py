@@ -15,6 +15,7 @@ from crondor_cli.agenda.span import AgendaSpan, Day, Hour
 from crondor_cli.agenda.starts import Tally, first_start, members, starts
 from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
 from crondor_cli.common.preview import placed, too_late
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
 
 LISTED = 5  # minutes of each list
@@ -74,8 +75,9 @@ class Agenda:
                 self.invalid.append((name, None))
                 continue
             self.findings += warnings
-            for job in jobs:
+            for job in PROGRESS.counted(jobs, "counting starts", "jobs"):
                 self._take(job)
+        PROGRESS.begin("comparing starts")
         self._finish()
 
     def _take(self, job: Job) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
@@ -9,8 +11,12 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
+from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.submit_files import KINDS, below, submit_files
 from crondor_cli.common.watching import watch_option
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -31,7 +37,7 @@ A folder stands for the files *.sub, *.submit and *.jdl below it, - for standard
 is executed, and files that it includes are read only below its own folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
-select, ignore, strict and baseline may be set in the table [check] of crondor.toml, for which see `crondor config`.
+select, ignore, target, strict and baseline may be set in [check] of crondor.toml, for which see `crondor config`.
 
 Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -56,6 +62,12 @@ that cannot be read."""
 @click.option(
     "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
 )
+@click.option(
+    "--target",
+    type=ReleaseType(),
+    metavar="RELEASE",
+    help="The release that the files are submitted to, as 24 or 24.3 (default: the newest).",
+)
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
@@ -73,6 +85,7 @@ def command(
     paths: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    target: Release | None,
     fix: bool,
     write: bool,
     unsafe: bool,
@@ -107,7 +120,7 @@ def command(
         raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, target)
     result = run(paths or _here(), given, now)
     if baseline.path is not None:
         from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for

@@ -32,7 +32,7 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
         cured = fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
         if cured.report.source.text != report.source.text:
             try:
-                _show_or_write(report.source, cured, result.encoding(report.source.name), write=write)
+                _show_or_write(report.source, cured, write=write)
                 changed += 1
             except click.UsageError as problem:
                 failed.append(problem)
@@ -44,13 +44,13 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
     return 2 if failed else status
 
 
-def _show_or_write(before: Source, cured: Cured, encoding: str, *, write: bool) -> None:
+def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
     """Show or make the changes of a file. Raises UsageError where it cannot be written."""
     if write:
-        _write(before, cured.report.source, encoding)
+        _write(before, cured.report.source)
         say(f"{printable(before.name)}: {', '.join(cured.titles)}")
     else:
-        emit(_diff(before, cured.report.source).encode(encoding, "backslashreplace"))
+        emit(_diff(before, cured.report.source).encode("utf-8", "surrogateescape"))
 
 
 def _end(result: CheckResult, left: list[Cured], changed: int, *, write: bool) -> int:
@@ -90,14 +90,14 @@ def _ended(line: str) -> str:
     return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _write(before: Source, after: Source, encoding: str) -> None:
+def _write(before: Source, after: Source) -> None:
     """Replace a file's text in one step; raises UsageError where that cannot be done."""
     context = click.get_current_context(silent=True)
     shown = printable(before.name)
     if before.name == STDIN:
         raise click.UsageError("standard input cannot be changed: leave --write out to see the diff", context)
     try:
-        replace_text(before.name, before.text.encode(encoding), after.text.encode(encoding))
+        replace_text(before.name, *(each.text.encode("utf-8", "surrogateescape") for each in (before, after)))
     except Changed:
         message = f"'{shown}' has changed while it was checked, and was not written to"
         raise click.UsageError(message, context) from None

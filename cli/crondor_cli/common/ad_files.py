@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -12,9 +12,12 @@ import click
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import MAX_AD, ReadMode, read_ad
+from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import Clock
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.standard_input import standard_input
 
 _CHUNK = 1 << 16
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -28,13 +31,16 @@ def chunks(path: str) -> Iterator[str]:
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
     try:
         if path == "-":
-            stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
+            stdin = standard_input()
+            PROGRESS.begin("reading standard input")
             while stdin is not None and (data := stdin.read(_CHUNK)):
                 yield decoder.decode(data)
         else:
             with open(path, "rb") as file:
+                PROGRESS.begin(f"reading {printable(os.path.basename(path))}", os.fstat(file.fileno()).st_size)
                 while data := file.read(_CHUNK):
                     yield decoder.decode(data)
+                    PROGRESS.done += len(data)
     except (OSError, ValueError) as error:
         raise file_problem("read", path, error) from None
     yield decoder.decode(b"", final=True)

@@ -7,14 +7,36 @@ from typing import Any
 
 import click
 
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.status_line import clean_line
+
+INTERRUPTED = 130
+"""The exit status of a command that Ctrl-C has ended, as shells have it."""
+
 
 class Command(click.Command):
-    """A command with an example, which its help shows below the line that says what it does."""
+    """A command with an example, which its help shows below the line that says what it does.
 
-    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:  # noqa: ANN401 - click's
+    One that takes long says on a terminal how far it is, unless it ``is_endless``: it runs until it is told to end.
+    """
+
+    def __init__(self, *args: Any, example: str = "", is_endless: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - click's
         """Keep the example, a line or several; everything else is click's."""
         super().__init__(*args, **kwargs)
         self.example = example
+        self.is_endless = is_endless
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
+        """Run it, and say how far it is; Ctrl-C ends it with 130 and a clean line."""
+        PROGRESS.start(is_wanted=not (self.is_endless or ctx.params.get("quiet")))
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            PROGRESS.stop()
+            clean_line()
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        finally:
+            PROGRESS.stop()
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
         """Write what the command does, the example, and the rest."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -24,6 +23,8 @@ from crondor.submit.named import groups_with_attributes
 from crondor.zones import Policy
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import Clock, Surroundings
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.standard_input import standard_input
 
 _HOST = SubmitHost()
 _REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
@@ -180,7 +181,7 @@ class ScheduleRequest(NamedTuple):
 
     def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
         """Yield a request for each file alone, with its name; without files the request itself."""
-        for path in self.paths:
+        for path in PROGRESS.counted(self.paths, "reading", "files"):
             yield "<stdin>" if path == "-" else path, self._replace(paths=(path,))
         if not self.paths:
             yield (self.crontab or next(iter(self.ads), "command line")).strip(), self
@@ -227,7 +228,7 @@ class ScheduleRequest(NamedTuple):
         """Read the files in their order; of several, what is refused is a finding, and the others count."""
         jobs: list[Job] = []
         findings: list[Diagnostic] = []
-        for path in self.paths:
+        for path in PROGRESS.counted(self.paths, "reading", "files"):
             try:
                 found, said = self._of_file(path)
             except CrondorError as error:
@@ -320,23 +321,16 @@ def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
 
 def read_source(path: str) -> Source:
     """Return the text of a file, or of standard input for ``-``. Raises CrondorError, UsageError if unreadable."""
-    return source_from_bytes(read_bytes(path), "<stdin>" if path == "-" else path)
-
-
-def read_bytes(path: str) -> bytes:
-    """Return what is in a file, or in standard input for ``-``, at most a byte more than is allowed.
-
-    Raises UsageError if unreadable.
-    """
     most = MAX_BYTES + 1  # one byte more than is allowed says enough, of /dev/zero too
     if path == "-":
-        stdin = getattr(sys.stdin, "buffer", None)  # sys.stdin is None where the shell has closed it
-        return bytes(stdin.read(most)) if stdin is not None else b""
+        stdin = standard_input()
+        return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
     try:
         with open(path, "rb") as file:
-            return file.read(most)
+            data = file.read(most)
     except (OSError, ValueError) as error:
         raise file_problem("read", path, error) from None
+    return source_from_bytes(data, path)
 
 
 def not_deferred(job: Job) -> Diagnostic:

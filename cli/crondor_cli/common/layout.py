@@ -35,6 +35,17 @@ def screen_columns(stream: TextIO | None) -> int | None:
     return max(_NARROWEST, found) if found else None
 
 
+def drawn_columns(stream: TextIO | None) -> int | None:
+    """Return how many columns a line has that is to be written over: what was chosen, and never more than there are."""
+    wanted = screen_columns(stream)
+    if stream is None or wanted is None:
+        return wanted
+    try:
+        return min(wanted, os.get_terminal_size(stream.fileno()).columns or wanted)
+    except (OSError, ValueError):
+        return wanted
+
+
 def fitted(text: str, columns: int) -> str:
     """Return text with each line that is wider than a screen broken between words, what follows below its beginning."""
     if len(text) <= columns and text.isascii():
@@ -68,6 +79,16 @@ def _words_in_lines(line: str, columns: int, behind: int) -> list[str]:
         else:
             made, width = made + piece, width + size
     return [*lines, made]
+
+
+def clipped(text: str, columns: int) -> str:
+    """Return as much of a text of one line as fits into so many columns."""
+    if len(text) <= columns and text.isascii():
+        return text
+    end = min(len(text), columns)
+    while end and columns_of(text[:end]) > columns:
+        end -= 1
+    return text[:end]
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

@@ -15,6 +15,7 @@ import click
 from crondor.diagnostics import printable
 from crondor_cli.common.layout import fitted, screen_columns
 from crondor_cli.common.screen import SCREEN
+from crondor_cli.common.status_line import STATUS
 
 
 class Visible(str):
@@ -24,7 +25,6 @@ class Visible(str):
 
 
 _PIECE = 1 << 16  # characters written at once
-_ERASE = Visible("\r\033[K")
 
 
 def visible(text: str) -> str:
@@ -48,9 +48,15 @@ def together(*pieces: str) -> Visible:
 def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = True) -> None:
     """Write text for people, on stdout or stderr; on a terminal its lines are broken between words, if it ``fits``."""
     shown = text if isinstance(text, Visible) else visible(str(text))
-    columns = screen_columns(sys.stderr if err else sys.stdout) if fits else None
-    color = True if SCREEN.wants_colour(sys.stderr if err else sys.stdout) else None
-    click.echo(shown if columns is None else fitted(shown, columns), err=err, nl=nl, color=color)
+    stream = sys.stderr if err else sys.stdout
+    columns = screen_columns(stream)
+    color = True if SCREEN.wants_colour(stream) else None
+    if columns is None:
+        click.echo(shown, err=err, nl=nl, color=color)
+        return
+    with STATUS:
+        click.echo(fitted(shown, columns) if fits else shown, err=err, nl=nl, color=color)
+        STATUS.spoke("\n" if nl else shown)
 
 
 def echo_lines(lines: Iterable[str]) -> None:
@@ -70,11 +76,6 @@ def echo_pieces(pieces: Iterable[str]) -> None:
             say(whole + end, nl=False)
             waiting, size = [begun], len(begun)
     say("".join(waiting), nl=False)
-
-
-def overwrite(text: str) -> None:
-    """Write text for people over the line of stderr that is being written."""
-    say(together(_ERASE, text), err=True, nl=False, fits=False)
 
 
 def emit(data: str | bytes, *, nl: bool = False) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timezone
 from functools import wraps
 from pathlib import Path
@@ -29,6 +29,7 @@ from crondor_cli.common.completion import completing
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.lock_wait import LockWait
 from crondor_cli.common.options import Clock, UsageProblem
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.show import show
 from crondor_cli.common.state import state_folder
 
@@ -211,15 +212,31 @@ def opened(asked: QueueOptions, clock: Clock) -> Iterator[Schedd | None]:
         with live_of(asked) as schedd:
             yield schedd
     elif kind == "log":
-        yield QueueLogSchedd(asked.log or "", clock=lambda: clock.now, zone=clock.zone)
+        yield _of_log(asked.log or "", clock)
     else:
         path = asked.folder / LOG
         if not is_there(path):
             yield None
             return
-        yield QueueLogSchedd(
-            path, clock=lambda: clock.now, zone=clock.zone, history_path=asked.folder / HISTORY, embedded=True
-        )
+        yield _of_log(path, clock, history=asked.folder / HISTORY)
+
+
+def _of_log(path: Path | str, clock: Clock, history: Path | None = None) -> QueueLogSchedd:
+    """Read a schedd's log, or with its history that of an embedded queue. Raises QueueIO."""
+    size = 0
+    with suppress(OSError, ValueError):  # the reader says so
+        size = os.path.getsize(path)
+    PROGRESS.begin("reading the queue", size)
+    made = QueueLogSchedd(
+        path,
+        clock=lambda: clock.now,
+        zone=clock.zone,
+        history_path=history,
+        embedded=history is not None,
+        on_read=PROGRESS.reach,
+    )
+    PROGRESS.begin("choosing jobs")
+    return made
 
 
 def live_of(asked: QueueOptions, *, as_owner: bool = False) -> LiveSchedd:
@@ -247,11 +264,13 @@ def embedded_of(
     if not make and not is_there(folder / LOG):  # a slip in a path must not begin a queue there
         raise CrondorError(no_queue(folder, Severity.ERROR))
     try:
+        PROGRESS.begin("reading the queue")
         wait = LockWait(folder) if waits else at_once
         schedd = EmbeddedSchedd(folder, clock=ticks or (lambda: clock.now), zone=clock.zone, wait=wait)
     except Untrusted as error:
         raise error.naming("--queue PATH") from None
     show(schedd.diagnostics)
+    PROGRESS.begin("changing the queue")
     return schedd
 
 

@@ -97,10 +97,10 @@ def _state(queued: QueuedJob, name: str, request: ScheduleRequest) -> JobState:
     reason, code = queued.string("HoldReason"), queued.integer("HoldReasonCode")
     title = "  ".join(printable(word) for word in (f"job {name}" if queued.id else name, owner, cmd) if word)
     data: dict[str, object] = {
-        "id": queued.id,
+        "job": queued.id,
         "owner": owner,
         "cmd": cmd,
-        "status": status.name.lower() if status is not None else None,
+        "state": status.name.lower() if status is not None else None,
         "hold_reason": reason if status is JobStatus.HELD else None,
         "hold_reason_code": code if status is JobStatus.HELD else None,
         "deferral_time": queued.present,

@@ -8,6 +8,7 @@ import click
 
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.screen import COLORS
 
 WIDTHS = click.IntRange(40, 1000)
@@ -71,6 +72,7 @@ SETTINGS = (
     Setting("ignore", "no rules whose codes begin so", click.STRING, "check", many=True),
     Setting("strict", "whether notes count for the exit status", click.BOOL, "check", is_flag=True, default="false"),
     Setting("baseline", "a file of findings that are known and stay quiet", click.STRING, "check"),
+    Setting("target", "the release of HTCondor that files are submitted to", ReleaseType(), "check", default="newest"),
     Setting("slots", "jobs that run at once", click.IntRange(1, 1_000_000), "simulate", default="1"),
     Setting("machine", "machines, as cpus=N,memory=SIZE", click.STRING, "simulate", many=True),
     Setting("run-time", "how long a program runs", click.STRING, "simulate", default="60"),

@@ -9,6 +9,8 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 
+from crondor_cli.common.status_line import clean_line
+
 Handler = Callable[[int, FrameType | None], object]
 
 
@@ -31,12 +33,21 @@ class Waker:
                 pass
 
 
+def _cleaning(handler: Handler) -> Handler:
+    def handle(number: int, frame: FrameType | None) -> object:
+        clean_line()
+        return handler(number, frame)
+
+    return handle
+
+
 @contextlib.contextmanager
 def waking(handlers: Mapping[str, Handler]) -> Iterator[Waker]:
     """Give signals handlers, by name, until the block ends; those that this system does not have are left out.
 
     Python writes into the Waker's pipe the moment a signal comes, before it calls the handler: one that comes just
-    before a wait ends it too, and no lock is taken, which the interrupted code may hold.
+    before a wait ends it too, and no lock is taken, which the interrupted code may hold. What the terminal shows of
+    Ctrl-C is taken away before its handler is called.
     """
     with contextlib.ExitStack() as stack:
         reader, writer = os.pipe()
@@ -46,6 +57,7 @@ def waking(handlers: Mapping[str, Handler]) -> Iterator[Waker]:
         for name, handler in handlers.items():
             number = getattr(signal, name, None)
             if number is not None:
-                stack.callback(signal.signal, number, signal.signal(number, handler))
+                called = _cleaning(handler) if number is signal.SIGINT else handler
+                stack.callback(signal.signal, number, signal.signal(number, called))
         stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(writer, warn_on_full_buffer=False))
         yield Waker(reader)

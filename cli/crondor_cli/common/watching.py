@@ -12,6 +12,7 @@ import click
 from crondor.diagnostics import CrondorError
 from crondor_cli.common.columns import plural
 from crondor_cli.common.output import say
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.show import show_error
 
 _SETTLE = 200  # milliseconds without a change before the command runs: editors write a file in several steps
@@ -51,10 +52,12 @@ def run_on_changes(once: Callable[[], None], paths: Sequence[str]) -> None:
         raise click.UsageError(f"--watch: there is no folder '{missing[0]}'", context)
     changes = _changes(folders)
     for _ in changes:
+        PROGRESS.begin("working")
         if sys.stdout is not None and sys.stdout.isatty():
             click.clear()
         _shown(once)
         say(f"Watching {plural(len(folders), 'folder')}; Ctrl-C ends it.", err=True)
+        PROGRESS.hide()
 
 
 def _folder(path: str) -> str:

@@ -11,6 +11,7 @@ from crondor.crontab.ical import CalendarEvent, rule_of, write_calendar
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.recurrence import Recurrence
 from crondor_cli.common.options import Clock
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.crontab.jobs import ExportJob
 
 _RUNS = 10
@@ -25,7 +26,7 @@ def calendar_of(
     """
     events: list[CalendarEvent] = []
     findings: list[Diagnostic] = []
-    for job in jobs:
+    for job in PROGRESS.counted(jobs, "listing runs", "jobs"):
         found, faults = _events(job, clock.now, count, end, rrule=rrule)
         events += found
         findings += faults

@@ -19,6 +19,7 @@ from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, format_option, output_option, refuse_existing
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 
@@ -78,6 +79,7 @@ def command(
     settings = ImportSettings(Universe[universe.upper()], clock.zone, clock.zone_name, window, prep_time)
     with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users
     crontab = read_crontab(read_source(file), has_users=with_users)
+    PROGRESS.begin("making submit files")
     found = import_crontab(crontab, settings)
     show(dict.fromkeys(finding for submit in found.files for finding in submit.diagnostics))
     show(found.diagnostics)
@@ -105,7 +107,7 @@ def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
         refuse_existing(map(str, paths))
     try:
         folder.mkdir(exist_ok=True)
-        for path, submit in zip(paths, files, strict=True):
+        for path, submit in PROGRESS.counted(zip(paths, files, strict=True), "writing", "files", len(files)):
             if force:
                 path.unlink(missing_ok=True)  # a link is replaced, and what it leads to stays as it is
             with path.open("x", encoding="utf-8", newline="\n") as opened:

@@ -16,6 +16,7 @@ from crondor.submit import SubmitFile
 from crondor.zones import Policy
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Clock
+from crondor_cli.common.progress import PROGRESS
 
 # The commands that say what runs, each with its other spellings; the first that is assigned counts.
 _EXECUTABLE = ("executable", "cmd")
@@ -67,7 +68,7 @@ def jobs_of(
     found: list[ExportJob] = []
     given = None if command is None else JobProgram("/bin/sh", ("-c", command))
     groups, findings = _of_files(request, asked, is_given=given is not None) if request.paths else _typed(request)
-    for name, count, values, spans, place in groups:
+    for name, count, values, spans, place in PROGRESS.counted(groups, "reading schedules", "jobs"):
         try:
             schedule = _schedule(values, spans, asked)
             program = _program(values, spans) if given is None and request.paths else given
@@ -94,7 +95,7 @@ def _of_files(
     """Return the groups of all files; of several, what is refused is a finding, and the others count."""
     groups: list[_Group] = []
     findings: list[Diagnostic] = []
-    for path in request.paths:
+    for path in PROGRESS.counted(request.paths, "reading", "files"):
         try:
             file = request.read(path)
             made = list(_merged(file, (*COMMANDS, *(() if is_given else _PROGRAM))))

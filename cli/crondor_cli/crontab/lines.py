@@ -11,6 +11,7 @@ from crondor.recurrence import never_reason
 from crondor.schedule import Universe
 from crondor.spec import CronSpec, Dialect
 from crondor.words import describe
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.crontab.jobs import ExportJob
 
 
@@ -18,7 +19,7 @@ def crontab_of(jobs: list[ExportJob]) -> tuple[bytes, list[Diagnostic]]:
     """Return a crontab of the jobs that cron can run, and the findings about them and the others."""
     lines: list[CronLine] = []
     findings: list[Diagnostic] = []
-    for job in jobs:
+    for job in PROGRESS.counted(jobs, "writing lines", "jobs"):
         faults = list(_refusals(job))
         findings += faults
         if faults or job.schedule.spec is None or job.program is None:

@@ -21,6 +21,7 @@ from crondor_cli.common.options import (
     reading_options,
     schedule_options,
 )
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedule_facts import LAST_INSTANT, explain, years_after
 from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
@@ -82,7 +83,8 @@ def command(
     only = dialect or Dialect.MANUAL
     request = ScheduleRequest(paths, crontab, fields, clock, only, policy=policy, surroundings=surroundings, ads=ads)
     jobs, warnings = read_schedules(request)
-    explanations = [explain(job, only, end, instant, skipped) for job in jobs]
+    counted = PROGRESS.counted(jobs, "explaining", "jobs")
+    explanations = [explain(job, only, end, instant, skipped) for job in counted]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))
     if format_ == "table":
         print_table(explanations)

@@ -114,7 +114,7 @@ def _schedd(side: ScheddSide) -> dict[str, object]:
 
 def reason_data(reason: DialectReason) -> dict[str, object]:
     """Return a reason with its four parts."""
-    return {"code": reason.code, "why": reason.why, "write": reason.write, "is_clause": reason.is_clause}
+    return {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
 
 
 def _answer(answer: ScheddAnswer, zone: tzinfo) -> dict[str, object]:

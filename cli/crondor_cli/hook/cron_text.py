@@ -66,7 +66,7 @@ def _event_data(event: CronEvent) -> dict[str, object]:
     return {
         "time": round(event.time, 3),
         "job": event.job,
-        "event": event.what.value,
+        "what": event.what.value,
         "text": event.text,
         "ad": None if block is None else {"name": block.name, "attributes": {n: block.ad.text(n) for n in block.ad}},
         "changed": None if published is None else published.changed,

@@ -53,6 +53,7 @@ _NAMES = {manager.name.lower(): manager for manager in Manager}
 @click.command(
     "daemon-cron",
     cls=Command,
+    is_endless=True,
     example=EXAMPLE,
     epilog=EPILOG,
     short_help="Run a daemon's cron jobs, and show the ads they make.",

@@ -93,7 +93,12 @@ class Given(NamedTuple):
 
 
 @click.command(
-    "run", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Try a hook by hand: what it gets, says and causes."
+    "run",
+    cls=Command,
+    is_endless=True,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="Try a hook by hand: what it gets, says and causes.",
 )
 @click.argument("type_", metavar="TYPE", type=HookChoice(HookType))
 @click.argument("script", metavar="SCRIPT")

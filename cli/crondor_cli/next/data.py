@@ -79,7 +79,7 @@ def _job(preview: Preview) -> dict[str, object]:
     kept = preview.kept_out
     data["kept_out"] = {"count": len(kept), "first": kept[0].deferral.time} if kept else None
     data["differences"] = [
-        {"code": reason.code, "why": reason.why, "write": reason.write, "is_clause": reason.is_clause}
+        {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
         for reason in preview.reasons
     ]
     fault = preview.schedd_fault

@@ -23,6 +23,7 @@ from crondor_cli.common.options import (
     schedule_options,
 )
 from crondor_cli.common.preview import Preview, preview
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
@@ -96,7 +97,7 @@ def command(
         paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
     )
     jobs, warnings = read_schedules(request)
-    previews = [preview(job, dialect, start, count, end) for job in jobs]
+    previews = [preview(job, dialect, start, count, end) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
     _print(previews, warnings, format_)
     if format_ == "epoch":

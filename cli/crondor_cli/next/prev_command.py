@@ -24,6 +24,7 @@ from crondor_cli.common.options import (
     schedule_options,
 )
 from crondor_cli.common.preview import placed
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.next.past import VIEWS
@@ -71,7 +72,7 @@ def command(
     request = ScheduleRequest(paths, crontab, fields, clock, only, policy=policy, surroundings=surroundings, ads=ads)
     jobs, warnings = read_schedules(request)
     show(warnings)
-    found = [(job, _times(job, only, start, count)) for job in jobs]
+    found = [(job, _times(job, only, start, count)) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
     VIEWS[format_](found, clock)
     if has_error(warnings) or any(times is None for _, times in found):
         raise click.exceptions.Exit(1)

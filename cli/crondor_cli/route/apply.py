@@ -61,11 +61,8 @@ def command(asking: Asking, format_: str, route_name: str | None, diff: bool, tr
         (job, apply_route(table, route, ad, trace=trace, faithful=faithful))
         for job, ad, route in _matched(asking, route_name)
     )
-    try:
-        for text in shown(_said(asking, routed)):
-            emit(text) if shown is apply_text.long else say(text, nl=False)
-    finally:
-        asking.progress.clear()
+    for text in shown(_said(asking, routed)):
+        emit(text) if shown is apply_text.long else say(text, nl=False)
     asking.end()
 
 
@@ -84,7 +81,6 @@ def _matched(asking: Asking, route_name: str | None) -> Iterator[tuple[str, Clas
 def _said(asking: Asking, routed: Iterator[tuple[str, RoutedAd]]) -> Iterator[tuple[str, RoutedAd]]:
     """Pass on what was routed, and say on stderr what was done and what was wrong."""
     for job, each in routed:
-        asking.progress.clear()
         if each.trace:
             say(f"# job {job}, route {printable(each.route.name)}: {printable(', '.join(each.applied))}", err=True)
             for step in each.trace:

@@ -10,6 +10,7 @@ import click
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RouteState, RoutingTable
+from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.options import (
     Surroundings,
     ads_option,
@@ -21,22 +22,20 @@ from crondor_cli.common.options import (
 from crondor_cli.common.output import say
 from crondor_cli.common.route_options import config_only_option, legacy_option, load_route_table
 from crondor_cli.common.submit_files import submit_files
-from crondor_cli.common.transform_progress import AdFindings, Progress
-from crondor_cli.route.jobs import CandidateJob, JobFiles, is_terminal, reading_jobs_options
+from crondor_cli.route.jobs import CandidateJob, JobFiles, reading_jobs_options
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
 
 class Asking:
     """A question about jobs. ``count`` is how many were read so far."""
 
-    def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None, progress: Progress) -> None:
+    def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None) -> None:
         """Take what the command line says."""
         self.table = table
         self.owner = owner
         self.context: Context = files.context
         self.route_state = RouteState()
-        self.progress = progress
-        self.findings = AdFindings(progress)
+        self.findings = AdFindings()
         self.count = 0
         self._files = files
         self._kept: Sequence[CandidateJob] | None = None
@@ -45,18 +44,17 @@ class Asking:
         """Set how the router stands; to count copies the jobs are read and kept. Raises UsageError."""
         self.route_state = route_state_of(self.table, loads, throttled)
         if counts_copies:
-            self._kept = list(self._files.jobs(self.findings, self.progress))
+            self._kept = list(self._files.jobs(self.findings))
             self.route_state = with_copies(self.route_state, self.table, (job.ad for job in self._kept), self.context)
 
     def jobs(self) -> Iterator[CandidateJob]:
         """Yield the jobs as they are read."""
-        jobs = self._files.jobs(self.findings, self.progress) if self._kept is None else iter(self._kept)
+        jobs = self._files.jobs(self.findings) if self._kept is None else iter(self._kept)
         for self.count, job in enumerate(jobs, start=1):
             yield job
 
     def end(self) -> None:
         """Say what has to be said at the end, and exit with 1 where something was wrong."""
-        self.progress.clear()
         self.findings.end()
         if not self.table.is_enabled:
             self.findings.add(each for each in self.table.diagnostics if each.severity is Severity.ERROR)
@@ -97,7 +95,7 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
             files.check(config)
             context = files.context
             table = load_route_table(config, surroundings.allow_dirs, context, legacy=legacy)
-            asking = Asking(table, files, owner, Progress(is_wanted=not is_terminal()))
+            asking = Asking(table, files, owner)
             asking.stand(loads, throttled, counts_copies=count_copies)
             function(asking, **options)
 

@@ -164,7 +164,7 @@ def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
         ],
         "names": list(table.names),
         "macros": dict(table.macros),
-        "findings": [
+        "diagnostics": [
             {
                 "code": each.code,
                 "severity": each.severity.value,

@@ -45,19 +45,15 @@ def command(asking: Asking, format_: str) -> None:
     table, route_state = asking.table, asking.route_state
     accepting = () if route_state.is_full(table) else route_state.accepting(table)
     data = []
-    try:
-        for job in asking.jobs():
-            told = why(table, job.ad, route_state, asking.context, owner=asking.owner, accepting=accepting)
-            if told.chosen is not None:
-                route_state = _after(route_state, told.chosen.name)
-            asking.progress.clear()
-            if format_ == "json":
-                data.append(explain_text.data(job, told))
-            else:
-                for line in explain_text.lines(job, told):
-                    say(line)
-    finally:
-        asking.progress.clear()
+    for job in asking.jobs():
+        told = why(table, job.ad, route_state, asking.context, owner=asking.owner, accepting=accepting)
+        if told.chosen is not None:
+            route_state = _after(route_state, told.chosen.name)
+        if format_ == "json":
+            data.append(explain_text.data(job, told))
+        else:
+            for line in explain_text.lines(job, told):
+                say(line)
     if format_ == "json":
         echo_json({"jobs": data, "rejected": [each.name for each in table.rejected]})
     asking.end()

@@ -24,13 +24,24 @@ def print_json(jobs: Sequence[EndedJob], period: Period, clock: Clock, findings:
     data = {
         "zone": clock.zone_name,
         "now": clock.now,
-        "start": int(period.start),
-        "end": int(period.end),
+        "from": int(period.start),
+        "until": int(period.end),
         "routes": [_site(site) for site in sites_of(jobs)],
-        "jobs": [job._asdict() for job in jobs],
+        "jobs": [_job(job) for job in jobs],
         "diagnostics": [diagnostic_data(finding) for finding in findings],
     }
     echo_json(data)
+
+
+def _job(job: EndedJob) -> dict[str, object]:
+    return {
+        "job": job.id,
+        "state": job.state,
+        "route": job.route,
+        "run_time": job.runtime,
+        "iwd": job.iwd,
+        "time": job.time,
+    }
 
 
 def _site(site: RouteHistory) -> dict[str, object]:

@@ -6,7 +6,6 @@ import getpass
 import io
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, count
 from typing import NamedTuple, TypeVar
@@ -23,9 +22,10 @@ from crondor.router.table.conversion import forget_routing
 from crondor.router.table.job_ids import id_text
 from crondor.submit import job_ads, read_submit
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.ad_findings import AdFindings
+from crondor_cli.common.file_problem import FileProblem
 from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock, Surroundings
-from crondor_cli.common.transform_progress import AdFindings, Progress
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 _PEEK = 1 << 16  # characters that a file's kind is told by
@@ -62,13 +62,12 @@ class JobFiles(NamedTuple):
         for path in self.paths:
             if path != "-" and not os.access(path, os.R_OK):
                 reason = "Permission denied" if os.path.exists(path) else "No such file or directory"
-                raise click.UsageError(f"cannot read '{printable(path)}': {reason}")
+                raise FileProblem(f"cannot read '{printable(path)}': {reason}")
 
-    def jobs(self, findings: AdFindings, progress: Progress) -> Iterator[CandidateJob]:
+    def jobs(self, findings: AdFindings) -> Iterator[CandidateJob]:
         """Yield the jobs of all files as they are read; what has no id is reported and left out."""
         context = self.context
-        for number, ad in enumerate(self._ads(findings), start=1):
-            progress.show(number)
+        for ad in self._ads(findings):
             if self.ignores:
                 forget_routing(ad)
             name = id_text(ad, context)
@@ -184,8 +183,3 @@ def reading_jobs_options(function: _Function) -> _Function:
     ):
         function = add(function)
     return function
-
-
-def is_terminal() -> bool:
-    """Say whether a person looks at stdout."""
-    return sys.stdout is not None and sys.stdout.isatty()

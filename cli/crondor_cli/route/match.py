@@ -39,10 +39,6 @@ def command(asking: Asking, format_: str) -> None:
     """Find the jobs that a router would take now, and the route of each."""
     shown = {"table": match_text.table, "long": match_text.long, "json": match_text.data}[format_]
     search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.route_state, asking.context)
-    try:
-        for text in shown(asking, search):
-            asking.progress.clear()
-            emit(text, nl=True) if format_ == "long" else say(text)
-    finally:
-        asking.progress.clear()
+    for text in shown(asking, search):
+        emit(text, nl=True) if format_ == "long" else say(text)
     asking.end()

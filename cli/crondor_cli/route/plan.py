@@ -25,12 +25,11 @@ from crondor_cli.common.options import (
     reading_options,
 )
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.route_options import config_only_option, legacy_option, load_route_table
 from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import submit_files
-from crondor_cli.common.transform_progress import Progress
 from crondor_cli.route import plan_text
-from crondor_cli.route.jobs import is_terminal
 from crondor_cli.route.plan_jobs import read_plannable
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
@@ -162,13 +161,8 @@ def command(
     said = _Said([*findings, *made.findings])
     forms = {"table": plan_text.table, "json": plan_text.data, "long": plan_text.long}
     shown = plan_text.cures if cure else forms[format_]
-    progress = Progress(is_wanted=not is_terminal(), what="runs")
-    try:
-        for text in shown(made, clock, said.runs(made, progress), said.found):
-            progress.clear()
-            emit(text, nl=True) if shown is plan_text.long else say(text)
-    finally:
-        progress.clear()
+    for text in shown(made, clock, said.runs(made), said.found):
+        emit(text, nl=True) if shown is plan_text.long else say(text)
     _close(made, said)
 
 
@@ -179,8 +173,8 @@ class _Said:
         self.found: dict[Diagnostic, None] = dict.fromkeys(findings)
         self.left_out = 0
 
-    def runs(self, made: RoutePlan, progress: Progress) -> Iterator[PlannedRun]:
-        for number, run in enumerate(made, 1):
+    def runs(self, made: RoutePlan) -> Iterator[PlannedRun]:
+        for run in PROGRESS.counted(made, "planning", "runs"):
             for finding in run.findings:
                 if finding in self.found:
                     continue
@@ -188,7 +182,6 @@ class _Said:
                     self.found[finding] = None
                 else:
                     self.left_out += 1
-            progress.show(number)
             yield run
 
 

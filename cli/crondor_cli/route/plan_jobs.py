@@ -19,6 +19,7 @@ from crondor_cli.common.ad_files import chunks, name_of
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings
+from crondor_cli.common.progress import PROGRESS
 
 
 def read_plannable(
@@ -34,7 +35,7 @@ def read_plannable(
 
     Raises CrondorError for a file with faults, UsageError for one that cannot be read.
     """
-    for path in specs:
+    for path in PROGRESS.counted(list(specs), "reading", "files"):
         file = read_submit(
             read_source(path),
             files=files_of(path, surroundings.allow_dirs),

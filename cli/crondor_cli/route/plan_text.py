@@ -97,7 +97,7 @@ def _row(run: PlannedRun, zone: tzinfo, width: int) -> str:
         _beside(run.taken, run, zone),
         _beside(run.starts, run, zone) or ("never" if run.conduct is not None else ""),
         "" if room is None else _of(room.jobs, room.max_jobs),
-        "" if room is None else _of(room.idle, room.max_idle),
+        "" if room is None else _of(room.idle, room.max_idle_jobs),
         run.conduct.value if run.outcome is PlannedOutcome.ROUTED and run.conduct is not None else run.outcome.value,
     )
 

@@ -134,7 +134,7 @@ def _findings(shown: ShownQueue) -> list[dict[str, object]]:
 
 def _job(job: Listed, clock: Clock) -> dict[str, object]:
     return {
-        "id": None if job.id is None else str(job.id),
+        "job": None if job.id is None else str(job.id),
         "owner": job.owner,
         "route": job.route,
         "routed_from": job.source or None,

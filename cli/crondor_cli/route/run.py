@@ -85,7 +85,9 @@ _NO_LOGS = "the user logs of the jobs are not written: nobody sees there that a 
 _STAYS = "the routing table stays as it was"
 
 
-@click.command("run", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Run a job router over a queue.")
+@click.command(
+    "run", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG, short_help="Run a job router over a queue."
+)
 @config_option
 @legacy_option
 @schedd_options

@@ -125,7 +125,7 @@ def _route(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> d
 
 def _job(job: JobId, found: Because) -> dict[str, object]:
     return {
-        "id": str(job),
+        "job": str(job),
         "reason": found.reason.value,
         "text": found.text or None,
         "routes": [

@@ -43,7 +43,12 @@ _FOLDER = ".crondor"
 
 
 @click.command(
-    "run", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Run the jobs of a submit file on this machine."
+    "run",
+    cls=Command,
+    is_endless=True,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="Run the jobs of a submit file on this machine.",
 )
 @submit_files()
 @file_options

@@ -19,9 +19,10 @@ from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session
-from crondor_cli.common.layout import screen_columns
+from crondor_cli.common.layout import clipped, drawn_columns
 from crondor_cli.common.output import Visible, say, together
 from crondor_cli.common.show import shown
+from crondor_cli.common.status_line import ERASE
 from crondor_cli.run.jobs import NAME
 from crondor_cli.times.text import local_text, relative
 
@@ -135,7 +136,7 @@ class JsonView(RunLines):
                 data["signal" if found.by_signal else "exit_code"] = found.number
             data["queued_again"] = bool(seen.number)
         elif seen.what is PoolEventKind.HELD:
-            data["code"] = seen.number
+            data["hold_reason_code"] = seen.number
         if seen.text:
             data["reason"] = seen.text
         self._print(data)
@@ -176,11 +177,12 @@ class LiveView(RunLines):
         """Draw the jobs, those that run first."""
         jobs = sorted(self._session.pool.jobs.values(), key=_order)
         height = shutil.get_terminal_size().lines
-        width = screen_columns(sys.stderr) or _PLAIN_WIDTH
+        width = drawn_columns(sys.stderr) or _PLAIN_WIDTH
         most = max(1, min(_MOST, height - 3))
-        lines = [self._line(job)[: max(1, width - 1)] for job in jobs[:most]]
+        lines = [self._line(job) for job in jobs[:most]]
         if len(jobs) > most:
-            lines.append(f"and {len(jobs) - most:,} more"[: max(1, width - 1)])
+            lines.append(f"and {len(jobs) - most:,} more")
+        lines = [clipped(line, max(1, width - 1)) for line in lines]
         self._put(together(self._erased(), *(f"{line}\n" for line in lines)))
         self._drawn = len(lines)
 
@@ -201,7 +203,8 @@ class LiveView(RunLines):
             say(text, err=True, nl=False, fits=False)
 
     def _erased(self) -> Visible:
-        return Visible(f"\x1b[{self._drawn}A\x1b[J" if self._drawn else "")
+        """Return what takes the picture away, and what the terminal shows of Ctrl-C below it."""
+        return Visible(f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ERASE)
 
     def _line(self, job: PoolJob) -> str:
         now, when = self._session.pool.now, self.time_of(job)

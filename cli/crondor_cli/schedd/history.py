@@ -78,7 +78,7 @@ def _ended(ad: ClassAd) -> int | None:
 
 def _data(job: QueuedJob) -> dict[str, object]:
     return {
-        "id": job.id,
+        "job": job.id,
         "owner": job.string("Owner"),
         "cmd": job.string("Cmd"),
         "state": _status(job),

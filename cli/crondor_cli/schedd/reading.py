@@ -10,6 +10,7 @@ from crondor.schedd.status import ScheduledJob, StatusReader
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.options import Clock, clock_of, clock_options, reading_options
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.queue import QueueJobs, QueueOptions, read_scheduled, selection_of, source_options
 
 
@@ -25,7 +26,8 @@ class QueueReading(NamedTuple):
     def looks(self) -> Iterator[ScheduledJob]:
         """Yield how the jobs with a schedule stand now."""
         looker = StatusReader(zone=self.clock.zone, dialect=self.dialect, policy=self.policy)
-        return looker.looks(self.found.ads, self.clock.now)
+        looks = looker.looks(self.found.ads, self.clock.now)
+        return PROGRESS.counted(looks, "looking at schedules", "jobs", len(self.found.ads))
 
 
 def read_queue(

@@ -21,6 +21,7 @@ from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, format_option
 from crondor_cli.common.output import say
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.queue import embedded_of, queue_option
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
@@ -153,7 +154,8 @@ def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
     ads: list[ClassAd] = []
     owner = getpass.getuser()
     own = {"Owner": owner, "User": f"{owner}@{platform.node()}"}
-    for made in job_ads(file, in_order=True, cluster=cluster):
+    made_of = PROGRESS.counted(job_ads(file, in_order=True, cluster=cluster), "making ads", "jobs", file.job_count)
+    for made in made_of:
         if "ProcId" not in made.ad:
             raise CrondorError(_late(made.jobs.queue))
         for name, value in own.items():

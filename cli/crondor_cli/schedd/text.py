@@ -91,7 +91,7 @@ def _head(read: QueueReading) -> dict[str, object]:
 def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
     queued, schedule = look.queued, look.schedule
     return {
-        "id": queued.id,
+        "job": queued.id,
         "owner": queued.string("Owner"),
         "cmd": queued.string("Cmd"),
         "state": look.state.value,
@@ -147,7 +147,7 @@ def edits_data(edits: list[tuple[CronEdit, int | None]], read: QueueReading, *, 
             "time": edit.time,
             "local": None if edit.time is None else iso(edit.time, read.clock.zone),
             "hold_reason": edit.hold,
-            "because": edit.why.value,
+            "reason": edit.why.value,
         }
         for edit, before in edits
     )

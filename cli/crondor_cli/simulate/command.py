@@ -189,7 +189,7 @@ def command(
     )
     simulated = begun(pool, clock, _days(days, routes), SimulatedFiles(crontab, surroundings))
     if routes:
-        run(simulated, paths, SimulatedRouter(routes, sites, wait_for_gates, events, timeline, format_))
+        run(simulated, paths, SimulatedRouter(routes, sites, wait_for_gates, events, timeline, plot, format_))
     else:
         shown = SimulationViews(
             tuple(map(Dialect, dialects)), advice, events, trace is not None, timeline, plot, log, format_

@@ -20,7 +20,7 @@ def print_json(
         "zone": simulated.clock.zone_name,
         "from": simulated.start,
         "until": simulated.end,
-        "interval": settings.schedd_interval,
+        "schedd_interval": settings.schedd_interval,
         "match_delay": str(settings.match_delay),
         "transfer": str(settings.transfer),
         "run_time": str(settings.run_time),
@@ -65,12 +65,12 @@ def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> dict[st
         "is_stranded": outcome.is_stranded,
         "idle_slot": outcome.idle_slot,
         "has_left": outcome.has_left,
-        "hold": outcome.hold,
+        "hold_reason": outcome.hold,
         "trouble": [fault.message for fault in outcome.trouble],
         "enough_prep_time": None if enough is None else enough.prep_time,
         "enough_window": None if enough is None else enough.window,
         "changes": [
-            {"file": c.name, "line": c.line, "command": c.command, "old": c.old, "new": c.new}
+            {"file": c.name, "line": c.line, "command": c.command, "before": c.old, "after": c.new}
             for c in simulated.changes(group, result)
         ],
     }

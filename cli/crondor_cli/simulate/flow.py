@@ -29,7 +29,7 @@ def print_messages(simulated: Simulated, into: list[dict[str, object]] | None) -
                     "job": str(job) if job.cluster else None,
                     "from": sender,
                     "to": receiver,
-                    "why": message.why,
+                    "what": message.why,
                     "arrived": message.arrived,
                     "attributes": message.whole or len(message.values),
                     "values": [{"name": name, "text": text} for name, text in message.values.items()],

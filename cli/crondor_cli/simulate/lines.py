@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Final
 
-from crondor.diagnostics import columns_of, printable
+from crondor.diagnostics import printable
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
-from crondor_cli.common.layout import padded
+from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
+from crondor_cli.simulate.axis import Lane, LaneSpan, TimeAxis
 from crondor_cli.simulate.runs import Group, Simulated
-from crondor_cli.times.text import local_text, relative
+from crondor_cli.times.text import local_text
 
-COLUMNS: Final = 72
 MOST_LANES: Final = 50
 
 # What a column shows, the strongest that falls into it.
 IDLE, WAITING, TICK, RUNNING, LATE, HELD, MISSED = range(7)
 SIGNS: Final = ".w|rLHM"
 _LEGEND: Final = "w waits on its slot, | a run shorter than a column, r runs, L started late, M missed, H held, . idle"
-MOST_SPANS: Final = 5000  # of a lane that are kept to the second
+COLOURS: Final = {
+    WAITING: ("#f0c648", "waits on its slot"),
+    RUNNING: ("#3f8f4f", "runs"),
+    LATE: ("#8cc46b", "started late, in the window"),
+    HELD: ("#7a7f87", "held"),
+    MISSED: ("#c8402f", "missed"),
+}
 
 
 class Lanes:
@@ -29,9 +36,10 @@ class Lanes:
     def __init__(self, simulated: Simulated) -> None:
         """Begin with idle jobs."""
         self._simulated = simulated
-        self._width = max(1, -(-(simulated.end - simulated.start) // COLUMNS))
-        self.columns: dict[int, list[int]] = {}
-        self.spans: dict[int, list[tuple[int, int, int]]] = {}  # start, end (epoch seconds) and state, in order
+        clock = simulated.clock
+        whole = TimeAxis(simulated.start, simulated.end, clock.zone, clock.zone_name)
+        self.axis = whole.fitting(self.labels, screen_columns(sys.stdout))
+        self._lanes: dict[int, Lane] = {}
         self._since: dict[int, tuple[int, int]] = {}
         self._owner: dict[tuple[int, int], int] = {}
         self._files = list(dict.fromkeys(id(group.file) for group in simulated.groups))
@@ -41,7 +49,7 @@ class Lanes:
         number = self._group(seen)
         if number is None or number >= MOST_LANES:
             return
-        self.columns.setdefault(number, [IDLE] * COLUMNS)
+        self._lanes.setdefault(number, Lane(self.axis))
         state, since = self._since.get(number, (IDLE, seen.time))
         if seen.what is PoolEventKind.STARTED and state != HELD:
             deferral = seen.job.gate.deferral()
@@ -62,49 +70,38 @@ class Lanes:
             self._last(number, since, self._simulated.end, state)
         self._since.clear()
 
+    @property
+    def labels(self) -> list[str]:
+        """What the lanes are called."""
+        return [group.label for group in self._simulated.groups[:MOST_LANES]]
+
+    def lane(self, number: int) -> Lane:
+        """Return the lane of a group of jobs, by its number."""
+        return self._lanes.get(number) or Lane(self.axis)
+
     def lines(self) -> list[str]:
         """Return a line for each group of jobs, with a legend."""
         self.close()
-        labels = [group.label for group in self._simulated.groups[:MOST_LANES]]
-        wide = max(map(columns_of, labels), default=0)
-        zone = self._simulated.clock.zone
-        start, end = (local_text(time, zone)[:20] for time in (self._simulated.start, self._simulated.end))
-        made = [f"Timeline, {start} to {end}, {relative(self._width)[3:]} a column: {_LEGEND}"]
-        for number, label in enumerate(labels):
-            lane = self.columns.get(number, [IDLE] * COLUMNS)
-            made.append(f"  {padded(label, wide)}  {''.join(SIGNS[state] for state in lane)}")
-        if labels:
-            made.append(f"  {'':<{wide}}  {self._dates()}".rstrip())
+        labels = self.labels
+        lanes = ("".join(SIGNS[state] for state in self.lane(number).columns) for number in range(len(labels)))
+        made = [self.axis.heading(_LEGEND), *self.axis.rows(labels, lanes)]
         if len(self._simulated.groups) > MOST_LANES:
             made.append(f"  and {len(self._simulated.groups) - MOST_LANES} more")
         return made
 
-    def _dates(self) -> str:
-        """Return month, day and time of day, each below the column that begins there."""
-        zone, line = self._simulated.clock.zone, ""
-        for column in range(0, COLUMNS, 12):
-            text = local_text(self._simulated.start + column * self._width, zone)
-            line = f"{line:<{column}}{text[9:20]}"
-        return line
-
     def _moment(self, number: int, time: int, state: int) -> None:
         """Draw what has no length."""
-        self._mark(self.columns[number], time, time, state)
+        span = LaneSpan(time, time, state)
+        self._lanes[number].mark(span)
         if state != TICK:
-            self.spans.setdefault(number, []).append((time, time, state))
+            self._lanes[number].spans.append(span)
 
     def _last(self, number: int, start: int, end: int, state: int) -> None:
         """Draw a state that has lasted; a run that fills no column is a tick."""
-        is_short = state == RUNNING and end - start < self._width
-        self._mark(self.columns[number], start, end, TICK if is_short else state)
-        spans = self.spans.setdefault(number, [])
-        if state != IDLE and len(spans) < MOST_SPANS:
-            spans.append((start, end, state))
-
-    def _mark(self, lane: list[int], start: int, end: int, state: int) -> None:
-        first, last = ((time - self._simulated.start) // self._width for time in (start, end))
-        for column in range(max(0, first), min(COLUMNS - 1, last) + 1):
-            lane[column] = max(lane[column], state)
+        is_short = state == RUNNING and end - start < self.axis.seconds
+        lane = self._lanes[number]
+        lane.mark(LaneSpan(start, end, TICK if is_short else state))
+        lane.keep(LaneSpan(start, end, state))
 
     def _group(self, seen: PoolEvent) -> int | None:
         """Return the number of a job's group."""

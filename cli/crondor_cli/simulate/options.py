@@ -8,7 +8,7 @@ import click
 
 _OF_POOL: Final = (
     *("transfer", "machines", "exit_code", "preempt", "faults", "knobs", "skew", "dialects", "policy", "advice"),
-    *("trace", "plot", "log"),
+    *("trace", "log"),
 )
 _OF_ROUTER: Final = ("sites", "wait_for_gates")
 
@@ -21,6 +21,7 @@ class SimulatedRouter(NamedTuple):
     wait_for_gates: bool
     events: bool
     timeline: bool
+    plot: str | None
     format: str
 
 

@@ -16,6 +16,7 @@ from crondor.router.daemon import Rehearsal, RouterOptions
 from crondor.router.daemon.chronicle import JobEnds, JobHistories
 from crondor.router.daemon.sites import Site
 from crondor_cli.common.options import UsageProblem
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.simulate.runs import Group, Simulated
 
 OWNER: Final = "user"
@@ -67,7 +68,7 @@ class RoutedSimulation:
     def run(self) -> None:
         """Live through it, up to its end or until no job is left."""
         start, end = self.simulated.start, self.simulated.end
-        for time in range(start + _STEP, end + _STEP, _STEP):
+        for time in PROGRESS.counted(range(start + _STEP, end + _STEP, _STEP), "simulating", "hours"):
             self.end = min(time, end)
             self.pool.advance(self.end)
             if not len(self.pool.schedd.mirror):

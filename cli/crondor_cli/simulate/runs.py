@@ -29,6 +29,7 @@ from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings
+from crondor_cli.common.progress import PROGRESS
 
 _OBJECTS = 100_000  # made and not freed between two searches for garbage
 
@@ -135,7 +136,8 @@ class Simulated:
     def read(self, paths: Sequence[str]) -> None:
         """Read submit files and the crontab line; what is wrong with one is a finding, and the others count."""
         host = SubmitHost(schedd_interval=self.settings.schedd_interval)
-        for path in (*paths, *([] if self.files.crontab is None else [None])):
+        named = (*paths, *([] if self.files.crontab is None else [None]))
+        for path in PROGRESS.counted(named, "reading", "files"):
             try:
                 file = self.files.read(path, self.start, self.clock.zone, host)
                 made = list(job_ads(file, in_order=True, limit=MOST_JOBS))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -15,16 +14,21 @@ from crondor.pool.daemons.events import PoolEvent, Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.log_events import events
 from crondor.spec import Dialect
+from crondor_cli.common.columns import plural
 from crondor_cli.common.options import Clock, UsageProblem
-from crondor_cli.common.output import overwrite, say
-from crondor_cli.common.plot_file import needs_matplotlib, writes
+from crondor_cli.common.plot_file import writes
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.show import show
 from crondor_cli.simulate.data import print_json
+from crondor_cli.simulate.drawing import draw
 from crondor_cli.simulate.flow import print_messages
-from crondor_cli.simulate.lines import Lanes, print_happenings
+from crondor_cli.simulate.lines import COLOURS, Lanes, print_happenings
 from crondor_cli.simulate.pool import PoolOptions
 from crondor_cli.simulate.runs import Simulated, SimulatedFiles
 from crondor_cli.simulate.text import print_table
+
+if TYPE_CHECKING:
+    from crondor_cli.simulate.plot import Picture
 
 
 class SimulationViews(NamedTuple):
@@ -53,7 +57,7 @@ def simulate(simulated: Simulated, paths: tuple[str, ...], shown: SimulationView
     _read(simulated, paths, shown.format)
     views = _Views(simulated, shown)
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *shown.dialects)):
-        bar = _progress(simulated, shown.advice) if sys.stderr.isatty() else None
+        bar = _progress(simulated, dialect)
         watchers, listeners = views.watchers(), views.listeners()
         simulated.run(dialect, advise=shown.advice, watchers=watchers, listeners=listeners, progress=bar)
     views.show()
@@ -91,7 +95,7 @@ class _Views:
 
     def show(self) -> None:
         """Show what became of the jobs."""
-        _draw(self._simulated, self._lanes, self._shown.plot)
+        draw(lambda: _picture(self._simulated, self._lanes), self._shown.plot)
         if self._is_json:
             happened, messages = self._happened, self._messages
             print_json(
@@ -109,16 +113,16 @@ def _read(simulated: Simulated, paths: tuple[str, ...], form: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _progress(simulated: Simulated, advice: bool) -> Callable[[int], None]:
-    """Return what shows on a terminal how far a long simulation is; it may live through the span several times."""
+def _progress(simulated: Simulated, dialect: Dialect) -> Callable[[int], None]:
+    """Return what says how far a simulation is; to find what would be enough it goes through the span again."""
     span = max(1, simulated.end - simulated.start)
+    PROGRESS.begin(f"simulating ({dialect.value})", 100)
 
     def show_progress(reached: int) -> None:
         share = min(100, (reached - simulated.start) * 100 // span)
-        note = " (and again, to see what would be enough)" if advice else ""
-        overwrite(f"simulated {share:3} %{note}")
-        if share == 100:
-            say(err=True)
+        if share < PROGRESS.done:
+            PROGRESS.begin("trying what would be enough", 100)
+        PROGRESS.done = share
 
     return show_progress
 
@@ -135,10 +139,10 @@ def _log_writer(path: str, zone: tzinfo) -> Watcher:
     return note
 
 
-def _draw(simulated: Simulated, lanes: Lanes, path: str | None) -> None:
-    if path is None:
-        return
-    with needs_matplotlib():
-        from crondor_cli.simulate.plot import save  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
-    with writes(path):
-        save(simulated, lanes, path)
+def _picture(simulated: Simulated, lanes: Lanes) -> Picture:
+    from crondor_cli.simulate.plot import Picture  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
+
+    lanes.close()
+    title = f"{plural(simulated.job_count, 'job')}, {plural(simulated.settings.slots, 'slot')} (htcondor)"
+    labels = lanes.labels
+    return Picture(title, lanes.axis, labels, [lanes.lane(number) for number in range(len(labels))], COLOURS)

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.check.rules import commands, comments, dates, deferral, fields, policy, reading, refused
+from crondor.check.rules import (
+    commands,
+    comments,
+    dates,
+    deferral,
+    fields,
+    own_attributes,
+    policy,
+    reading,
+    refused,
+    releases,
+    unused,
+)
 from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.check.suppress import Silence
 
 FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     *reading.READING_RULES,
     refused.refused,
-    commands.misspelt_command,
+    unused.unused,
+    unused.no_effect,
+    releases.not_in_release,
+    unused.odd_resource,
+    releases.several_queues,
+    releases.unquoted_remaps,
+    own_attributes.own_attribute,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (

@@ -1,23 +1,10 @@
-"""CRN5..: the commands themselves, and the universe the job is in."""
+"""CRN502 to CRN506: attributes behind condor_submit's back, and the universe the job is in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
-from crondor.check.subject import CheckedFile, CheckedJob
+from crondor.check.rule import passed_on
+from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Severity
-
-
-@rule("CRN501", "misspelt", Severity.WARNING, "a command that HTCondor passes over")
-def misspelt_command(file: CheckedFile) -> Iterator[RuleHit]:
-    """An unknown command is a user's own macro to condor_submit: it says nothing, and the field stays unset."""
-    for fault in file.misspelt:
-        fix = None
-        if fault.fix and fault.span is not None and fault.span.source is file.source:
-            fix = Fix(f"write {fault.fix}", (TextEdit(fault.span, fault.fix),))
-        yield RuleHit(fault.message, fault.span, fault.help, fix)
-
 
 bypass = passed_on("CRN502", "bypass", Severity.ERROR, "an attribute set behind condor_submit's back", CheckedJob.hits)
 

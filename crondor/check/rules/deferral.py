@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
-from crondor.check.job_policy import PERIODIC_HOLD, POLICIES, stays
+from crondor.check.inline import is_number, moved
+from crondor.check.job_policy import stays
+from crondor.check.policy_names import PERIODIC_HOLD, POLICIES
 from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral, past
@@ -29,9 +31,15 @@ _NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have pas
 _DAY = 86400
 
 
-bad_number = passed_on(
-    "CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses", CheckedJob.hits
-)
+def _numbers(job: CheckedJob, code: str) -> Iterator[RuleHit]:
+    """Yield condor_submit's words; a number with a comment behind it has a fix."""
+    for found in job.hits(code):
+        source = job.file.source
+        is_here = found.span is not None and found.span.source is source
+        yield found._replace(fix=moved(source, found.span.start, is_number) if found.span and is_here else None)
+
+
+bad_number = passed_on("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses", _numbers)
 
 
 overflow = passed_on("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0", CheckedJob.hits)

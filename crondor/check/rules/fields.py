@@ -8,10 +8,11 @@ from dataclasses import replace
 from crondor._named_tuple import NamedTuple
 from crondor._recurrence.spelling import FieldDifference
 from crondor.check.crontab import NAMES, FieldFault, few
+from crondor.check.inline import is_field, moved
 from crondor.check.rewrite import edit_days, edit_field, mended, placed
 from crondor.check.rule import Fix, RuleHit, passed_on, rule
 from crondor.check.subject import CheckedJob
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, Field
 
 _UNSURE = frozenset({"cron-reversed", "cron-blank", "cron-empty"})  # the author may have meant something else
@@ -33,7 +34,17 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
             help_text = f"write {fix.better}" if fix else help_text
         message = f"{said}; {crontab.consequence(field, first.text)}"
         told = placed(job, field, replace(first.fault, message=message, help=help_text))
-        yield RuleHit(told.message, told.span, told.help, fix and fix.fix)
+        is_comment = fix is None and first.fault.kind == "cron-comment"
+        cure = _comment(job, field, told) if is_comment else fix and fix.fix
+        yield RuleHit(told.message, told.span, told.help, cure)
+
+
+def _comment(job: CheckedJob, field: Field, told: Diagnostic) -> Fix | None:
+    """Return the fix of a comment behind the value of a field."""
+    source = job.file.source
+    if told.span is None or told.span.source is not source:
+        return None
+    return moved(source, told.span.start, is_field(field))
 
 
 def _wrong(found: FieldFault) -> str:

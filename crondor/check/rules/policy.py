@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 
 from crondor._schedule.leaving import RETRIES, leaves_by, leaving_words
 from crondor.check.edit import insertion, joined
-from crondor.check.job_policy import PERIODIC, RELEASE, REMOVE, never_removed, repeats, stays
+from crondor.check.job_policy import never_removed, repeats, stays
+from crondor.check.policy_names import PERIODIC, RELEASE, REMOVE
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import MISSED_REASON

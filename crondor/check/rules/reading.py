@@ -9,10 +9,14 @@ from crondor.check.edit import line_end
 from crondor.check.rule import Fix, Rule, RuleHit, TextEdit
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.knowledge.releases import OLDEST, Release
 
 Cure = Callable[[CheckedFile, Diagnostic], Fix | None]
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
+
+# The first releases that go on: with one job of a file without a queue statement, without a macro's value.
+_GOES_ON_SINCE = {"no-queue": Release(25, 14), "macro-function": Release(25, 13)}
 
 _READING = frozenset(f"CRN{number:03}" for number in range(1, 17))
 
@@ -27,7 +31,9 @@ def _said(rule: str, cure: Cure | None, severity: Severity | None, file: Checked
     for fault in file.all_faults:
         if owner(fault) == rule:
             fix = cure(file, fault) if cure is not None else None
-            yield RuleHit(fault.message, fault.span, fault.help, fix, severity or fault.severity)
+            is_refused = file.settings.target < _GOES_ON_SINCE.get(fault.kind, OLDEST)
+            graver = Severity.ERROR if is_refused else fault.severity
+            yield RuleHit(fault.message, fault.span, fault.help, fix, severity or graver)
 
 
 def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:

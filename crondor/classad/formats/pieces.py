@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from typing import Final, TextIO, TypeAlias
 
+from crondor._types import expect
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source
@@ -148,6 +149,7 @@ class Feed:
             if chunk is None:
                 self.done = True
                 break
+            expect("a piece of the text", chunk, str, "text: open the file without 'b', or decode its bytes")
             parts.append(chunk)
             wanted -= len(chunk)
         self.buffer = "".join(parts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from crondor._types import expect
 from crondor.classad.ad import ClassAd
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats.json_form import read_json
@@ -63,6 +64,7 @@ def read_ads(
     with the next ad. After an ad that is never closed, that is the next line that begins an ad. Only more than MAX_AD
     characters without an ad in them end the reading; and where the mode is DAEMON, what HTCondor's reader ends at.
     """
+    expect("text", text, (str, Source, Iterable), "text, a Source, or an open text file")
     feed = Feed(text, name_of(text, name))
     ads = _ads(feed, form, mode, report)
     return ads if report is None else _told(ads, report)
@@ -100,6 +102,7 @@ def read_ad(
 
     Raises ClassAdSyntaxError, also if there is none or another one.
     """
+    expect("text", text, (str, Source), "text or a Source", "for a file read_ads(file)")
     source = text if isinstance(text, Source) else Source(text, "<text>" if name is None else name)
     ads = read_ads(source, form, mode, name=name)
     found = next(ads, None)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from crondor._types import expect
 from crondor.classad.ad import ClassAd
 from crondor.classad.evaluate import holds
 from crondor.classad.expression import Expression
@@ -117,6 +118,9 @@ def apply_route(
     with one table of macros; then RoutedFromJobId, RoutedBy and RouteName are set, which no rule can override. The
     first transform that fails ends it.
     """
+    expect("table", table, RoutingTable, "a RoutingTable", "write load_table(read_config(text))")
+    expect("route", route, Route, "a Route of the table", "write table.route('Name')")
+    expect("ad", ad, ClassAd, "a ClassAd", "write read_ad(text)")
     facts = table.facts if facts is None else facts
     if translated is None and not trace:
         course = table.course(route)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
+from crondor._types import expect
 from crondor.classad.scope import Attributes, Context
 from crondor.router.match.clusters import MOST_KEYS, AlikeJobs, Autoclusters, Key
 from crondor.router.match.limits import room_of
@@ -45,6 +46,7 @@ class Matcher:
 
     def __init__(self, table: RoutingTable, owner: str | None = None) -> None:
         """Take the routes."""
+        expect("table", table, RoutingTable, "a RoutingTable", "write load_table(read_config(text))")
         self.table = table
         self.owner = owner
         self.clusters = Autoclusters(table, owner)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Final, TypeAlias
 
+from crondor._types import expect, wrong_type
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
@@ -71,11 +72,15 @@ class PlannedJob:
         return next((self.spans[name] for name in commands if name in self.spans), self.here)
 
 
+_PLANNED: Final = "a JobSchedule, SubmitFile, ClassAd, QueuedJob or Schedd, or several of them"
+
+
 def jobs_of(jobs: Plannable | Iterable[Plannable], now: int, reading: JobSettings) -> Iterator[PlannedJob]:
     """Yield the scheduled jobs; others are left out. Raises InvalidSubmit, ScheddError, UnknownZone, TypeError.
 
     Submit files and schedules are numbered as clusters from 1 on, in their order.
     """
+    expect("jobs", jobs, (Iterable, JobSchedule, SubmitFile, QueuedJob, Schedd), _PLANNED)
     cluster = 0
     for each in (jobs,) if isinstance(jobs, (JobSchedule, SubmitFile, ClassAd, QueuedJob, Schedd)) else jobs:
         cluster += isinstance(each, (JobSchedule, SubmitFile))
@@ -95,8 +100,7 @@ def _jobs_of(each: object, cluster: int, now: int, reading: JobSettings) -> Iter
         for ad in each.jobs():
             yield from _of_queued(QueuedJob(ad), now, reading)
     else:
-        message = f"a plan takes JobSchedule, SubmitFile, ClassAd, QueuedJob or Schedd, not {type(each).__name__}"
-        raise TypeError(message)
+        raise wrong_type("a planned job", each, _PLANNED)
 
 
 def _of_schedule(schedule: JobSchedule, cluster: int, now: int, reading: JobSettings) -> PlannedJob:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from crondor._types import expect
 from crondor.classad.scope import Context
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic, Severity
@@ -33,6 +34,8 @@ def plan(
     decided. Without ``until`` and without a count it goes on to the year 2200. The model is in docs/route-plan.md.
     Raises InvalidSubmit, InvalidConfig, ScheddError, UnknownZone.
     """
+    expect("routes", routes, (RoutingTable, Configuration), "a RoutingTable or a Configuration")
+    expect("now", now, int, "epoch seconds")
     table = load_table(routes) if isinstance(routes, Configuration) else routes
     options = PlanOptions() if options is None else options
     return RoutePlan(tuple(jobs_of(jobs, now, options.reading)), table, now, until, options)

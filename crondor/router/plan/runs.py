@@ -35,13 +35,13 @@ class PlannedOutcome(str, Enum):
 class Room(NamedTuple):
     """How a route stands with a job that it has just taken: its jobs and idle ones, and what it may have.
 
-    Negative ``max_idle`` and ``max_managed``: no limit. ``managed`` are the jobs of all routes.
+    Negative ``max_idle_jobs`` and ``max_managed``: no limit. ``managed`` are the jobs of all routes.
     """
 
     jobs: int
     max_jobs: int
     idle: int
-    max_idle: int
+    max_idle_jobs: int
     managed: int
     max_managed: int
 

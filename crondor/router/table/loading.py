@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from crondor._types import expect
 from crondor.classad.scope import Context
 from crondor.config import Configuration, Knob
 from crondor.diagnostics import Diagnostic, Severity, similar
@@ -50,6 +51,7 @@ def load_table(
     routing off: the table then has no routes, and its ``diagnostics`` say why. ``keep_routes`` leaves them in it all
     the same, for who looks at them and routes nothing. Never fails.
     """
+    expect("configuration", configuration, Configuration, "a Configuration", "write read_config(text)")
     return _Loader(configuration, context or configuration.context).load(keep_routes=keep_routes)
 
 

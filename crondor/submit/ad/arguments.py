@@ -53,7 +53,10 @@ class WrongQuotes(ValueError):
 def set_arguments(draft: Draft) -> None:
     """Set Args or Arguments (SubmitHash::SetArguments)."""
     shell = draft.command("shell")
+    draft.use("allow_arguments_v1")
     if shell is not None:
+        draft.use(*_OF_JOB.old)
+        draft.use(_OF_JOB.new)
         draft.set("Arguments", joined(["-c", shell]))
         return
     found = read_arguments(draft, _OF_JOB)

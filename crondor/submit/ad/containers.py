@@ -95,9 +95,9 @@ def travelling_image(draft: Draft) -> list[str] | None:
     None: it does not travel, since its file is where the job runs, or the machine fetches it by its name. An image that
     travels is known by the last part of its name, and is none of the job's own files where many jobs have it in common.
     """
-    image = draft.command(*_CONTAINER)
     if not draft.cluster.is_container:
         return None
+    image = draft.command(*_CONTAINER)
     shared = tuple(values.words(draft.knobs.get("CONTAINER_SHARED_FS") or "", ","))
     is_wanted = boolean_of(draft.value("TransferContainer")) is not False
     if not is_wanted or (image is not None and image.startswith(shared)):

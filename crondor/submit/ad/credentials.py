@@ -33,7 +33,8 @@ def set_credentials(draft: Draft) -> None:
     """Set the paths of a proxy and of a token, and how long a delegated proxy lives."""
     environ = draft.cluster.environ or {}
     proxy = draft.command("x509userproxy")
-    if proxy is None and draft.flag("use_x509userproxy"):
+    wants_proxy = draft.flag("use_x509userproxy")
+    if proxy is None and wants_proxy:
         proxy = environ.get("X509_USER_PROXY")
     if proxy is not None:
         draft.set("x509userproxy", draft.path(proxy))
@@ -94,5 +95,6 @@ def _described(draft: Draft) -> Iterator[tuple[str, str]]:
     for name in draft.named(""):
         found = _OF_SERVICE.search(name)
         if found is not None and not name.startswith("my."):
+            draft.use(name)
             written = draft.spelled(name)
             yield written[: found.start()], written[found.end() :]

@@ -32,7 +32,7 @@ class ClusterAd:
 
     ``file`` is the name of the submit file. ``forced`` are commands that the universe sets, whatever the file says.
     ``now`` is the moment of submission in epoch seconds and ``environ`` the submitter's variables, None where they are
-    not known.
+    not known. ``used`` gathers the names that condor_submit has looked up and found, in any job.
     """
 
     ad: ClassAd = field(default_factory=ClassAd)
@@ -47,6 +47,7 @@ class ClusterAd:
     corrected_lease: bool = False
     now: int | None = None
     environ: Mapping[str, str] | None = None
+    used: set[str] = field(default_factory=set)
 
     @cached_property
     def new_job(self) -> ClassAd:
@@ -92,8 +93,13 @@ class Draft:
         """Return the value of a command, None where it is empty; a name that is assigned hides those behind it."""
         for name in names:
             if name in self.commands:
+                self.cluster.used.add(name)
                 return self.commands[name] or None
         return None
+
+    def use(self, *names: str) -> None:
+        """Note that condor_submit looks a command up, though nothing here depends on it."""
+        self.command(*names)
 
     def written(self, *names: str) -> str | None:
         """Return the first of some names that is assigned."""
@@ -210,7 +216,7 @@ class Draft:
         return self.ad.get(attribute)
 
     def named(self, *prefixes: str) -> list[str]:
-        """Return the assigned names that begin with one of some prefixes, sorted."""
+        """Return the assigned names that begin with one of some prefixes, sorted; none of them is used by that."""
         return sorted(name for name in self.commands if name.startswith(prefixes))
 
 

@@ -24,6 +24,9 @@ def set_environment(draft: Draft) -> None:
     """Set Environment, or Env where the old command gives the old syntax."""
     first, second = draft.command("environment", "env"), draft.command("environment2")
     allowed = draft.flag("allow_environment_v1")
+    draft.use(*_GETENV)
+    if first is not None and second is None:
+        draft.use("env")
     if first is not None and second is not None and not allowed:
         message = (
             "If you wish to specify both 'environment' and 'environment2' for maximal compatibility with different "

@@ -32,7 +32,7 @@ def set_folder(draft: Draft) -> None:
     draft.folder = folders.job_folder(draft.command, draft.host.folder)
     if draft.folder:
         draft.set("Iwd", draft.folder)
-    file = draft.commands.get("submit_file", draft.cluster.file)
+    file = draft.command("submit_file") if "submit_file" in draft.commands else draft.cluster.file
     if file:
         draft.set("JobSubmitFile", file)
 

@@ -97,7 +97,7 @@ def set_forced(draft: Draft) -> None:
         if attribute and text is not None:
             draft.expression(attribute, text)
     for name in draft.named(ATTRIBUTE):
-        draft.expression(_bare(draft.spelled(name)), draft.commands[name] or "undefined", name)
+        draft.expression(_bare(draft.spelled(name)), draft.command(name) or "undefined", name)
 
 
 def _bare(spelling: str) -> str:
@@ -109,7 +109,7 @@ def set_job_set(draft: Draft) -> None:
     if draft.process > 0:
         _check_job_set(draft)
         return
-    given = [name for name in draft.named(JOB_SET) if draft.commands[name]]
+    given = [name for name in draft.named(JOB_SET) if draft.command(name)]
     for name in given:
         if name != _NAME_OF_SET:
             _check_expression(draft, name)

@@ -222,7 +222,7 @@ def _set_parameters(draft: Draft) -> None:
         if command == _PARAMETERS[0]:
             continue
         name = draft.spelled(command)[len(_PARAMETER) :]
-        draft.set(f"EC2Param_{name}", draft.commands[command])
+        draft.set(f"EC2Param_{name}", draft.command(command) or "")
         if lower(name) not in {lower(known).replace(".", "_") for known in names}:
             names.append(name)
     if names:

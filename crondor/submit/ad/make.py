@@ -97,6 +97,7 @@ def job_ads(
     limit: int = LIMIT,
     cluster: int = 1,
     factory: bool = False,
+    used: set[str] | None = None,
 ) -> Iterator[JobAd]:
     """Yield the ad of each group of jobs, as crondor.submit.job_ads says."""
     knobs = SubmitKnobs(config or {})
@@ -114,6 +115,8 @@ def job_ads(
             break
         made = maker.make(group)
         faults += maker.faults
+        if used is not None:
+            used.update(maker.used_by(group))
         if len(faults) >= _MOST:
             break
         if not faults:
@@ -178,6 +181,12 @@ class _Maker:
         if {**next_ad, "ProcId": None} == {**ad, "ProcId": None}:
             return [JobAd(group, ad)]
         return [JobAd(replace(group, count=1), ad), JobAd(others, next_ad)]
+
+    def used_by(self, group: JobGroup) -> Iterator[str]:
+        """Yield the names that were looked up so far, with the macros that their values are made of in a group."""
+        for name in self.cluster.used if self.cluster else ():
+            yield name
+            yield from (origin.name for origin in group.origins.get(name, ()))
 
     def _draft(self, group: JobGroup, cluster: ClusterAd) -> Draft:
         process = group.first[1]

@@ -6,11 +6,12 @@ from typing import Final
 
 from crondor.classad import AdValue, CircularReference, UnparseForm, lower
 from crondor.classad.tree import Binary, Ternary
+from crondor.knowledge.commands import CommandType, submit_commands
 from crondor.submit.ad import retries, values
 from crondor.submit.ad.draft import Draft, shown
 
 PREFIX: Final = "request_"
-_MISPRINTS: Final = frozenset(("request_cpu", "request_gpu", "request_gpu_memory", "request_gpus_memory"))
+_MISPRINTS: Final = frozenset(each.name for each in submit_commands() if each.type is CommandType.DISABLED)
 _LIMITS: Final = (("gpus_minimum_capability", "GPUsMinCapability"), ("gpus_maximum_capability", "GPUsMaxCapability"))
 _PROPERTIES: Final = ("Capability", "GlobalMemoryMb", "DriverVersion", "MaxSupportedVersion")
 _CLAUSES: Final = (
@@ -33,10 +34,11 @@ def set_resources(draft: Draft) -> None:
     """Set all Request* attributes (SubmitHash::SetRequestResources)."""
     for name in draft.named(PREFIX):
         tag = draft.spelled(name)[len(PREFIX) :]
-        text = draft.command(name)
-        if name in NAMES or name in _MISPRINTS or len(tag) < 2 or tag.startswith("_") or text is None:
+        if name in NAMES or name in _MISPRINTS or len(tag) < 2 or tag.startswith("_"):
             continue
-        draft.expression(f"Request{tag}", text, name)
+        text = draft.command(name)
+        if text is not None:
+            draft.expression(f"Request{tag}", text, name)
     _set_plain(draft, "request_cpus", "RequestCpus")
     _set_gpus(draft)
     _set_amount(draft, "request_disk", "RequestDisk", values.KIB)
@@ -91,7 +93,9 @@ def _set_gpus(draft: Draft) -> None:
     for name, attribute in _LIMITS:
         draft.copy_expression(attribute, name, attribute.lower())
     memory = draft.command("gpus_minimum_memory", "gpusminmemory")
-    if memory is not None:
+    if memory is None:
+        draft.use("request_gpu_memory", "request_gpus_memory")  # looked at to warn of it, and passed over
+    else:
         found = values.amount(memory, values.MIB)
         if found is None:
             draft.copy_expression("GPUsMinMemory", "gpus_minimum_memory", "gpusminmemory")

@@ -47,7 +47,7 @@ def set_transforms(draft: Draft) -> None:
         if name is None:
             continue
         tags.append(tag)
-        lines = (line.strip() for line in draft.commands[name].split("\n"))
+        lines = (line.strip() for line in (draft.command(name) or "").split("\n"))
         draft.set(f"TransformBody_{tag}", _JOINT.join(line for line in lines if line and not line.startswith("#")))
     draft.set("TransformOnEvict", " ".join(tags))
 
@@ -59,6 +59,9 @@ def set_retries_of(draft: Draft, attribute: str, rest: str, base: int) -> None:
         _set_steps(draft, attribute, name, name, rest, base)
         return
     given = draft.command(f"retry_{name}")
+    if attribute == "RequestMemory":
+        draft.use(_MORE)
+        draft.use(_MOST)
     if given is not None:
         reported = name if attribute == "RequestDisk" else f"retry_{name}"
         _set_steps(draft, attribute, f"retry_{name}", reported, given, base)

@@ -101,8 +101,9 @@ def _force_transfer(draft: Draft) -> None:
     """Turn file transfer on for a virtual machine, whatever the file says."""
     checkpoint = draft.flag("vm_checkpoint", "jobvmcheckpoint")
     networking = draft.flag("vm_networking", "jobvmnetworking")
-    when = lower(draft.command("whentotransferoutput", "when_to_transfer_output") or "")
-    if checkpoint and networking and when not in {"on_exit_or_evict", "always"}:
+    is_both = checkpoint and networking
+    when = lower(draft.command("whentotransferoutput", "when_to_transfer_output") or "") if is_both else ""
+    if is_both and when not in {"on_exit_or_evict", "always"}:
         message = "You explicitly requested both VM checkpoint and VM networking."
         draft.fault("submit-vm", "vm_checkpoint", message, "write when_to_transfer_output = ON_EXIT_OR_EVICT as well")
     moment = "ON_EXIT_OR_EVICT" if checkpoint else "ON_EXIT"

@@ -18,6 +18,7 @@ from crondor.classad.ad import ClassAd
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
+from crondor.submit.unused import unused_names
 from tests.golden.kinds.case import (
     Case,
     Difference,
@@ -40,7 +41,7 @@ _NOW = 1_700_000_000  # nothing recorded depends on it
 _PARALLEL = "11"  # the universe
 _SEED = 1  # nor on this: $RANDOM_CHOICE() has one choice where a recording shows it
 _SHOWS = frozenset({"-verbose", "-terse"})
-_FLAGS = frozenset({"-allow-crlf-script", "-single-cluster", "-disable", "-unused"})
+_FLAGS = frozenset({"-allow-crlf-script", "-single-cluster", "-disable"})
 _BATCH = {"-batch-name": "JobBatchName", "-batch-id": "JobBatchId"}
 _TAKE_ONE = frozenset({"-a", "-append", "-dry-run", "-maxjobs", *_BATCH})
 _DEFINITION = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=")
@@ -71,6 +72,7 @@ _HEAD = re.compile(
     r"(?:ERROR(?: at)?|Submit:-1:Error|condor_submit):? ?(?:\S+, Line [0-9]+(?:, Include Depth [0-9]+)?:\s+)?"
     r"(?:(?:on|Queue statement on) Line [0-9]+(?: of \S+)?:\s+)?"
 )
+_UNUSED = re.compile(r"the (?:line|queue variable) '([\w./]+)(?: = [^\n]*)?' was unused by condor_submit")
 _STEP = re.compile(r"\s+at Step [0-9]+, ItemIndex [0-9]+\s*\Z")
 # Where crondor says the same in words of its own: HTCondor's words, and crondor's, with the same groups in them.
 _OTHER_WORDS = (
@@ -98,7 +100,8 @@ class _Said:
     """What crondor makes of a submit description: the ads up to the first fault, and what it has to say.
 
     ``late`` is how many jobs the factory would make, whose ad stands for them all. ``shows`` is how condor_submit was
-    asked to show what it did: nothing at all, where it does not even begin.
+    asked to show what it did: nothing at all, where it does not even begin. ``unused`` are the names of the lines and
+    queue variables that it says were unused, None where it was told not to.
     """
 
     ads: list[dict[str, str]] = field(default_factory=list)
@@ -106,6 +109,7 @@ class _Said:
     warnings: list[str] = field(default_factory=list)
     late: int = 0
     shows: str | None = ""
+    unused: list[str] | None = None
 
 
 def _bears_on_scheduling(name: str) -> bool:
@@ -132,6 +136,8 @@ def _replay(case: Case, is_compared: Callable[[str], bool]) -> list[Difference]:
     said = _said(record)
     found = compare("rc", integer(record["rc"], "rc"), 1 if said.faults else 0)
     found += _compare_errors(text(record, "stderr"), said)
+    if not found and not said.faults and said.unused is not None:
+        found += compare("unused", sorted(_UNUSED.findall(text(record, "stderr").lower())), said.unused)
     found += compare("stdout", _printed_lines(text(record, "stdout")), _tool_says(said))
     if not found and said.faults:
         del said.ads[len(expected) :]
@@ -250,10 +256,12 @@ def _make(submit: str, folder: str, config: Mapping[str, str], command: _Command
     if any(fault.kind == "runs-command" for fault in file.unknown):
         raise NotApplicable("a command would have to be run, which crondor says and does not do")
     said.warnings += [each.message for each in file.warnings]
-    for jobs, ad in job_ads(file, config=config, in_order=True, factory=command.factory):
+    used: set[str] = set()
+    for jobs, ad in job_ads(file, config=config, in_order=True, factory=command.factory, used=used):
         said.ads += _printed(ad, jobs.count)
         said.warnings += [each.message for each in jobs.findings]
         said.late = file.job_count if "ProcId" not in ad else 0
+    said.unused = None if command.is_quiet else sorted(each.key for each in unused_names(file, used))
 
 
 def _before(error: InvalidSubmit, submit: str) -> str:
@@ -279,7 +287,8 @@ class _Command(NamedTuple):
     """A command line of condor_submit: lines to define first and to append, a queue statement, what is wrong.
 
     ``batch`` are the lines that name a batch, behind all others; ``most`` is how many jobs may be made, 0 for any
-    number; ``factory`` has them made late; ``shows`` is the option that says what is printed.
+    number; ``factory`` has them made late; ``shows`` is the option that says what is printed,
+    ``is_quiet`` that nothing is said of unused lines.
     """
 
     definitions: tuple[str, ...] = ()
@@ -290,6 +299,7 @@ class _Command(NamedTuple):
     batch: tuple[str, ...] = ()
     factory: bool = False
     shows: str = ""
+    is_quiet: bool = False
 
     @classmethod
     def of(cls, words: list[str]) -> _Command:
@@ -301,6 +311,8 @@ class _Command(NamedTuple):
                 made = made._with(word, rest.pop(0))
             elif word == "-factory":
                 made = made._replace(factory=True)
+            elif word == "-unused":
+                made = made._replace(is_quiet=not made.is_quiet)
             elif word in _SHOWS:
                 made = made._replace(shows=word)
             elif word == "-name":

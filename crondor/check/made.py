@@ -1,0 +1,86 @@
+"""What condor_submit makes of a description beside its schedule: its refusals, and the lines it has no use for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from crondor._named_tuple import NamedTuple
+from crondor._schedule.job_terms import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor.check.policy_names import POLICIES
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.spec import FIELDS
+from crondor.submit import InvalidSubmit, SubmitFile, job_ads
+from crondor.submit.unused import UnusedName, unused_names
+
+MOST_JOBS = 50  # looked at one by one; nobody makes a mistake in the fiftieth alone
+LONGEST = 50_000  # characters of a description: what is longer is no work of a person, and may be made to cost time
+
+# A description with nothing but these is looked at without job ads, which take a while to load: commands that take
+# any text, policies (CRN312 parses them), and the values with which no other command is refused.
+_ANY = frozenset(
+    (
+        *(name for field in FIELDS for name in (field.command, field.attribute.lower())),
+        *(name for name in POLICIES if not name.startswith("my.")),
+        *("executable", "output", "error", "log", "input", "initialdir", "notify_user", "batch_name"),
+    )
+)
+_NUMBER = r"\d+"
+_TRUTH = r"true|false"
+_PLAIN: Mapping[str, str] = {
+    "arguments": r"""[^"']*""",
+    "universe": "vanilla|local",
+    "should_transfer_files": "yes|no|if_needed",
+    **dict.fromkeys(("request_memory", "request_disk"), r"\d+([KMGT]B?)?"),
+    **dict.fromkeys(("request_cpus", "deferral_time", "deferral_window", "deferral_prep_time"), _NUMBER),
+    **dict.fromkeys(("cron_window", "cron_prep_time", "max_retries"), _NUMBER),
+    "transfer_executable": _TRUTH,
+}
+
+
+class MadeJobs(NamedTuple):
+    """What making the jobs' ads showed: the faults, and the names that are assigned in vain.
+
+    ``is_plain``: the description has nothing but the commonest commands, and its ads were not made.
+    """
+
+    faults: tuple[Diagnostic, ...] = ()
+    unused: tuple[UnusedName, ...] = ()
+    is_plain: bool = False
+
+
+def make_jobs(file: SubmitFile) -> MadeJobs:
+    """Make the ads of a description's jobs, as far as they may show anything."""
+    if _is_plain(file):
+        return MadeJobs(is_plain=True)
+    used: set[str] = set()
+    faults: tuple[Diagnostic, ...] = ()
+    try:
+        for _ in job_ads(file, limit=MOST_JOBS + len(file.queues), used=used):
+            pass
+    except InvalidSubmit as error:
+        faults = error.diagnostics
+    is_known = all(fault.kind.startswith("submit-") for fault in faults)  # else the jobs were not looked at
+    return MadeJobs(faults, tuple(unused_names(file, used)) if is_known else ())
+
+
+def _has_time(file: SubmitFile) -> bool:
+    """Say whether a description gives a time, beside which one window and one prep time count."""
+    return any(name in file.keys for names in (*CRON_COMMANDS, TIME_COMMANDS) for name in names)
+
+
+def _is_plain(file: SubmitFile) -> bool:
+    """Say whether nothing in a description can be refused, but by the rules about its schedule, or be unused."""
+    if "executable" not in file.keys:
+        return False
+    rest = [key for key in file.keys if key not in _ANY]
+    if not _PLAIN.keys() >= set(rest) or any(queue.arguments.variables for queue in file.queues):
+        return False
+    if any(sum(name in rest for name in names) > _has_time(file) for names in (WINDOW_COMMANDS, PREP_COMMANDS)):
+        return False
+    try:
+        groups = list(file.groups(rest, MOST_JOBS + len(file.queues)))
+    except CrondorError:
+        return False
+    values = {(name, text) for group in groups for name, text in group.values.items() if text}
+    return all(re.fullmatch(_PLAIN[name], text, re.IGNORECASE) for name, text in values)

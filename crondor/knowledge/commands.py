@@ -1,0 +1,171 @@
+"""The commands of submit descriptions, by name and by release (HTCondor: submit_utils.h, prunable_keywords)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from functools import cache
+from typing import Final
+
+from crondor._named_tuple import NamedTuple
+from crondor.knowledge.releases import NEWEST, Releases
+from crondor.knowledge.rows import rows
+from crondor.knowledge.slips import one_slip
+
+
+class CommandType(Enum):
+    """How a command's value is read; the value is the word to show.
+
+    DISABLED is what people write for another command, or what an administrator has taken away.
+    """
+
+    STRING = "string"
+    BARE = "bare"
+    LIST = "list"
+    BARE_LIST = "bare list"
+    FILE = "file"
+    BARE_FILE = "bare file"
+    FILES = "files"
+    EXPRESSION = "expression"
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    COUNT = "count"
+    MIB = "mib"
+    KIB = "kib"
+    ARGUMENTS = "arguments"
+    ENVIRONMENT = "environment"
+    SIGNAL = "signal"
+    UNIVERSE = "universe"
+    FIELD = "field"
+    CHOICE = "choice"
+    DISABLED = "disabled"
+
+
+class Setting(Enum):
+    """How a command's attribute comes about."""
+
+    AS_IT_IS = "="
+    ALTERNATIVE = "~"
+    MADE = ""
+
+
+class SubmitCommand(NamedTuple):
+    """A command: its name, what its value is, the attribute that it becomes, when and where it counts.
+
+    ``others`` are further names of it, the attribute's among them where condor_submit takes that. A name with
+    ``<name>`` stands for many. ``choices`` are the words that a CHOICE may be; ``universes`` is empty for all.
+    """
+
+    name: str
+    others: tuple[str, ...]
+    attribute: str
+    setting: Setting
+    type: CommandType
+    choices: tuple[str, ...]
+    releases: Releases
+    universes: tuple[str, ...]
+    sentence: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names a value may be given by."""
+        return self.name, *self.others
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the newest release has the command."""
+        return self.type is not CommandType.DISABLED and NEWEST in self.releases
+
+
+class CommandTable:
+    """The commands of all releases; names are looked up whatever their case."""
+
+    def __init__(self, commands: Iterator[SubmitCommand]) -> None:
+        """Take the commands; of two with one name the first is found by it."""
+        self._all = tuple(commands)
+        self._named: dict[str, SubmitCommand] = {}
+        self._many: list[tuple[re.Pattern[str], SubmitCommand]] = []
+        for command in self._all:
+            if "<" in command.name:
+                self._many += [(_pattern(name), command) for name in command.names]
+                continue
+            for name in command.names:
+                self._named.setdefault(name.lower(), command)
+
+    def __iter__(self) -> Iterator[SubmitCommand]:
+        """Iterate over the commands; those that are copied in the order in which condor_submit does it."""
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        """Return how many commands there are."""
+        return len(self._all)
+
+    def __contains__(self, name: str) -> bool:
+        """Say whether a name is that of a command, or of one that stands for many."""
+        return self.get(name) is not None
+
+    def get(self, name: str) -> SubmitCommand | None:
+        """Return the command of a name, or the one that stands for it, None for a name that is not known."""
+        found = self._named.get(name.lower())
+        if found is None:
+            found = next((command for pattern, command in self._many if pattern.fullmatch(name)), None)
+        return found
+
+    def is_one(self, name: str) -> bool:
+        """Say whether a lower-case name is that of one command, and not of one that stands for many."""
+        return name in self._named
+
+    def names(self) -> Iterator[str]:
+        """Iterate over the lower-case names of commands that have any, attributes' names among them."""
+        return iter(self._named)
+
+    def near(self, name: str) -> list[SubmitCommand]:
+        """Return the commands with a name that is one slip of the hand away, see one_slip, those in use alone."""
+        found = (command for key, command in self._named.items() if one_slip(name.lower(), key))
+        return [command for command in dict.fromkeys(found) if command.is_in_use]
+
+
+_WILD: Final = "<name>"
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(r"\w+".join(re.escape(part) for part in name.split(_WILD)), re.IGNORECASE | re.ASCII)
+
+
+@cache
+def submit_commands() -> CommandTable:
+    """Return the commands of HTCondor 23.0 to the newest, and those that are gone and still met."""
+    return CommandTable(_read())
+
+
+def _read() -> Iterator[SubmitCommand]:
+    for name, others, made, value, releases, universes, sentence in rows("submit_commands.txt"):
+        setting, attribute = _attribute(made)
+        further = list(_listed(others))
+        if attribute and not attribute.startswith("("):
+            further.append(attribute.lower())
+        choices = tuple(value.split("/")) if "/" in value else ()
+        yield SubmitCommand(
+            name,
+            tuple(dict.fromkeys(other for other in further if other != name.lower())),
+            attribute.strip("()"),
+            setting,
+            CommandType.CHOICE if choices else CommandType(value),
+            choices,
+            Releases.parse(releases),
+            tuple(_listed(universes)),
+            sentence,
+        )
+
+
+def _attribute(text: str) -> tuple[Setting, str]:
+    for setting in (Setting.AS_IT_IS, Setting.ALTERNATIVE):
+        if text.startswith(setting.value):
+            return setting, text[1:].strip()
+    return Setting.MADE, "" if text == "-" else text
+
+
+def _listed(text: str) -> Iterator[str]:
+    if text != "-":
+        yield from (word.strip() for word in text.split(","))

@@ -1,0 +1,61 @@
+"""The releases of HTCondor as numbers that compare, and the spans of them in which a thing is there."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crondor._named_tuple import NamedTuple
+
+_TEXT: Final = re.compile(r"(\d{1,3})(?:\.(\d{1,3}))?")
+_LAST: Final = 10**6  # a minor version that no release reaches
+
+
+class Release(NamedTuple):
+    """A release of HTCondor, such as 24.3; fixes (24.3.1) do not count, since they bring no command."""
+
+    major: int
+    minor: int
+
+    @classmethod
+    def parse(cls, text: str) -> Release:
+        """Read ``24.3``, or ``24`` for the last release of that series; raises ValueError for any other text."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            raise ValueError(text)
+        return cls(int(found[1]), _LAST if found[2] is None else int(found[2]))
+
+    @property
+    def is_series(self) -> bool:
+        """Whether it stands for the last release of its series, whatever that is."""
+        return self.minor == _LAST
+
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        return str(self.major) if self.is_series else f"{self.major}.{self.minor}"
+
+
+NEWEST: Final = Release(25, 14)
+"""The release whose source and programs the tables and the readers are taken from."""
+
+OLDEST: Final = Release(23, 0)
+"""The oldest release of which the tables know when a command came."""
+
+
+class Releases(NamedTuple):
+    """The releases in which a thing is there; None: since before the oldest, or still."""
+
+    since: Release | None = None
+    until: Release | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Releases:
+        """Read ``24.3-``, ``-25.7``, ``23.6-24.11`` or ``-``; raises ValueError for any other text."""
+        since, _, until = text.partition("-")
+        return cls(Release.parse(since) if since else None, Release.parse(until) if until else None)
+
+    def __contains__(self, release: object) -> bool:
+        """Say whether the thing is there in a release."""
+        if not isinstance(release, Release):
+            return False
+        return (self.since is None or self.since <= release) and (self.until is None or release <= self.until)

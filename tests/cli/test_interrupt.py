@@ -1,0 +1,102 @@
+"""Ctrl-C typed at a terminal: what is left on the screen is what was said, and nothing of a picture or of ^C."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import CTRL_C, Seen, on_screen
+
+LATER = "deferral_time = 4000000000"
+ROUTE = "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\n"
+CRON = "STARTD_CRON_JOBLIST = A\nSTARTD_CRON_A_MODE = Periodic\nSTARTD_CRON_A_PERIOD = 1h\n"
+
+
+def interrupted(
+    folder: Path,
+    *arguments: str,
+    at: tuple[str, ...],
+    columns: int = 80,
+    term: str = "xterm",
+    claimed: str | None = None,
+) -> Seen:
+    """Type Ctrl-C each time the next of some texts is seen."""
+    left = list(at)
+    behind = 0
+
+    def react(sent: str, keys: int) -> None:
+        nonlocal behind
+        if left and left[0] in sent[behind:]:
+            behind = len(sent)
+            left.pop(0)
+            os.write(keys, CTRL_C)
+
+    seen = on_screen(*arguments, folder=folder, react=react, columns=columns, env={"TERM": term, "COLUMNS": claimed})
+    assert left == []
+    assert "^C" in seen.sent
+    return seen
+
+
+def submit(folder: Path, *lines: str) -> None:
+    """Write job.sub."""
+    (folder / "job.sub").write_text("\n".join(["universe = local", *lines, "queue", ""]), encoding="utf-8")
+
+
+def test_a_waiting_run_leaves_no_picture(tmp_path: Path) -> None:
+    """What happened, and how to go on."""
+    submit(tmp_path, "executable = /bin/true", LATER)
+    seen = interrupted(tmp_path, "run", "job.sub", at=("waits for",))
+    assert seen.status == 0
+    assert seen.screen[0].endswith("  1.0    job.sub:4  submitted")
+    assert seen.screen[1:] == ["1 idle in .crondor/job.sub: crondor run goes on with it"]
+
+
+def test_a_picture_with_wide_letters_goes_too(tmp_path: Path) -> None:
+    """A line that is wider than the terminal would begin another one, of which nobody knows; COLUMNS may say more."""
+    submit(tmp_path, "executable = /bin/true", LATER)
+    wide = "日本語日本語日.sub"
+    (tmp_path / "job.sub").rename(tmp_path / wide)
+    seen = interrupted(tmp_path, "run", wide, at=("waits",), columns=40, claimed="80")
+    assert "waits" not in "\n".join(seen.screen)
+
+
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_two_of_them_end_what_runs(tmp_path: Path, term: str) -> None:
+    """The first waits for the programs, the second does not."""
+    submit(tmp_path, "executable = /bin/sleep", "arguments = 1000", "deferral_time = 1", "deferral_window = 4000000000")
+    seen = interrupted(tmp_path, "run", "job.sub", at=("started", "ending:"), term=term)
+    assert seen.status == 130
+    assert [line for line in seen.screen if line.startswith(("ending", "left"))] == [
+        "ending: 1 program runs still; Ctrl-C once more ends it at once",
+        "left at once",
+    ]
+    assert ("^C" in "\n".join(seen.screen)) == (term == "dumb")  # which takes nothing back, and begins a line
+
+
+def test_a_router_leaves_a_clean_line(tmp_path: Path) -> None:
+    """It ends between two polls."""
+    submit(tmp_path, "executable = /bin/true")
+    (tmp_path / "r.conf").write_text(ROUTE, encoding="utf-8")
+    on_screen("schedd", "submit", "--queue", "q", "job.sub", folder=tmp_path)
+    words = ("route", "run", "--config", "r.conf", "--queue", "q")
+    seen = interrupted(tmp_path, *words, at=("JobRouter",), columns=200)
+    assert seen.status == 0
+    assert "^C" not in "\n".join(seen.screen)
+
+
+def test_daemon_cron_shows_its_ads(tmp_path: Path) -> None:
+    """Which begin a line."""
+    (tmp_path / "c.conf").write_text(f"{CRON}STARTD_CRON_A_EXECUTABLE = /bin/true\n", encoding="utf-8")
+    seen = interrupted(tmp_path, "hook", "daemon-cron", "--config", "c.conf", at=("ended",))
+    assert seen.status == 0
+    assert "^C" not in "\n".join(seen.screen)
+    assert "slot1@localhost" in seen.screen
+
+
+def test_watching_ends_with_130(tmp_path: Path) -> None:
+    """And leaves what it has shown."""
+    submit(tmp_path, "executable = /bin/true", "cron_hour = 3", "cron_minute = 0")
+    seen = interrupted(tmp_path, "next", "job.sub", "--watch", at=("Ctrl-C ends it.",))
+    assert (seen.status, seen.screen[-1]) == (130, "Watching 1 folder; Ctrl-C ends it.")

@@ -1,0 +1,125 @@
+"""The table of submit commands: what the ad maker reads it knows, and when each command came."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from crondor.knowledge import NEWEST, OLDEST, CommandType, Release, Releases, Setting, submit_commands
+from crondor.knowledge.rows import rows
+from crondor.submit.ad import COMMANDS
+
+# What condor_submit looks up and the ads of jobs do not depend on.
+_NOT_OF_ADS = ("interactive_", "memory_usage", "rendezvous", "request_", "send_credential", "submit", "tasks_per_job")
+
+
+def test_each_row_is_a_command_and_one_sentence() -> None:
+    """Names stand once, types and releases can be read, and a sentence ends with one stop."""
+    found = list(rows("submit_commands.txt"))
+    assert {len(row) for row in found} == {7}
+    names = [row[0].lower() for row in found]
+    assert sorted(set(names)) == sorted(names)
+    assert len(submit_commands()) == len(found) > 300
+    for command in submit_commands():
+        assert command.sentence[0].isupper()
+        assert command.sentence.endswith(".")
+        assert command.others == tuple(dict.fromkeys(command.others))
+
+
+def test_the_table_and_the_ad_maker_know_the_same_commands() -> None:
+    """Whatever condor_submit reads of a file stands in the table, and what stands there in use is read."""
+    read = {name for name in COMMANDS if not name.startswith("my.")} - {"submit_file"}
+    assert {name for name in read if name not in submit_commands()} == set()
+    known = {
+        name.lower() for each in submit_commands() if each.is_in_use and "<" not in each.name for name in each.names
+    }
+    assert {name for name in known - read if not name.startswith(_NOT_OF_ADS)} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical"),
+    [
+        ("executable", "executable"),
+        ("CMD", "executable"),
+        ("env", "environment"),
+        ("get_env", "getenv"),
+        ("stdin", "input"),
+        ("JobPrio", "priority"),
+        ("prio", "prio"),
+        ("request_widgets", "request_<name>"),
+        ("box_oauth_permissions", "<name>_oauth_permissions"),
+        ("ec2_tag_owner", "ec2_tag_<name>"),
+        ("ec2_tag_names", "ec2_tag_names"),
+        ("EC2AccessKeyId", "aws_access_key_id_file"),
+    ],
+)
+def test_a_command_is_found_by_any_of_its_names(name: str, canonical: str) -> None:
+    """In any case, by its attribute, and as one of many."""
+    command = submit_commands().get(name)
+    assert command is not None
+    assert command.name == canonical
+
+
+def test_an_unknown_command() -> None:
+    """Requirements are read by that name alone, and nobody knows the other."""
+    assert submit_commands().get("no_such_command") is None
+    assert "transfer_inputs" not in submit_commands()
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "not_there"),
+    [
+        ("periodic_vacate", ("23.2", "23", "24.0"), ("23.0", "23.1")),
+        ("copy_to_spool", ("23.0", "25.7"), ("25.8", "25")),
+        ("shell", ("24.7", "25.0"), ("24.0", "24.6", "23")),
+        ("common_input_files", ("25.2", "25.13"), ("25.14", "25.1", "25")),
+        ("executable", ("23.0", "25.14"), ()),
+        ("nordugrid_rsl", (), ("23.0", "25")),
+    ],
+)
+def test_when_a_command_is_there(name: str, there: tuple[str, ...], not_there: tuple[str, ...]) -> None:
+    """By release, both ends included."""
+    command = submit_commands().get(name)
+    assert command is not None
+    assert all(Release.parse(each) in command.releases for each in there)
+    assert not any(Release.parse(each) in command.releases for each in not_there)
+
+
+def test_what_is_copied_and_what_is_made() -> None:
+    """The attribute is the value, or made of it."""
+    log, retries, prio = (submit_commands().get(name) for name in ("log", "max_retries", "prio"))
+    assert log is not None
+    assert retries is not None
+    assert prio is not None
+    assert (log.attribute, log.setting, log.type) == ("UserLog", Setting.AS_IT_IS, CommandType.FILE)
+    assert (retries.attribute, retries.setting, retries.type) == ("JobMaxRetries", Setting.MADE, CommandType.COUNT)
+    assert prio.setting is Setting.ALTERNATIVE
+
+
+def test_near_names_are_of_commands_in_use() -> None:
+    """Neither what is gone nor what is no command is worth a hint."""
+    assert [command.name for command in submit_commands().near("reqest_memory")] == ["request_memory"]
+    assert submit_commands().near("copy_to_spol") == []
+    assert [command.name for command in submit_commands().near("request_gpux")] == ["request_gpus"]
+
+
+@pytest.mark.parametrize("text", ["", "x", "24.", "24.3.1", "-1", "24.3b"])
+def test_what_is_no_release(text: str) -> None:
+    """A release has two numbers at most."""
+    with pytest.raises(ValueError, match=r".*"):
+        Release.parse(text)
+
+
+def test_releases_compare_and_print() -> None:
+    """A series stands for its last release."""
+    assert OLDEST < Release.parse("23.10") < Release.parse("23") < Release.parse("24.0") < NEWEST < Release.parse("25")
+    assert [str(Release.parse(text)) for text in ("24", "24.0", "25.14")] == ["24", "24.0", "25.14"]
+    assert Releases.parse("-") == Releases()
+
+
+def test_schedules_do_not_load_it() -> None:
+    """Whoever asks for the next run pays nothing for the tables."""
+    code = "import sys, crondor_cli.next, crondor.submit; sys.exit(any('knowledge' in name for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
