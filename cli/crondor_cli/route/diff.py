@@ -9,6 +9,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.router.compare import MadeJob, compare_tables, made_jobs
+from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
 from crondor_cli.common.options import (
     Surroundings,
@@ -23,10 +24,9 @@ from crondor_cli.common.output import echo_lines
 from crondor_cli.common.route_options import legacy_option
 from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import find
-from crondor_cli.common.transform_progress import AdFindings, Progress
 from crondor_cli.route import diff_data, diff_markdown, diff_text
 from crondor_cli.route.diff_report import DiffReport
-from crondor_cli.route.jobs import JobFiles, is_terminal, reading_jobs_options
+from crondor_cli.route.jobs import JobFiles, reading_jobs_options
 from crondor_cli.route.two_tables import LoadingOptions, Side, load_side
 
 EXAMPLE = """\
@@ -109,15 +109,11 @@ def command(
     except CrondorError as error:
         raise UsageProblem(error) from None
     _show_faults(sides)
-    progress = Progress(is_wanted=not is_terminal())
-    findings = AdFindings(progress)
+    findings = AdFindings()
     own = [] if paths else made_jobs([side.table for side in sides], files.context)
     jobs: Iterator[tuple[str, ClassAd]]
-    jobs = iter(files.jobs(findings, progress)) if paths else ((job.id, job.ad) for job in own)
-    try:
-        found = compare_tables(sides[0].table, sides[1].table, jobs, files.context, owner=owner)
-    finally:
-        progress.clear()
+    jobs = iter(files.jobs(findings)) if paths else ((job.id, job.ad) for job in own)
+    found = compare_tables(sides[0].table, sides[1].table, jobs, files.context, owner=owner)
     findings.end()
     report = DiffReport(sides[0], sides[1], found, _kind(ads, specs), _chosen(own))
     echo_lines(_FORMS[format_](report))

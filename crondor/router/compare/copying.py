@@ -55,12 +55,12 @@ def copy_differences(old: RoutedAd, new: RoutedAd) -> Iterator[CopyDifference]:
         if first != last:
             yield CopyDifference(name, first, last)
     is_renamed = lower(old.route.name) != lower(new.route.name)
-    for each in Changes(_made(old), _made(new)):
+    for each in Changes(made_ad(old), made_ad(new)):
         if not (is_renamed and each.name.lower() == "routename"):
             yield CopyDifference(each.name, each.before, each.after)
 
 
-def _made(routed: RoutedAd) -> ClassAd:
+def made_ad(routed: RoutedAd) -> ClassAd:
     """Return the copy, or the job as it is edited."""
     if routed.ad is not None:
         return routed.ad

@@ -7,7 +7,7 @@ together. The jobs are the same each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -232,13 +232,21 @@ class _Maker:
         return list(dict.fromkeys((*self._pool.of(name)[:8], *_ANY)))
 
     def _ad(self, chosen: Assignment, number: int) -> ClassAd:
-        ad = ClassAd.of_texts({"ClusterId": str(number), "ProcId": "0", **_BASE})
-        for name, text in chosen.items():
-            if text is None:
-                ad.prune(name)
-            else:
-                ad.set_text(self._spelled.get(name, name), text)
-        return ad
+        return plain_job({self._spelled.get(name, name): text for name, text in chosen.items()}, number)
+
+
+def plain_job(chosen: Mapping[str, str | None] | None = None, number: int = 1) -> ClassAd:
+    """Return the plainest job of a queue, with texts of attributes on top; None takes one away.
+
+    Raises ClassAdSyntaxError.
+    """
+    ad = ClassAd.of_texts({"ClusterId": str(number), "ProcId": "0", **_BASE})
+    for name, text in (chosen or {}).items():
+        if text is None:
+            ad.prune(name)
+        else:
+            ad.set_text(name, text)
+    return ad
 
 
 def _without(made: Assignment, begun: Assignment) -> Assignment:
