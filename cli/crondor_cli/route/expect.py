@@ -10,7 +10,7 @@ from typing import NamedTuple
 import click
 
 from crondor.classad.scope import Context
-from crondor.diagnostics import CrondorError, printable
+from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.router import RoutingTable
 from crondor.router.compare import chosen_of, made_jobs, record, unmet
 from crondor_cli.common.ad_findings import AdFindings
@@ -145,7 +145,8 @@ def command(
 
 def _read(paths: tuple[str, ...]) -> list[ExpectationFile]:
     """Read all files before any is tried. Raises UsageProblem with all faults."""
-    found, faults = [], []
+    found: list[ExpectationFile] = []
+    faults: list[Diagnostic] = []
     for path in paths:
         try:
             found.append(read_expectations(read_source(path)))
