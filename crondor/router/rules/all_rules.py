@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.check.rule import Rule
-from crondor.router.rules import knobs, limits, matching, routes, traps
+from crondor.router.rules import knobs, limits, matching, routes, slips, traps
 from crondor.router.rules.subject import CheckedTable
 
 TABLE_RULES: tuple[Rule[CheckedTable], ...] = (
@@ -12,4 +12,5 @@ TABLE_RULES: tuple[Rule[CheckedTable], ...] = (
     *traps.TRAP_RULES,
     *matching.MATCHING_RULES,
     *limits.LIMIT_RULES,
+    *slips.WORD_RULES,
 )
