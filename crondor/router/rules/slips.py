@@ -115,7 +115,7 @@ def _attribute(table: CheckedTable) -> Iterator[RuleHit]:
         for each in commands(transform):
             if each.target is None or each.keyword not in _SETTING or each.target in read:
                 continue
-            near = meant(each.target)
+            near = None if _attribute_of(each.target) else meant(each.target)
             if near is not None and f"my.{each.target}" not in read:
                 name = _spelled(each.line.text, each.target)
                 at = each.line.text.find(name)

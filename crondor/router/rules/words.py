@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from crondor.knowledge import job_attributes, machine_attributes
+from crondor.knowledge.slips import one_slip
 
 ROUTE_MACROS = (
     *("MaxJobs", "MaxIdleJobs", "FailureRateThreshold", "JobFailureTest", "JobShouldBeSandboxed"),
@@ -17,16 +18,17 @@ GRID_TYPES = ("arc", "azure", "batch", "condor", "ec2", "gce", "lsf", "naregi", 
 BATCH_SYSTEMS = ("condor", "flux", "kubernetes", "lsf", "nqs", "pbs", "sfapi", "sge", "slurm")
 """The second word behind ``batch`` (HTCondor 25.14, supported_lrms of blah.config)."""
 _OF_CE = """
-    batch_queue batchproject batchruntime bosco_cream_batch cerequirements condorce default_batchproject
-    default_batchruntime default_cerequirements default_maxmemory default_maxwalltime default_osg_environment
-    default_pilot_job_env default_queue default_remote_cerequirements default_remote_queue default_remote_nodenumber
-    default_remote_smpgranularity default_requestgpus default_requestcpus default_wholenodes default_xcount
-    glideincpusisgood glideingpusisgood hostnumber inputrsl jobcpus jobgpus jobisrunning jobmemory maxmemory
-    maxwalltime minwalltime nonhtcondorresource nodenumber onexithold orig_environment originalcpus originalgpus
-    originalmemory osg_environment queue remote_cerequirements remote_nodenumber remote_originalmemory remote_queue
-    remote_smpgranularity routedjob smpgranularity wantwholenode wholenodes xcount
+    batch_queue BatchProject BatchRuntime Bosco_Cream_Batch CERequirements CondorCE default_BatchProject
+    default_BatchRuntime default_CERequirements default_maxMemory default_maxWallTime default_osg_environment
+    default_pilot_job_env default_queue default_remote_CERequirements default_remote_NodeNumber default_remote_queue
+    default_remote_SMPGranularity default_RequestCpus default_RequestGPUs default_WholeNodes default_xcount
+    GlideinCpusIsGood GlideinGPUsIsGood HostNumber InputRSL JobCpus JobGPUs JobIsRunning JobMemory maxMemory
+    maxWallTime minWallTime NonHTCondorResource NodeNumber orig_environment OriginalCpus OriginalGPUs OriginalMemory
+    osg_environment queue remote_CERequirements remote_NodeNumber remote_OriginalMemory remote_queue
+    remote_SMPGranularity RoutedJob SMPGranularity WantWholeNode WholeNodes xcount
 """
-OF_CE = frozenset(_OF_CE.split())
+_SPELLED = {name.lower(): name for name in _OF_CE.split()}
+OF_CE = frozenset(_SPELLED)
 """Attributes that HTCondor-CE's routes and their jobs know and HTCondor does not, in lower case."""
 
 
@@ -42,8 +44,8 @@ def meant(name: str) -> str | None:
     job, machine = job_attributes(), machine_attributes()
     if len(name) < _SHORTEST or name.lower() in OF_CE or job.is_one(name) or machine.is_one(name):
         return None  # one that a name as Request<X> stands for may be a slip all the same
-    near = job_attributes().near(name)
-    return near[0].name if near else None
+    near = next((each.name for each in job.near(name)), None)
+    return near or next((_SPELLED[key] for key in _SPELLED if one_slip(name.lower(), key)), None)
 
 
 _SHORTEST = 6  # letters; shorter words are too near to each other
