@@ -19,7 +19,7 @@ help:
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
 	@echo 'make docs    bring the pages in docs/cli up to date with the options and the JSON schemas of the commands'
-	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions with HTCondor (SEED=2 for others)'
+	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
@@ -44,6 +44,7 @@ docs: $(VENV)/.installed
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300
 	CRONDOR_FUZZ_SEEDS=200 $(BIN)/python -m pytest tests/oracle
+	CRONDOR_SCHEDULES=200 $(BIN)/python -m pytest tests/compile/test_oracles.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks

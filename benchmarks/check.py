@@ -53,7 +53,7 @@ def measured() -> Measured:
             path = Path(folder, f"{number}.sub")
             path.write_text(text, encoding="utf-8", newline="")
             paths.append(str(path))
-        options = CheckOptions((), (), Surroundings(), "UTC", 300, strict=False)
+        options = CheckOptions((), (), Surroundings(), "UTC", 300, strict=False, no_files=False)
         reading, checking, fixing = list[float](), list[float](), list[float]()
         for _ in range(_ROUNDS):
             begun = process_time()

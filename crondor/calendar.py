@@ -80,6 +80,18 @@ class DayRule:
         taken = self.days | pattern if self.either else self.days & pattern
         return taken & ((2 << month_length(year, month)) - 2)
 
+    def of_year(self, year: int) -> int:
+        """Return the days taken in a year as a bit set; bit 0 is 1 January."""
+        if self.every:
+            return (1 << 366 if is_leap(year) else 1 << 365) - 1
+        taken = first = 0
+        base = day_number(year, 1, 1)
+        for month in range(1, 13):
+            if self.months >> month & 1:
+                taken |= self.in_month(year, month, weekday(base + first)) >> 1 << first
+            first += month_length(year, month)
+        return taken
+
     def never(self) -> bool:
         """Say whether no day of any year is taken; exact, by the 400-year cycle of the calendar.
 

@@ -9,12 +9,12 @@ from itertools import combinations, pairwise
 from crondor._types import expect
 from crondor.calendar import LONGEST, MONTHS, WEEKDAYS
 from crondor.day_rule import DecidedBy, decided_by
-from crondor.spec import FIELDS, CronSpec
+from crondor.spec import FIELDS, CronSpec, Field
 
 _STEP = re.compile(r"[ \t]*\*/0*(\d{1,9})[ \t]*").fullmatch
 _ROUNDS = (("hour", "hourly"), ("day", "daily"), ("month", "monthly"), ("year", "yearly"), ("week", "weekly"))
 
-__all__ = ["describe"]
+__all__ = ["clock_words", "describe", "steps_beyond"]
 
 _LONGEST = 200
 _LIST_SIZES = (60, 16, 10, 7, 5, 4, 3, 2, 1)  # everything, or less of each list until the sentence fits
@@ -53,13 +53,23 @@ def describe(spec: CronSpec) -> str:
 
 def steps_beyond(spec: CronSpec) -> list[str]:
     """Return a remark on each step that is longer than its field: ``*/90`` minutes are not 90 minutes, but hourly."""
-    found = []
-    for field, (unit, how) in zip(FIELDS, _ROUNDS, strict=True):
-        step = _STEP(spec.given[field.index] or "")
-        if step is not None and int(step[1]) > field.high:
-            only = f"so takes {field.title} {field.low} alone: {how}"
-            found.append(f"{step[0].strip()} counts from the beginning of each {unit}, and {only}")
-    return found
+    remarks = (step_beyond(field, spec.given[field.index] or "") for field in FIELDS)
+    return [remark for remark in remarks if remark is not None]
+
+
+def step_beyond(field: Field, text: str) -> str | None:
+    """Return a remark on a field's text if it is a step that is longer than the field, None if it is not."""
+    unit, how = _ROUNDS[field.index]
+    step = _STEP(text)
+    if step is None or int(step[1]) <= field.high:
+        return None
+    only = f"so takes {field.title} {field.low} alone: {how}"
+    return f"{step[0].strip()} counts from the beginning of each {unit}, and {only}"
+
+
+def clock_words(minutes: Sequence[int], hours: Sequence[int]) -> str:
+    """Return the times of a day that have one of the minutes and one of the hours: "at 09:00 and 17:00"."""
+    return _times(minutes, hours, _LIST_SIZES[2])
 
 
 def _sentence(spec: CronSpec, size: int) -> str:

@@ -14,15 +14,30 @@ from crondor._spec import fields
 from crondor.classad import parser, times, tokens
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, extents, json_form, long_form, new_form, read_ads, xml_form
+from crondor.compile import (
+    calendar_event,
+    calendar_file,
+    cron,
+    english,
+    expression,
+    holiday_calendar,
+    meaning,
+    rfc,
+)
+from crondor.compile import dates as compile_dates
+from crondor.compile.context import Context
+from crondor.compile.faults import Remarks
+from crondor.compile.text import read_schedule
 from crondor.config import read_config
 from crondor.config import reader as config_reader
 from crondor.macro import LogicalLine, conditions, including, printf, queue_statement, scan, statement
 from crondor.macro import reader as macro_reader
-from crondor.source import Source
+from crondor.source import Source, Span
 from crondor.submit import SubmitFile, read_submit
 from crondor.submit import reader as submit_reader
 from crondor.transform import command_line, iterate, program, statements, words
 from crondor.transform.commands import LineFault
+from crondor.zones import zone_of
 from crondor_cli.times import dates, parse
 from tests import ebnf
 
@@ -54,6 +69,14 @@ CLOSED: dict[str, tuple[str, tuple[ModuleType, ...], tuple[ModuleType, ...]]] = 
     ),
     "field": ("field", (fields,), ()),
     "time": ("time parts", (parse, dates), ()),
+    "schedule": (
+        "schedule",
+        (
+            *(expression, meaning, holiday_calendar, calendar_file, rfc),
+            *(english, compile_dates, calendar_event, cron),
+        ),
+        (fields,),
+    ),
 }
 
 
@@ -106,6 +129,33 @@ def _ads(form: Format) -> Callable[[str], list[ClassAd]]:
     return lambda text: list(read_ads(text, form))
 
 
+def _piece(read: Callable[[Span, Context], object]) -> Callable[[str], bool]:
+    """Return a reader of a piece of a schedule, which finds no fault."""
+
+    def reads(text: str) -> bool:
+        context = Context(zone_of("UTC"), Remarks(), start=1_700_000_000, name="x")
+        read(Source(text).span(), context)
+        return not context.remarks.errors
+
+    return reads
+
+
+def _dates(span: Span, context: Context) -> None:
+    kinds = {".." in part or "to" in part for part in span.text.split(",")}
+    if len(kinds) == 1:  # a list is of one kind
+        compile_dates.read_dates(span, context)
+
+
+def _schedule(text: str) -> bool:
+    read_schedule(text, zone="UTC", start=1_700_000_000)
+    return True
+
+
+SPOKEN = {"UNITS": "weeks", "step": "other", "ordinal": "2nd", "WEEKDAY_NAMES": "friday"}
+SPOKEN |= {"OFTEN": "weekly", "date_of_year": "24 december", "MONTH_NAMES": "may", "DAY_SETS": "weekdays"}
+PARTS = {"piece": "3", "NAMES": "Mon", "ZONE": "UTC", "SHORTHANDS": "daily"}
+WRITTEN = {"extended": "5", "year": "2027", "NICKNAMES": "@daily"}
+SAID = {"atom": "every day", "CLOCK": "09:30", "CLOCK_WORDS": "noon", "moment": "2026-12-01"}
 VALUES = {"NAME": " a ", "NUMBER": "1 ", "OCTAL": "010 ", "LITERAL": '"x"', "BINARY": "=?="}
 XML_AD = '<c><a n="x"><i>1</i></a></c>'
 JSON = {"STRING": '"x"', "NUMBER": "-1.5", "WORD": "null"}
@@ -145,6 +195,12 @@ READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[
     ("plain", (statements, statement), LINE, " ", _line),
     ("envelope", (program,), {"text": "x", "expression": "true", "arguments": "2"}, " ", _program),
     ("item", (fields,), NAMED, "", _is_read(lambda text: fields.read_field(text, fields.MONTH, fields.Dialect.UNIX))),
+    ("words", (english,), SPOKEN, " ", _piece(lambda span, context: english.read_words(span, context, None))),
+    *((rule, (calendar_event,), PARTS, "", _piece(calendar_event.read_event)) for rule in ("weekdays", "date", "time")),
+    ("dates", (compile_dates,), {"moment": "2026-12-24T10:00"}, "", _piece(_dates)),
+    ("times", (expression,), SAID, " ", lambda text: _schedule(f"every day at {text}")),
+    ("union", (expression,), SAID | {"clause": "", "schedule": "weekends"}, " ", _schedule),
+    ("cron", (cron,), WRITTEN, " ", _piece(cron.read_cron)),
     ("time", (parse, dates), UNITS | CLOCKS, " ", _is_read(lambda text: parse.parse_time(text, 1_700_000_000, UTC))),
 )
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "diff": ("crondor_cli.diff.command", "Where two schedules, or two readings of one, part."),
     "agenda": ("crondor_cli.agenda.command", "The coming days of all jobs of some files."),
     "check": ("crondor_cli.check.command", "What will go wrong with submit files, before submission."),
+    "preview": ("crondor_cli.preview.command", "What the schedd makes of a job: its ad, or its refusal."),
     "simulate": ("crondor_cli.simulate.command", "What a pool makes of the jobs: on time, late, missed, held."),
     "run": ("crondor_cli.run.command", "Run the jobs of a submit file on this machine."),
     "import": ("crondor_cli.crontab.import_command", "A Unix crontab as submit files."),

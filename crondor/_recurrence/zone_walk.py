@@ -1,13 +1,13 @@
 """A schedule's walk through a zone, from one stretch of constant offset to the next, and the runs beside clock changes.
 
-What a policy does stands in ``_opening`` alone, and which stretch may hold the next run in ``_onward`` and ``_back``:
+What a policy does stands in ``opening`` alone, and which stretch may hold the next run in ``_onward`` and ``_back``:
 every question about instants is answered from these.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from crondor._recurrence.local_walk import WallClock
@@ -17,6 +17,30 @@ from crondor.zones import LONGEST_GAP, Policy, Stretch, Zone
 
 # Two instants further apart than this show wall-clock times in the same order: no two offsets lie two days apart.
 _FURTHEST = 2 * DAY
+
+
+def opening(
+    within: Callable[[int, int], Sequence[int]], policy: Policy, stretch: Stretch, after: int
+) -> tuple[int, Sequence[int]]:
+    """Return how a stretch begins for runs on the wall clock: an instant, and the runs later than ``after`` up to it.
+
+    After that instant the stretch has the runs that its wall clock shows. ``after`` lies in the stretch or just before
+    it; ``within`` gives the wall-clock times from one (included) to another. What a policy does stands here alone.
+    """
+    start, _, offset, before = stretch
+    gap = offset - before
+    if after - start >= abs(gap):
+        return after, ()
+    if gap <= 0:
+        return max(after, start - gap - 1), ()
+    if policy is Policy.SKIP or gap >= LONGEST_GAP:
+        return after, ()
+    skipped = within(start + before, start + offset)
+    if not skipped:
+        return after, ()
+    moved = {start} if policy is Policy.DEBIAN else {run - before for run in skipped}
+    moved.update(run - offset for run in within(start + offset, start + offset + gap))
+    return start + gap - 1, sorted(run for run in moved if run > after)
 
 
 class ZoneWalk:
@@ -115,20 +139,9 @@ class ZoneWalk:
         Both are later than ``after``, which lies in the stretch or just before it. A fold's second pass counts for
         schedules that follow real time; in the length of a gap the runs moved out of it lie among those shown.
         """
-        start, _, offset, before = stretch
-        gap = offset - before
-        if self.follows or after - start >= abs(gap):
+        if self.follows:
             return after, ()
-        if gap <= 0:
-            return max(after, start - gap - 1), ()
-        if self._policy is Policy.SKIP or gap >= LONGEST_GAP:
-            return after, ()
-        skipped = self.wall.within(start + before, start + offset)
-        if not skipped:
-            return after, ()
-        moved = {start} if self._policy is Policy.DEBIAN else {run - before for run in skipped}
-        moved.update(run - offset for run in self.wall.within(start + offset, start + offset + gap))
-        return start + gap - 1, sorted(run for run in moved if run > after)
+        return opening(self.wall.within, self._policy, stretch, after)
 
     def _onward(self, end: int, after: int, found: int) -> Stretch:
         """Return the stretch to look at next, when one has ended and had no run later than ``after``.

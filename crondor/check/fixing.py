@@ -241,9 +241,10 @@ def _wrong_value(after: _State, change: TextChange) -> str | None:
 
 def _elsewhere(before: _State, after: _State, change: TextChange, cures: Sequence[_Cure]) -> str | None:
     """Say what fixes change that they are not about, or change though nobody can read it."""
-    if before.meaning is None or after.meaning is None:
-        return None
     own = touched(before.report.source, change)
+    is_list = "" in own and not any(cure.fix.safe for cure in cures)  # which --unsafe asked for, with all it gives
+    if before.meaning is None or after.meaning is None or is_list:
+        return None
     wrong = unreadable(after.meaning, own)
     if wrong:
         return f"{wrong[0]} could not be read as an expression"

@@ -49,14 +49,14 @@ class MadeJobs(NamedTuple):
     is_plain: bool = False
 
 
-def make_jobs(file: SubmitFile) -> MadeJobs:
-    """Make the ads of a description's jobs, as far as they may show anything."""
-    if _is_plain(file):
+def make_jobs(file: SubmitFile, config: Mapping[str, str] | None = None) -> MadeJobs:
+    """Make the ads of a description's jobs, as far as they may show anything; ``config`` is that of job_ads()."""
+    if config is None and _is_plain(file):
         return MadeJobs(is_plain=True)
     used: set[str] = set()
     faults: tuple[Diagnostic, ...] = ()
     try:
-        for _ in job_ads(file, limit=MOST_JOBS + len(file.queues), used=used):
+        for _ in job_ads(file, config=config, limit=MOST_JOBS + len(file.queues), used=used):
             pass
     except InvalidSubmit as error:
         faults = error.diagnostics

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from itertools import islice
+from typing import Final, Generic, TypeVar
 
 from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.source import Span
 
 Subject = TypeVar("Subject")
+MANY: Final = 200  # findings of one rule about one file that are shown
 
 
 class TextEdit(NamedTuple):
@@ -45,6 +47,7 @@ class Rule(Generic[Subject]):
 
     ``title`` is the rule in one line, for lists; the page with example, cause, source and fix is ``pages.page(code)``.
     ``misses``: it speaks of what is not there, so it is silent where lines may hide in a file that was not read.
+    ``most`` is how often it speaks at all of one subject: nobody reads more, and a file may be made to have thousands.
     """
 
     code: str
@@ -53,10 +56,11 @@ class Rule(Generic[Subject]):
     title: str
     function: Callable[[Subject], Iterable[RuleHit]]
     misses: bool = False
+    most: int | None = None
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
         """Look at one subject."""
-        for found in self.function(subject):
+        for found in islice(self.function(subject), self.most):
             severity = found.severity or self.severity
             yield Finding(Diagnostic(self.code, found.message, severity, found.span, found.help), found.fix)
 
@@ -76,11 +80,11 @@ def passed_on(
 
 
 def rule(
-    code: str, name: str, severity: Severity, title: str, *, misses: bool = False
+    code: str, name: str, severity: Severity, title: str, *, misses: bool = False, most: int | None = None
 ) -> Callable[[Callable[[Subject], Iterable[RuleHit]]], Rule[Subject]]:
     """Make a rule of the function below."""
 
     def make(function: Callable[[Subject], Iterable[RuleHit]]) -> Rule[Subject]:
-        return Rule(code, name, severity, title, function, misses)
+        return Rule(code, name, severity, title, function, misses, most)
 
     return make

@@ -7,12 +7,16 @@ from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab
+from crondor.check.given import GivenValues, is_expression, is_plain
+from crondor.check.macros import Macros
 from crondor.check.made import LONGEST, MadeJobs, make_jobs
+from crondor.check.places import Places
 from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
@@ -23,6 +27,12 @@ from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile
 from crondor.submit.named import groups_with_attributes
+
+if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
+    from crondor.check.admitted import Admitted
+    from crondor.check.unread import Unread
+    from crondor.check.written import WrittenExpression
 
 # What rules ask of a job beside its schedule; `+X` and `MY.X` are my.x.
 _LIFE = (
@@ -60,6 +70,8 @@ _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "fil
 class CheckSettings:
     """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
 
+    ``files``: whether to look if the files are there that a description names, below the folders it may read from.
+    ``access_point`` is what the jobs are submitted to; None: its configuration is not known.
     ``target`` is the release of HTCondor that the file is submitted to; 24 stands for the newest of its series.
     """
 
@@ -67,6 +79,8 @@ class CheckSettings:
     zone: str | tzinfo = "UTC"
     policy: Policy | None = None
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+    files: bool = True
+    access_point: AccessPoint | None = None
     target: Release = NEWEST
 
 
@@ -331,15 +345,74 @@ class CheckedFile:
         """What making the jobs' ads showed, None where they cannot be made, or it would take too long."""
         if self.submit is None or not self.is_whole or not self.is_checked or len(self.source.text) > LONGEST:
             return None
-        return make_jobs(self.submit) if self.effort.left > 0 else None
+        access_point = self.settings.access_point
+        knobs = None if access_point is None else access_point.submit_knobs
+        return make_jobs(self.submit, knobs) if self.effort.left > 0 else None
 
     @cached_property
     def misspelt(self) -> tuple[Diagnostic, ...]:
         """The commands that look like one about scheduling, and are none; ``fix`` is the one that is meant."""
         if self.submit is None:
             return ()
-        names = ((key, self.submit.name(key)) for key in self.submit.keys)
+        known = self.settings.access_point.commands if self.settings.access_point is not None else frozenset()
+        names = ((key, self.submit.name(key)) for key in self.submit.keys if key not in known)
         return tuple(misspelt((span.text if span else key, span) for key, span in names))
+
+    @cached_property
+    def given(self) -> GivenValues:
+        """Every value that the jobs have."""
+        return GivenValues(self.submit)
+
+    @cached_property
+    def written(self) -> tuple[WrittenExpression, ...]:
+        """The expressions among them; the engine that reads them is loaded for a file that has any."""
+        if not any(is_expression(value.key) and not is_plain(value.key, value.text) for value in self.given.all):
+            return ()
+        from crondor.check.written import written  # noqa: PLC0415 - the engine takes 17 ms
+
+        return tuple(written(self.given.all))
+
+    @cached_property
+    def macros(self) -> Macros | None:
+        """The macros that it defines and uses, None where it cannot be read."""
+        return Macros(self.submit) if self.submit is not None else None
+
+    @cached_property
+    def places(self) -> Places | None:
+        """The files and folders that it names, None where they are not to be looked for."""
+        if self.submit is None or not self.settings.files:
+            return None
+        return Places(self.submit, self.given.jobs)
+
+    @cached_property
+    def unread(self) -> tuple[Unread, ...]:
+        """The values that condor_submit refuses, and would read with another operator or number in them."""
+        if not self.written:
+            return ()
+        from crondor.check.unread import unread  # noqa: PLC0415 - with the engine
+
+        return tuple(unread(self.written))
+
+    @cached_property
+    def explained(self) -> frozenset[Span]:
+        """The places of the values of which CRN312, CRN550 or CRN560 speaks: other rules have nothing to add there."""
+        return frozenset(each.value.span for each in self.unread)
+
+    @cached_property
+    def own_attributes(self) -> frozenset[str]:
+        """The lower-case names of the attributes that the description sets with + or MY."""
+        keys = self.submit.keys if self.submit is not None else ()
+        return frozenset(key.removeprefix("my.") for key in keys if key.startswith("my."))
+
+    @cached_property
+    def admitted(self) -> Admitted:
+        """What the access point makes of the jobs; nothing is known without its configuration."""
+        from crondor.check.admitted import Admitted, admitted  # noqa: PLC0415 - 60 ms, for who has an access point
+
+        access_point = self.settings.access_point
+        if access_point is None or self.submit is None or not self.is_whole or not self.is_checked:
+            return Admitted()
+        return admitted(self.submit, access_point, self.settings.now)
 
     @cached_property
     def uses(self) -> frozenset[FieldValues]:

@@ -6,11 +6,14 @@ Nothing is executed, and no file is opened that the caller does not allow.
 """
 
 from crondor.config.configuration import Configuration, InvalidConfig, Knob
+from crondor.config.host import find_host_config, read_host_config
 from crondor.config.reader import read_config
 
 __all__ = [
     "Configuration",
     "InvalidConfig",
     "Knob",
+    "find_host_config",
     "read_config",
+    "read_host_config",
 ]

@@ -5,15 +5,20 @@ HTCondor 25.14 has it in one place for its schedd, shadow, local starter and job
 policy. As an integer it is not zero then, so that 1.5 wants it and 0.5 does not; what is undefined, an error, a string
 wants nothing. Two differ. TimerRemove is a time, and what is no number there is a ruling of its own: UNDEFINED.
 OnExitRemove keeps a job only as a number that is zero: without a value, as without the attribute, the job leaves.
+
+After PeriodicHold, PeriodicRelease and PeriodicRemove the administrator's expressions for the same act are asked, in
+the job's ad as well: SYSTEM_PERIODIC_HOLD and its kin, by those who have a configuration.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
-from typing import Final
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from crondor._named_tuple import NamedTuple
-from crondor.classad import Context
+from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import UNKNOWN
 from crondor.hold_codes import (
@@ -21,10 +26,25 @@ from crondor.hold_codes import (
     JOB_EXECUTE_EXCEEDED,
     JOB_POLICY,
     JOB_POLICY_UNDEFINED,
+    SYSTEM_POLICY,
     USER_REQUEST,
 )
-from crondor.job.attributes import ExitValue, count, expression, fires, int32, int32_of, integer, printed, string
+from crondor.job.attributes import (
+    ExitValue,
+    count,
+    expression,
+    fires,
+    int32,
+    int32_of,
+    integer,
+    integer_of,
+    printed,
+    result,
+    string,
+    string_of,
+)
 from crondor.job.status import ON_MACHINE, JobStatus
+from crondor.source import Span
 
 BIRTH: Final = "JobCurrentStartDate"  # when the shadow of the run began: at the match, before any wait
 LONGEST: Final = ("AllowedJobDuration", "AllowedExecuteDuration")
@@ -57,6 +77,36 @@ class Ruling(NamedTuple):
         return self._replace(act=Act.HOLD) if self.act is Act.UNDEFINED else self
 
 
+class SystemExpression(NamedTuple):
+    """An expression of the administrator's policy.
+
+    ``name`` is what reasons call it (SYSTEM_PERIODIC_HOLD), ``knob`` where it is set (with a name behind it, perhaps),
+    ``text`` how HTCondor prints it. ``reason`` and ``subcode`` are evaluated in the job's ad; ``place`` is the knob's.
+    """
+
+    name: str
+    knob: str
+    expression: Expression
+    text: str
+    reason: Expression | None = None
+    subcode: Expression | None = None
+    place: Span | None = None
+
+    def ruling(self, ad: ClassAd, act: Act, context: Context) -> Ruling | None:
+        """Return what it asks for; None: nothing."""
+        if not integer_of(result(self.expression, ad, context)):
+            return None
+        reason = None if self.reason is None else string_of(result(self.reason, ad, context))
+        subcode = None if self.subcode is None else int32_of(result(self.subcode, ad, context))
+        default = f"The system macro {self.name} expression '{self.text}' evaluated to TRUE"
+        return Ruling(act, reason or default, SYSTEM_POLICY, subcode or 0)
+
+
+SystemPolicy: TypeAlias = Mapping[str, tuple[SystemExpression, ...]]
+"""The expressions by the attribute of the job that is asked before them."""
+
+NO_POLICY: Final[SystemPolicy] = MappingProxyType({})
+
 _STAY: Final = Ruling(Act.STAY)
 _ACTS: Final = {
     "PeriodicVacate": Act.VACATE,
@@ -85,22 +135,24 @@ def expressions(status: int) -> list[str]:
     return [] if status == JobStatus.REMOVED else [name for name in _ACTS if not left_out.get(name)]
 
 
-def periodic(ad: ClassAd, status: int, now: int, context: Context, birth: str = BIRTH) -> Ruling:
-    """Return what a job's policy asks for when it is looked at, ``now`` in epoch seconds.
+def periodic(
+    ad: ClassAd, status: int, now: int, context: Context, birth: str = BIRTH, system: SystemPolicy = NO_POLICY
+) -> Ruling:
+    """Return what a job's policy asks for when it is looked at, ``now`` in epoch seconds; ``system`` is asked, too.
 
     A longest time to run comes first. AllowedJobDuration counts from ``birth``, an attribute.
     """
     if status in ON_MACHINE and (too_long := _too_long(ad, now, birth)):
         return too_long
-    return _first(ad, expressions(status), now, context)
+    return _first(ad, expressions(status), now, context, system)
 
 
-def at_exit(ad: ClassAd, now: int, context: Context) -> Ruling:
+def at_exit(ad: ClassAd, now: int, context: Context, system: SystemPolicy = NO_POLICY) -> Ruling:
     """Return what a job's policy asks for when its program has ended, as the ad says: it stays, leaves or is held.
 
     A longest time to run and the periodic expressions come first, but for PeriodicVacate.
     """
-    found = _too_long(ad, now, BIRTH) or _first(ad, expressions(JobStatus.RUNNING)[1:], now, context)
+    found = _too_long(ad, now, BIRTH) or _first(ad, expressions(JobStatus.RUNNING)[1:], now, context, system)
     if found.act is not Act.STAY:
         return found.held
     hold = _fired(ad, "OnExitHold", Act.HOLD, context)
@@ -138,7 +190,7 @@ def ended(ad: ClassAd, starts: int, ending: ExitValue = _WELL) -> ClassAd:
     return made
 
 
-def _first(ad: ClassAd, names: list[str], now: int, context: Context) -> Ruling:
+def _first(ad: ClassAd, names: list[str], now: int, context: Context, system: SystemPolicy) -> Ruling:
     for name in names:
         if name == "TimerRemove":
             found = _timer(ad, now, context)
@@ -146,6 +198,8 @@ def _first(ad: ClassAd, names: list[str], now: int, context: Context) -> Ruling:
             continue
         else:
             found = _fired(ad, name, _ACTS[name], context)
+        rulings = (each.ruling(ad, _ACTS[name], context) for each in system.get(name, ())) if system else ()
+        found = found or next(filter(None, rulings), None)
         if found is not None:
             return found
     return _STAY

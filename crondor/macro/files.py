@@ -9,6 +9,7 @@ import os  # not pathlib: it takes longer to import than a plain file to read
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.text import MAX_BYTES, source_from_bytes
@@ -74,6 +75,26 @@ class Files:
             data = file.read(self._limit + 1)
         name = os.path.normpath(self._joined(path)) if self._is_named_whole else path
         return source_from_bytes(data, name, self._limit)
+
+    def kind(self, path: str) -> str:
+        """Return ``folder`` or ``file`` for what a path leads to, nothing where nothing is there; nothing is opened.
+
+        Raises FileRefused where that is outside.
+        """
+        real = self._resolved(path)
+        try:
+            return "folder" if stat.S_ISDIR(os.stat(real).st_mode) else "file"  # noqa: PTH116
+        except (OSError, ValueError):
+            return ""
+
+    def names(self, folder: str, most: int) -> list[str]:
+        """Return the names in a folder, none where there are more than ``most``; raises FileRefused outside."""
+        try:
+            with os.scandir(self._resolved(folder or ".")) as entries:
+                found = [entry.name for entry in islice(entries, most + 1)]
+        except OSError:
+            return []
+        return found if len(found) <= most else []
 
     def matching(self, pattern: str) -> list[str]:
         """Return the paths that a pattern of the shell matches, in order, folders with a slash at the end.

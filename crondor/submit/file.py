@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from crondor.diagnostics import Diagnostic
+from crondor.macro import MacroError
 from crondor.source import Source, Span
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.facts import SubmitFacts
 from crondor.submit.host import SubmitHost
 from crondor.submit.jobs import JobGroup, JobLimits, QueuedItems, Values, evaluate, groups, node_of_jobs
 from crondor.submit.scope import JobNumbers, Scope
-from crondor.submit.table import Table
+from crondor.submit.table import Definition, Lost, Table
+
+if TYPE_CHECKING:
+    from crondor.macro.files import Files
 
 LIMIT = 100_000
 
@@ -23,9 +28,10 @@ class SubmitFile:
     that hides something: a command that would be run, a file that may not be read. Where it is not empty, HTCondor
     may make other jobs, or more. ``behind_queue`` is the first line behind the first queue statement, if there is any.
     ``looked_up`` are the lower-case names that lines of the file have asked for: in conditions, lists and the like.
+    ``files`` are those it may name, None where none may be looked at.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what one reading found, made by one reader
         self,
         sources: tuple[Source, ...],
         queues: tuple[QueuedItems, ...],
@@ -35,6 +41,7 @@ class SubmitFile:
         facts: SubmitFacts,
         behind_queue: Span | None = None,
         looked_up: frozenset[str] = frozenset(),
+        files: Files | None = None,
     ) -> None:
         """Take what a reader has found; ``sources`` begins with the submit file itself."""
         self.sources = sources
@@ -43,6 +50,7 @@ class SubmitFile:
         self.unknown = unknown
         self.behind_queue = behind_queue
         self.looked_up = looked_up
+        self.files = files
         self._table = table
         self._facts = facts
 
@@ -67,6 +75,24 @@ class SubmitFile:
         Its ``text`` is the spelling to show.
         """
         return self._table.name(key)
+
+    @property
+    def definitions(self) -> Iterator[tuple[str, Definition]]:
+        """Every value that jobs may have, by lower-case name, unexpanded and with its place."""
+        return self._table.definitions()
+
+    @property
+    def lost(self) -> tuple[Lost, ...]:
+        """The values that the file replaces before a job has them or a line looks at them, outside of any if."""
+        return tuple(self._table.lost)
+
+    def provides(self, name: str) -> bool:
+        """Say whether HTCondor gives a macro of that lower-case name a value of its own accord."""
+        scope = Scope(self._table, self._facts, 0, JobNumbers())
+        try:
+            return scope.provided(name) is not None
+        except MacroError:
+            return True  # what it is, only the moment or place of submission says
 
     @property
     def host(self) -> SubmitHost:
@@ -95,6 +121,7 @@ class SubmitFile:
             *(self.sources, self.queues, self.warnings, self.unknown, self._table, facts),
             self.behind_queue,
             self.looked_up,
+            self.files,
         )
 
     def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:

@@ -111,7 +111,7 @@ class _Reader(StatementReader):
         unknown = tuple(self.found.unknown)
         queues, sources = tuple(self.work.queues), tuple(self.sources)
         table, facts, looked_up = self.work.table, self.work.facts, self.work.looked_up
-        return SubmitFile(sources, queues, warnings, unknown, table, facts, self.behind_queue, looked_up)
+        return SubmitFile(sources, queues, warnings, unknown, table, facts, self.behind_queue, looked_up, self.files)
 
     def run(self, source: Source) -> None:
         """Read a text, if it is one."""
@@ -255,15 +255,19 @@ class _Reader(StatementReader):
         name = parts.name
         if "$" in name:
             name = self.expanded(name, line.span())
-        if parts.operator == "=" and name[:1] in {"+", "-"}:
+        is_attribute = parts.operator == "=" and name[:1] in {"+", "-"}
+        key = f"my.{name[1:]}".lower() if is_attribute else name.lower()
+        earlier = None if self.is_inside_if else self.work.replaced(key)
+        if is_attribute:
             self._define_attribute(name, parts, line)
         elif not statement.is_name(name):
             message = f"Illegal Identifier: <{name}>: names are made of letters, digits, _ . and /"
             self.found.error("bad-name", message, line.span(0, len(parts.name)))
         elif parts.operator == "@=":
-            self._heredoc(name.lower(), parts, line)
+            self._heredoc(key, parts, line)
         else:
-            self._define_macro(name.lower(), parts, line)
+            self._define_macro(key, parts, line)
+        self.work.lose(key, earlier)
 
     def _define_attribute(self, name: str, parts: Statement, line: LogicalLine) -> None:
         """Define +Attr, or -Attr, which makes the attribute undefined whatever follows; any name will do."""

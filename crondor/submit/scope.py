@@ -138,7 +138,7 @@ class Scope:
             if key not in self.used:
                 self.used[key] = self.origin(key, value.span)
             return value.text
-        text = self._provided(key)
+        text = self.provided(key)
         if text is not None:
             self.used.setdefault(key, Origin(key, None))
         return text
@@ -168,7 +168,8 @@ class Scope:
                 return expand(value.text, self.lookup, Budget(), around) or None
         return None
 
-    def _provided(self, key: str) -> str | None:
+    def provided(self, key: str) -> str | None:
+        """Return what HTCondor itself gives a name, None if nothing; raises MacroError where crondor cannot know it."""
         if key in {"process", "procid"}:
             self._note(Varies.BY_JOB)
             return str(self.job.process)

@@ -17,19 +17,28 @@ class Definition(NamedTuple):
     span: Span
 
 
+class Lost(NamedTuple):
+    """A value that another one of the same file replaces, before a job or a line has seen it."""
+
+    key: str
+    earlier: Definition
+    later: Definition
+
+
 class Table:
     """All assignments of a file; ``version`` counts them, so a version is a moment between two lines.
 
     A queue statement keeps its version, not a copy: that makes a million queue statements cheap.
     """
 
-    __slots__ = ("_history", "_kept", "_names", "has_prefixes", "source", "version")
+    __slots__ = ("_history", "_kept", "_names", "has_prefixes", "lost", "source", "version")
 
     def __init__(self, source: Source) -> None:
         """Begin with nothing defined; ``source`` is the submit file itself, not one that it includes."""
         self.source = source
         self.version = 0
         self.has_prefixes = False
+        self.lost: list[Lost] = []
         self._history: dict[str, list[Definition]] = {}
         self._names: dict[str, Span] = {}
         self._kept = 0
@@ -46,6 +55,17 @@ class Table:
         if name is not None:
             self._names.setdefault(key, name)
         self.has_prefixes = self.has_prefixes or key.startswith(PREFIX)
+
+    def unseen(self, key: str) -> Definition | None:
+        """Return what a key means now if no queue statement has kept it, so that a definition would replace it."""
+        history = self._history.get(key)
+        return history[-1] if history and history[-1].version > self._kept else None
+
+    def definitions(self) -> Iterator[tuple[str, Definition]]:
+        """Yield every definition that a queue statement kept, and the last of each key, by lower-case key."""
+        for key, history in self._history.items():
+            for definition in history:
+                yield key, definition
 
     def keep(self) -> int:
         """Return the present version, which can be asked for from now on."""

@@ -9,9 +9,10 @@ from crondor.submit.errors import SubmitFindings
 from crondor.submit.facts import SubmitFacts
 from crondor.submit.jobs import QueuedItems, node_of_jobs, way_of
 from crondor.submit.scope import JobNumbers, Origin, Scope
-from crondor.submit.table import Table
+from crondor.submit.table import Definition, Lost, Table
 
 MAX_QUEUES = 100_000
+_MOST_LOST = 1000  # values replaced unseen that are kept; nobody reads more
 _USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its queue statement
 
 
@@ -69,6 +70,21 @@ class Workspace:
         self.table.define(key, text, value, name)
         if self.queues and self.after_queue is None:
             self.after_queue = name
+
+    def replaced(self, key: str) -> Definition | None:
+        """Return the value that a definition of a key would replace unseen: no job has it, no line has looked at it."""
+        return None if key in self._looked_up else self.table.unseen(key)
+
+    def lose(self, key: str, earlier: Definition | None) -> None:
+        """Note that what a key means now has replaced another value of the same text, unseen, if it has."""
+        later = self.table.at(key, self.table.version)
+        if earlier is None or later is None or later.version == earlier.version or key in self._looked_up:
+            return
+        is_made_of_it = "$" in later.span.text and key.removeprefix("my.") in later.span.text.lower()
+        is_same = earlier.text.lower() == later.text.lower() or not earlier.text.strip(BLANKS)
+        is_of_one_text = earlier.span.source is later.span.source
+        if is_of_one_text and not is_same and not is_made_of_it and len(self.table.lost) < _MOST_LOST:
+            self.table.lost.append(Lost(key, earlier, later))
 
     def self_expanded(self, key: str, text: str, span: Span) -> str:
         """Return a text with the references to the name it is assigned to replaced."""

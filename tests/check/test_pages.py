@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from crondor.access_point import read_access_point
 from crondor.check import RULES, CheckSettings, check_submit, page
 from crondor.check.edit import apply
+from crondor.config import read_config
 from crondor.knowledge import Release
 from crondor.macro.files import Files
 from crondor.source import Source
@@ -18,6 +20,7 @@ SETTINGS = CheckSettings(1795305600, "Europe/Berlin")  # 2026-11-22 00:00 UTC
 CODES = sorted(RULES.keys() - {"CRN002"})  # bytes that are no text cannot stand on a page
 NOWHERE = "/nowhere"  # no file of this folder is there
 BLOCK = re.compile(r"^```submit\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONFIG = re.compile(r"^```config\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def read(source: Source) -> SubmitFile:
@@ -28,6 +31,9 @@ def read(source: Source) -> SubmitFile:
 def settings_of(code: str) -> CheckSettings:
     """Return what a page's examples are checked with: ``With `--target 23`:`` is said before them."""
     target = re.search(r"^With `--target (\S+)`:$", page(code), re.MULTILINE)
+    config = "".join(CONFIG.findall(page(code)))
+    if config:
+        return replace(SETTINGS, access_point=read_access_point(read_config(Source(config, "site.conf"))))
     return replace(SETTINGS, target=Release.parse(target[1])) if target else SETTINGS
 
 

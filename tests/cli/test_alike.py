@@ -81,6 +81,7 @@ def test_help_has_examples_and_the_exit_status(path: str) -> None:
         ("--spec", {"FILE"}),
         ("--ads", {"FILE"}),
         ("--schedd-interval", {"SECONDS"}),
+        ("--pool-config", {"FILE"}),
         ("--output", {"FILE", "DIR"}),
     ],
 )
@@ -119,7 +120,19 @@ def test_help_fits_a_terminal(path: str) -> None:
 
 SUBMIT_FILES = ("--allow-dir", "--env", "--seed")
 READERS = (
-    *("next", "prev", "explain", "agenda", "check", "simulate", "run", "export", "advertise", "schedd submit"),
+    *(
+        "next",
+        "prev",
+        "explain",
+        "agenda",
+        "check",
+        "preview",
+        "simulate",
+        "run",
+        "export",
+        "advertise",
+        "schedd submit",
+    ),
     *("route match", "route explain", "route apply", "route plan"),
 )
 

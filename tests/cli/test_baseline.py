@@ -9,7 +9,13 @@ import pytest
 
 from tests.cli.running import Result, at_now, crondor
 
-SIXTY = ("executable = x", "cron_minute = 60", "cron_hour = 4", "cron_window = 300", "on_exit_remove = ExitCode == 77")
+SIXTY = (
+    "executable = /bin/true",
+    "cron_minute = 60",
+    "cron_hour = 4",
+    "cron_window = 300",
+    "on_exit_remove = ExitCode == 77",
+)
 LINES = (*SIXTY, "periodic_release = HoldReasonCode == 20", "queue")
 KNOWN = "known.json"
 

@@ -98,6 +98,19 @@ def test_notes_do_not_fail_but_with_strict(write: Write) -> None:
     assert check("--strict", path).status == 1
 
 
+def test_files_are_looked_for_unless_told_not_to(write: Write) -> None:
+    """A note where nothing is there, an error or a warning beside files that are; with --no-files nothing."""
+    path = write("executable = train.sh", "input = data.csv", "queue")
+    assert codes(path) == ["CRN570"]
+    assert check(path).status == 0
+    (Path(path).parent / "data.csv").write_text("1\n", encoding="utf-8")
+    assert (
+        check(path).lines[0].endswith("train.sh, the executable, is not there: condor_submit refuses the job [CRN570]")
+    )
+    assert check(path).status == 1
+    assert check("--no-files", path).out == "1 file checked: nothing found\n"
+
+
 def test_jobs_that_differ_share_a_finding(write: Write) -> None:
     """A thousand jobs with a value out of range are one finding, that says so."""
     path = write(HEAD, "cron_minute = 6$(Process)", *CLEAN[2:-1], "queue 10")
@@ -139,7 +152,7 @@ def test_standard_input() -> None:
         (("--write", "a.sub"), "--write goes with --fix"),
         (("--unsafe", "a.sub"), "--unsafe goes with --fix"),
         (("--fix", "--format", "json", "a.sub"), "--fix shows a diff"),
-        (("--select", "CRN7", "a.sub"), "no rule has a code that begins with CRN7"),
+        (("--select", "CRN8", "a.sub"), "no rule has a code that begins with CRN8"),
         (("--ignore", "W1", "a.sub"), "no rule has a code that begins with W1"),
         (("--explain", "CRN999"), "there is no rule CRN999"),
         (("--explain", "out-of-rang"), "did you mean out-of-range?"),
@@ -509,7 +522,7 @@ def test_without_files_those_of_the_folder_are_checked(tmp_path: Path, monkeypat
     assert check().lines[0].startswith("a.sub:2:")
 
 
-NEW = ("executable = a.sh", "request_memory = 2GB", "retry_request_memory = 8GB", "queue")
+NEW = ("executable = /bin/true", "request_memory = 2GB", "retry_request_memory = 8GB", "queue")
 
 
 def test_the_release_that_a_file_is_for(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from crondor.classad import (
     read_ad,
     read_ads,
 )
+from crondor.compile.text import InvalidSchedule, read_schedule
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
 from crondor.submit import InvalidSubmit, job_ads, read_submit
@@ -196,6 +197,24 @@ def _transform(text: str, dice: Random) -> str:
 _JOB = ClassAd.of_texts({"A": "5", "B": '"two words"', "C": "A + 1", "Owner": '"alice"', "TransferErr": "{ 1,A }"})
 
 
+def _schedule(text: str, _: Random) -> str:
+    """Read a schedule; what is read answers, and its sentence is one line."""
+    try:
+        found = read_schedule(text, zone="Europe/Berlin", start=1_796_083_200, name="fuzz")
+    except InvalidSchedule as error:
+        if any(each.span is None or each.help is None for each in error.diagnostics):
+            raise Wrong("a fault without its place or cure") from error
+        str(error)
+        return "InvalidSchedule"
+    first, last = found.next(1_796_083_200), found.previous(1_796_083_200)
+    for instant in (first, last):
+        if instant is not None and not found.matches(instant):
+            raise Wrong("an answer that is not in the set")
+    if "\n" in found.words or not found.words:
+        raise Wrong("no sentence")
+    return "read"
+
+
 TARGETS: Mapping[str, Callable[[str, Random], str]] = {
     "expression": _expression,
     "old": _old,
@@ -204,4 +223,5 @@ TARGETS: Mapping[str, Callable[[str, Random], str]] = {
     "detect": _detect,
     "submit": _submit,
     "transform": _transform,
+    "schedule": _schedule,
 }

@@ -16,7 +16,7 @@ from tests.classad.grammar import Grammar
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "classad"
 _TARGETS = (
     *("expression", "old", "evaluate", "evaluate", "ads", "ads", "ads", "detect", "submit", "submit", "submit"),
-    *("transform", "transform"),
+    *("transform", "transform", "schedule", "schedule"),
 )
 _SIGNS: list[str] = [
     *list("\"'\\()[]{}<>.,;:?=!&|+-*/%^~#$@ \t\n\r\v\f0189eExXa_"),
@@ -29,6 +29,17 @@ _SIGNS: list[str] = [
 _BRACKETS: tuple[tuple[str, str], ...] = (
     *(("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"), ('"', '"'), ("'", "'")),
     *(("[a=", "]"), ("f(", ")"), ("{[a=", "]}"), ('{"a":', "}"), ("<l>", "</l>")),
+)
+_SCHEDULES = (
+    *("0 18 * * 5L", "0 6 LW,15W * 1#2 2026-2030", "H H(0-7) * * *", "*/5 ~ ? JAN-MAR mon", "@daily", "0 0 9 ? * MON"),
+    *("every 2 days at 06:00 from 2026-12-01", "first and third Monday of the month at 9am", "weekends at noon"),
+    *("every 90 minutes from 2026-12-01T00:00 until 2027-01-01", "every 3 months on the last working day"),
+    *(
+        "DTSTART:20261201T170000 RRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1;COUNT=9",
+        "FREQ=MINUTELY;INTERVAL=7",
+    ),
+    *("RDATE:20261224T120000Z EXDATE;VALUE=DATE:20261224", "2026-12-24T14:00, 2026-12-31T14:00", "x.ics"),
+    *("2026-12-24..2027-01-06", "2026-12-24 at 09:00", "holidays:DE-BW", "every day only holidays:US zone Asia/Tokyo"),
 )
 _REPEATS = (2, 5, 50, 500, 5000)
 _LONGEST = 1 << 18
@@ -56,14 +67,16 @@ class Texts:
         self.ads = list(_ads())
         self.submits = list(_submits())
         self.rules = list(_rules())
+        self.schedules = list(_schedules())
 
     def input(self, number: int) -> Input:
         """Return one input."""
         dice = Random(f"{self.seed}/{number}")  # noqa: S311 - test data
         target = dice.choice(_TARGETS)
         pools = {"ads": self.ads, "detect": self.ads, "submit": self.submits, "transform": self.rules}
+        pools["schedule"] = self.schedules
         pool = pools.get(target, self.expressions)
-        if target != "transform" and dice.random() < 0.4:
+        if target not in {"transform", "schedule"} and dice.random() < 0.4:
             grammar = Grammar(f"{self.seed}/{number}/grammar")
             made = {"ads": made_ads, "detect": made_ads, "submit": made_submit}.get(target)
             text = made(grammar) if made else grammar.expression(dice.randrange(5))
@@ -78,6 +91,16 @@ class Texts:
 def _lines(name: str) -> Iterator[dict[str, object]]:
     for line in gzip.decompress((GOLDEN / f"{name}.jsonl.gz").read_bytes()).splitlines():
         yield json.loads(line)
+
+
+def _schedules() -> Iterator[str]:
+    """Yield schedules in every language, and each with a part that another one takes away."""
+    events = (GOLDEN.parent / "calendar_events" / "systemd.jsonl").read_text("utf-8").splitlines()
+    single = [*_SCHEDULES, *(str(json.loads(line)["text"]) for line in events[::5])]
+    yield from single
+    for number, text in enumerate(single):
+        word = ("except", "only", "and", "or")[number % 4]
+        yield f"({text}) {word} {single[number * 7 % len(single)]}"
 
 
 def _expressions() -> Iterator[str]:

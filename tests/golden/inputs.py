@@ -31,6 +31,12 @@ INPUTS: Mapping[str, Mapping[str, str]] = {
         "files": "the files beside it",
         "args": "the command line",
     },
+    "access-point": {
+        "release": "the pool's release",
+        "config": "its files",
+        "submit": "the submit description",
+        "left_out": "what is not compared",
+    },
     "classad-*": {"expr": "the expression"},
     "classad-eval": {"my": "the ad", "target": "the other ad"},
     "classad-match": {"job": "an ad", "machine": "the other ad"},

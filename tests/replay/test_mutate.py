@@ -40,6 +40,7 @@ RECORDINGS = {
     "routes": ["routes/routes.jsonl.gz"],
     "router-tools": ["router_tools/tools.jsonl"],
     "legacy-routes": ["legacy_routes/conversions.jsonl.gz"],
+    "access-point": ["access_point/submissions.jsonl.gz"],
 }
 
 

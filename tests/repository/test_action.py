@@ -16,7 +16,7 @@ from tests.repository.conftest import ROOT
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
-SIXTY = "executable = x\ncron_minute = 60\ncron_window = 60\non_exit_remove = ExitCode == 77\n"
+SIXTY = "executable = /bin/sh\ncron_minute = 60\ncron_window = 60\non_exit_remove = ExitCode == 77\n"
 SIXTY += "periodic_release = HoldReasonCode == 20\nqueue\n"
 
 

@@ -9,6 +9,7 @@ from crondor.zones import Policy
 from crondor_cli.agenda.days import Agenda
 from crondor_cli.agenda.span import AgendaSpan
 from crondor_cli.agenda.text import print_table
+from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
@@ -35,6 +36,7 @@ Examples:
   crondor agenda --days 14 --from tomorrow --tz Europe/Berlin jobs/*.sub
   crondor agenda --dialect htcondor --format json jobs/*.sub
   crondor agenda --plot week.svg jobs/*.sub
+  crondor agenda --schedule 'every 90 minutes from 2026-12-01' jobs/*.sub
 
 The first of the days is that of --from, as far as it is left. Equal jobs count one by one: `queue 10` is ten starts.
 Schedules are read as HTCondor's manual says; --dialect htcondor shows what the schedd of HTCondor 25.14 does.
@@ -48,6 +50,7 @@ Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; t
 @watch_option()
 @schedule_options
 @ads_option
+@schedule_text_option
 @click.option("--days", type=click.IntRange(1, 366), default=7, show_default=True, help="Local dates to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show starts at this time or later (default: now).")
 @file_options
@@ -63,6 +66,8 @@ def command(
     paths: tuple[str, ...],
     crontab: str | None,
     ads: tuple[str, ...],
+    schedule: str | None,
+    own_zone: str | None,
     days: int,
     from_: str | None,
     now: str | None,
@@ -88,8 +93,17 @@ def command(
     request = ScheduleRequest(
         paths, crontab, fields, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
     )
-    request.check()
-    agenda.read(request.each())
+    requests = request.each()
+    if check_alone(schedule, own_zone, {}):
+        asked = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+        agenda.take_asked(asked, request)
+        given = any(without_fields(paths, crontab, fields).values()) or ads
+        requests = request.each() if given else iter(())
+    else:
+        given = True
+    if given:
+        request.check()
+    agenda.read(requests)
     if plot is not None:
         _draw(agenda, clock, plot)
     show(dict.fromkeys(agenda.findings))

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor_cli.agenda.collisions import Collision, Strand, collisions
 from crondor_cli.agenda.span import AgendaSpan, Day, Hour
-from crondor_cli.agenda.starts import Tally, first_start, members, starts
+from crondor_cli.agenda.starts import Tally, bits_of, first_start, members, starts
 from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
 from crondor_cli.common.preview import placed, too_late
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
+
+if TYPE_CHECKING:
+    from crondor.compile.text import WrittenSchedule
 
 LISTED = 5  # minutes of each list
 
@@ -62,7 +65,7 @@ class Agenda:
         self.entries: list[AgendaEntry] = []
         self.invalid: list[tuple[str, int | None]] = []  # file, and line of the queue statement where it is one job
         self.findings: list[Diagnostic] = []
-        self._strands: dict[CronSpec | int, Strand] = {}
+        self._strands: dict[CronSpec | int | str, Strand] = {}
         self._tally = Tally()
 
     def read(self, requests: Iterable[tuple[str, ScheduleRequest]]) -> None:
@@ -79,6 +82,22 @@ class Agenda:
                 self._take(job)
         PROGRESS.begin("comparing starts")
         self._finish()
+
+    def take_asked(self, asked: WrittenSchedule, request: ScheduleRequest) -> None:
+        """Take a schedule of any language beside the jobs; to be called before ``read``."""
+        self.findings += asked.warnings
+        span = self.span
+        first = asked.next(span.start - 1)
+        if first is None:
+            self.findings.append(Diagnostic("schedule-never", "the schedule has no run in these days or later"))
+            self.invalid.append((asked.text, None))
+            return
+        strand = self._strands[asked.text] = Strand(bits_of(span, asked.between(span.start - 1, span.end - 1)))
+        strand.jobs.append(len(self.entries))
+        job = Job(asked.text, None, 1, {}, {}, request)
+        # What only `next` and `explain` show of a job is that of one that starts once.
+        schedule = JobSchedule(time=first, zone=asked.zone.info)
+        self.entries.append(AgendaEntry(printable(asked.text), job, schedule, first, strand))
 
     def _take(self, job: Job) -> None:
         reading = job.read(self.dialect)

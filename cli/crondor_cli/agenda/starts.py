@@ -34,7 +34,7 @@ def starts(schedule: JobSchedule, first: int, span: AgendaSpan) -> int:
         # The chain is that of `crondor next`, which begins after the start.
         chain = takewhile(span.end.__gt__, schedule.recurrence.upcoming(span.start))
         at_once = [first] if first == span.start else []
-        return _bits(span, [*at_once, *chain])
+        return bits_of(span, [*at_once, *chain])
     return _by_days(schedule.recurrence, span)
 
 
@@ -55,11 +55,14 @@ def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
             bits = int.from_bytes(block, "little")
             found |= (bits << shift if shift >= 0 else bits >> -shift) & ~begun
         else:
-            found |= _bits(span, recurrence.between(max(first.start, span.start) - 1, min(some[-1].end, span.end) - 1))
+            found |= bits_of(
+                span, recurrence.between(max(first.start, span.start) - 1, min(some[-1].end, span.end) - 1)
+            )
     return found
 
 
-def _bits(span: AgendaSpan, instants: Iterable[int]) -> int:
+def bits_of(span: AgendaSpan, instants: Iterable[int]) -> int:
+    """Return instants of a span as a bit set of its minutes."""
     digits = bytearray(b"0" * span.size)
     for instant in instants:
         digits[-1 - span.minute(instant)] = 49  # ASCII 1

@@ -11,6 +11,7 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
+from crondor_cli.common.pool_config import pool_config_option
 from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.submit_files import KINDS, below, submit_files
 from crondor_cli.common.watching import watch_option
@@ -26,6 +27,7 @@ EPILOG = """\b
 Examples:
   crondor check job.sub
   crondor check --select CRN1,CRN2 --ignore CRN203 jobs/
+  crondor check --pool-config 50-site.conf job.sub
   crondor check --fix job.sub
   crondor check --fix --write jobs/*.sub
   crondor check --format sarif jobs/ > crondor.sarif
@@ -34,10 +36,11 @@ Examples:
   crondor check --baseline crondor-baseline.json jobs/
 
 A folder stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
-is executed, and files that it includes are read only below its own folder and those of --allow-dir.
+is executed; what it includes is read, and what else it names is looked for and not opened, only below its own
+folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
-select, ignore, target, strict and baseline may be set in [check] of crondor.toml, for which see `crondor config`.
+select, ignore, target, strict, no-files and baseline may be set in [check] of crondor.toml: see `crondor config`.
 
 Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
@@ -76,9 +79,11 @@ that cannot be read."""
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @baseline_options
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
+@click.option("--no-files", is_flag=True, help="Do not look if the files are there that a description names.")
 @file_options
 @clock_options
 @interval_option
+@pool_config_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 def command(
@@ -94,10 +99,12 @@ def command(
     statistics: bool,
     strict: bool,
     baseline: BaselineOptions,
+    no_files: bool,
     surroundings: Surroundings,
     now: str | None,
     tz: str | None,
     schedd_interval: int,
+    pool_config: tuple[str, ...],
     quiet: bool,
     format_: str,
 ) -> None:
@@ -120,7 +127,7 @@ def command(
         raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, target)
+    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files, target, pool_config)
     result = run(paths or _here(), given, now)
     if baseline.path is not None:
         from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for

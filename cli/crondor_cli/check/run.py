@@ -17,6 +17,7 @@ from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Surroundings, clock_of
+from crondor_cli.common.pool_config import host_of, interval_of, read_pool
 from crondor_cli.common.progress import PROGRESS
 
 
@@ -29,7 +30,9 @@ class CheckOptions(NamedTuple):
     tz: str | None
     schedd_interval: int
     strict: bool
+    no_files: bool
     target: Release | None = None
+    pool_config: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +52,7 @@ def run(paths: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckRe
 
     Raises UsageError for options and settings that cannot be used, and where no file can be read.
     """
-    result = _settle(given, now)
+    result = _settle(given, now, paths)
     reports: list[CheckReport] = []
     unread: list[click.UsageError] = []
     for path in PROGRESS.counted(paths, "checking", "files"):
@@ -63,16 +66,24 @@ def run(paths: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckRe
     return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
 
 
-def _settle(given: CheckOptions, now: str | None) -> CheckResult:
+def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> CheckResult:
     """Put together what the options say, before anything is checked."""
     clock = clock_of(now, given.tz)
+    access_point = None
+    if given.pool_config:
+        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, given.target, beside=paths)
     return CheckResult(
         (),
         codes_of(given.select, RULES),
         codes_of(given.ignore, RULES),
         given.strict,
         settings=CheckSettings(
-            clock.now, clock.zone, schedd_interval=given.schedd_interval, target=given.target or NEWEST
+            clock.now,
+            clock.zone,
+            schedd_interval=interval_of(given.schedd_interval, access_point),
+            files=not given.no_files,
+            access_point=access_point,
+            target=given.target or NEWEST,
         ),
         surroundings=given.surroundings,
     )
@@ -94,5 +105,11 @@ def _read(source: Source, settings: CheckSettings, surroundings: Surroundings) -
     zone = settings.zone if isinstance(settings.zone, tzinfo) else None
     allow_dirs, seed, environ = surroundings
     return read_submit(
-        source, files=files_of(path, allow_dirs), environ=environ, now=settings.now, zone=zone, seed=seed
+        source,
+        files=files_of(path, allow_dirs),
+        environ=environ,
+        now=settings.now,
+        zone=zone,
+        seed=seed,
+        host=host_of(settings.access_point),
     )

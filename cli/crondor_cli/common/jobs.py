@@ -165,6 +165,19 @@ class JobState(NamedTuple):
     data: dict[str, object]
 
 
+class Through(NamedTuple):
+    """What submitted jobs go through: an access point whose configuration is known.
+
+    ``host`` is what that says of the submit machine, ``commands`` are those that it adds. ``schedules`` gives the jobs
+    of a file as they are stored, and what was changed of their schedules; it raises CrondorError where they are
+    refused.
+    """
+
+    host: SubmitHost
+    commands: frozenset[str]
+    schedules: Callable[[SubmitFile, ScheduleRequest], tuple[list[Job], list[Diagnostic]]]
+
+
 class ScheduleRequest(NamedTuple):
     """What the command line says about the schedules to read."""
 
@@ -178,6 +191,7 @@ class ScheduleRequest(NamedTuple):
     line_name: str = "--crontab"  # what errors call the line
     surroundings: Surroundings = Surroundings()
     ads: tuple[str, ...] = ()  # files with the jobs of a queue
+    through: Through | None = None
 
     def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
         """Yield a request for each file alone, with its name; without files the request itself."""
@@ -242,15 +256,20 @@ class ScheduleRequest(NamedTuple):
 
     def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
         file = self.read(path)
-        names = ((key, file.name(key)) for key in file.keys)
+        known = frozenset() if self.through is None else self.through.commands
+        names = ((key, file.name(key)) for key in file.keys if key not in known)
         warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
         groups = _with_attributes(file)
         warnings += dict.fromkeys(finding for group in groups for finding in group.findings)
+        if self.through is not None:
+            changed, said = self.through.schedules(file, self)
+            if said:
+                return changed, [*warnings, *said]
         return list(self._merged(file, groups)), warnings
 
     def read(self, path: str) -> SubmitFile:
         """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
-        return self.read_from(read_source(path), path)
+        return self.read_from(read_source(path), path, _HOST if self.through is None else self.through.host)
 
     def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
         """Return a submit file of which the text is known. Raises CrondorError."""

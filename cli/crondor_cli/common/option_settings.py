@@ -13,6 +13,9 @@ from crondor_cli.common.settings import BadSettings, SettingValue, find_settings
 from crondor_cli.common.settings_places import user_folder
 from crondor_cli.common.show import show
 
+_PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
+_HOST = "host"  # of pool-config, and no path
+
 
 def values_for(command: click.Command) -> dict[str, Any]:
     """Return the values for the options of a command; raises UsageProblem for files and variables that are wrong."""
@@ -52,9 +55,10 @@ def _fits(value: SettingValue, param: click.Parameter) -> bool:
 
 
 def _as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds
-    """Return a value as the command line would have it; folders and files of a file are below the file's own."""
-    if value.setting.key == "allow-dir" and value.span is not None:
-        return [os.path.join(os.path.dirname(value.source), folder) for folder in value.value]
-    if value.setting.key == "baseline" and value.span is not None:
-        return os.path.join(os.path.dirname(value.source), value.value)
+    """Return a value as the command line would have it; paths in a file are below the file's own folder."""
+    if value.setting.key in _PATHS and value.span is not None:
+        folder = os.path.dirname(value.source)
+        if isinstance(value.value, list):
+            return [path if path == _HOST else os.path.join(folder, path) for path in value.value]
+        return os.path.join(folder, str(value.value))
     return value.value if isinstance(value.value, (bool, list)) else str(value.value)

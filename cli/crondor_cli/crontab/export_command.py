@@ -9,6 +9,7 @@ import click
 from crondor.diagnostics import Diagnostic, has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import ScheduleRequest
@@ -24,7 +25,7 @@ from crondor_cli.common.options import (
 )
 from crondor_cli.common.output import emit
 from crondor_cli.common.show import show
-from crondor_cli.crontab.calendar import calendar_of
+from crondor_cli.crontab.calendar import asked_calendar, calendar_of, line_of
 from crondor_cli.crontab.jobs import ExportJob, ScheduleOptions, jobs_of
 from crondor_cli.crontab.lines import crontab_of
 
@@ -38,6 +39,7 @@ Examples:
       --to crontab
   crondor export job.sub --to ics -n 50 -o runs.ics
   crondor export job.sub --to ics --rrule
+  crondor export --schedule 'every 2 weeks from 2026-12-01' --to ics
 
 A crontab has no window, no prep time, no pool and no deferral_time: what is lost is said. Calendars need the Python
 library icalendar (in a clone of crondor: pip install '.[ics]').
@@ -53,6 +55,7 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
     short_help="A schedule as lines for Unix cron, or as a calendar.",
 )
 @schedule_options
+@schedule_text_option
 @click.option(
     "--to",
     type=click.Choice(["crontab", "ics"]),
@@ -70,6 +73,8 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
+    schedule: str | None,
+    own_zone: str | None,
     to: str,
     out: str,
     text: str | None,
@@ -89,6 +94,15 @@ def command(
         raise _usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
     if to == "crontab" and not paths and text is None:
         raise _usage("a crontab line needs a command: name it with --command")
+    if check_alone(schedule, own_zone, without_fields(paths, crontab, fields) | {"--dialect": dialect}):
+        wanted = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+        show(wanted.warnings)
+        if to == "ics":
+            if rrule:
+                raise _usage("--rrule is for cron fields; a schedule is exported run by run")
+            _put(asked_calendar(wanted, clock, count, _end(clock, until)), out)
+            return
+        crontab = line_of(wanted, clock)
     asked = ScheduleOptions(clock, dialect or Dialect.MANUAL, policy, to == "crontab")
     request = ScheduleRequest(
         paths, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings
@@ -97,11 +111,18 @@ def command(
     data, more = _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, _end(clock, until), rrule=rrule)
     findings += more
     show(dict.fromkeys(findings))
+    _put(data, out)
+    if has_error(findings):
+        raise click.exceptions.Exit(1)
+
+
+def _put(data: bytes, out: str) -> None:
+    """Write what was exported. Exits with 1 where there is nothing."""
     if out == "-":
         emit(data)
     elif data:
         _write(Path(out), data)
-    if not data or has_error(findings):
+    if not data:
         raise click.exceptions.Exit(1)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.spec import Dialect
+from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option
 from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import Job, ScheduleRequest
 from crondor_cli.common.options import (
@@ -25,6 +27,9 @@ from crondor_cli.diff.comparison import Comparison, compare, pairs
 from crondor_cli.diff.data import print_json
 from crondor_cli.diff.text import print_table
 
+if TYPE_CHECKING:
+    from crondor.compile.text import WrittenSchedule
+
 EXAMPLE = "crondor diff '0 6 * * 1' '0 6 * * 1-5'"
 
 EPILOG = """\b
@@ -34,9 +39,11 @@ Examples:
   crondor diff job.sub
   crondor diff '0 0 */2 * 1' --dialect manual,unix
   crondor diff '@daily' job.sub --dialect unix,manual --until 2027-01-01
+  crondor diff --schedule 'every weekday at 06:00' job.sub
 
 A and B are submit files (- is standard input) or crontab lines: what contains a blank or begins with @, and names no
-file. A alone is compared in two dialects, by default as the manual reads it and as the real schedd does.
+file. A alone is compared in two dialects, by default as the manual reads it and as the real schedd does. With
+--schedule that is A, and the times of all jobs of B together are compared with it, requirements heeded.
 
 Exit status, as of diff(1): 0 no difference, 1 they differ, 2 trouble (wrong usage, an invalid schedule)."""
 
@@ -57,6 +64,7 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     "diff", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Where two schedules, or two readings of one, part."
 )
 @click.argument("sides", nargs=-1, metavar="A [B]")
+@schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")
 @click.option("--until", metavar="TIME", help="Look no further (default: 2200; with the real schedd: a year on).")
 @file_options
@@ -71,6 +79,8 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @format_option("table", "json", text="How to print the comparison.")
 def command(
     sides: tuple[str, ...],
+    schedule: str | None,
+    own_zone: str | None,
     count: int,
     until: str | None,
     now: str | None,
@@ -80,11 +90,21 @@ def command(
     surroundings: Surroundings,
 ) -> None:
     """Show where two schedules part: the first times that one of them has alone, and what differs field by field."""
-    readings = _readings(sides, dialects)
+    is_asked = check_alone(schedule, own_zone, {})
+    if is_asked and len(sides) != 1:
+        raise _usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")
+    readings = _readings((*sides, *sides) if is_asked else sides, dialects)
     clock = clock_of(now, tz)
     end = None if until is None else min(clock.read(until, "--until"), LAST_INSTANT)
     if end is not None and end < clock.now:
         raise _usage("--until is earlier than now: nothing can part between them")
+    if schedule is not None:
+        try:
+            asked = read_asked(schedule, own_zone, clock, None, surroundings.allow_dirs)
+        except CrondorError as error:
+            raise UsageProblem(error) from None
+        _diff_asked(asked, sides[0], readings[0], _Asking(clock, end, count, format_), surroundings)
+        return
     left, right, warnings = _jobs(sides, readings, clock, surroundings)
     comparisons = [compare(first, second, count, end) for first, second in pairs(left, right, readings)]
     show(dict.fromkeys([*warnings, *(finding for c in comparisons for finding in c.findings)]))
@@ -95,6 +115,37 @@ def command(
     else:
         print_json(comparisons, warnings)
     if any(c.differs for c in comparisons):
+        raise click.exceptions.Exit(1)
+
+
+class _Asking(NamedTuple):
+    clock: Clock
+    end: int | None
+    most: int
+    form: str
+
+
+def _diff_asked(
+    schedule: WrittenSchedule, side: str, dialect: Dialect, asking: _Asking, surroundings: Surroundings
+) -> None:
+    """Compare --schedule with the jobs of a file, or a crontab line. Exits with 1 where they differ, 2 in trouble."""
+    from crondor_cli.diff.asked import compare_asked, print_asked, print_asked_json  # noqa: PLC0415 - few ask so
+
+    clock, end, most, form = asking
+    try:
+        jobs, warnings = _of(side, dialect, clock, surroundings)
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+    found = compare_asked(schedule, jobs, dialect, clock, end, most)
+    show(dict.fromkeys([*warnings, *found.findings]))
+    if found.trouble:
+        raise click.exceptions.Exit(2)
+    name = "<stdin>" if side == "-" else side
+    if form == "table":
+        print_asked(found, name, most)
+    else:
+        print_asked_json(found, name)
+    if found.differs:
         raise click.exceptions.Exit(1)
 
 

@@ -7,6 +7,7 @@ import click
 from crondor.diagnostics import has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
@@ -37,6 +38,7 @@ Examples:
   crondor explain --crontab '0 6 1-10/3 * 1' --tz Europe/Berlin
   crondor explain --crontab '30 2 * * *' --at '2026-12-02 02:31'
   crondor explain --minute 0 --hour '*/6' --until 2030-01-01 --format json
+  crondor explain --schedule 'Mon..Fri 09:00 except holidays:DE'
 
 The fields are read as HTCondor's manual says, and compared with what the schedd of HTCondor 25.14 really reads;
 --dialect names another reading.
@@ -53,6 +55,7 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 )
 @schedule_options
 @ads_option
+@schedule_text_option
 @click.option("--at", metavar="TIME", help="Say why the schedule fires at this time, or why not.")
 @click.option("--until", metavar="TIME", help="Look for clock changes up to this time (default: two years on).")
 @file_options
@@ -63,6 +66,8 @@ def command(
     paths: tuple[str, ...],
     crontab: str | None,
     ads: tuple[str, ...],
+    schedule: str | None,
+    own_zone: str | None,
     at: str | None,
     until: str | None,
     now: str | None,
@@ -80,6 +85,13 @@ def command(
     clock = clock_of(now, tz)
     end = _until(clock, until, at)
     instant, skipped = _instant(clock, at)
+    others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect, "--until": until}
+    if check_alone(schedule, own_zone, others):
+        from crondor_cli.explain.asked import show_explanation  # noqa: PLC0415 - the languages take 15 ms
+
+        asked = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+        show_explanation(asked, clock, instant, format_)
+        return
     only = dialect or Dialect.MANUAL
     request = ScheduleRequest(paths, crontab, fields, clock, only, policy=policy, surroundings=surroundings, ads=ads)
     jobs, warnings = read_schedules(request)

@@ -16,6 +16,10 @@ from crondor_cli.common.preview import Preview
 from crondor_cli.common.rows import RunSide
 from crondor_cli.common.streaming import echo_json
 
+CSV_COLUMNS = (
+    *("name", "line", "number", "time", "local"),
+    *("match_opens", "last_start", "schedd_time", "retry", "differs"),
+)
 _SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_interval", "universe")
 
 
@@ -29,8 +33,7 @@ def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
     """Print a line for each run; times are epoch seconds beside the local time."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    head = ["name", "line", "number", "time", "local", "match_opens", "last_start", "schedd_time", "retry", "differs"]
-    writer.writerow(head)
+    writer.writerow(CSV_COLUMNS)
     for preview in previews:
         zone = preview.job.clock.zone
         for row in preview.rows:

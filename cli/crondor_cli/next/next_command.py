@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from crondor.diagnostics import Diagnostic, Severity, has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
@@ -22,12 +24,16 @@ from crondor_cli.common.options import (
     reading_options,
     schedule_options,
 )
+from crondor_cli.common.pool_config import check_target, interval_of, pool_config_option, read_pool, target_option
 from crondor_cli.common.preview import Preview, preview
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
 from crondor_cli.next.text import print_table
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = 'crondor next --crontab "30 2 * * *"'
 
@@ -39,6 +45,8 @@ Examples:
   crondor next --crontab '0 6 * * 1' --format json
   crondor next --minute 0 --hour '*/6' --until 2027-01-01
   condor_q -long | crondor next --ads - -n 3
+  crondor next --spec job.sub --pool-config 50-site.conf
+  crondor next --schedule 'last Friday of the month at 18:00'
 
 Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 really
 does. Where the two part, the table shows both and says why.
@@ -56,6 +64,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @watch_option()
 @schedule_options
 @ads_option
+@schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs later than this (default: now).")
 @click.option("--until", metavar="TIME", help="Show no run later than this.")
@@ -63,12 +72,16 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @clock_options
 @reading_options(htcondor=True)
 @interval_option
+@pool_config_option
+@target_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
 @format_option("table", "json", "csv", "epoch", text="How to print the runs.")
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
     ads: tuple[str, ...],
+    schedule: str | None,
+    own_zone: str | None,
     count: int,
     from_: str | None,
     until: str | None,
@@ -77,6 +90,8 @@ def command(
     dialect: Dialect | None,
     policy: Policy | None,
     schedd_interval: int,
+    pool_config: tuple[str, ...],
+    target: Release,
     strict: bool,
     format_: str,
     surroundings: Surroundings,
@@ -93,9 +108,23 @@ def command(
     if end is not None and end < start:
         message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
         raise click.UsageError(message, click.get_current_context(silent=True))
+    others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect, "--strict": strict}
+    if check_alone(schedule, own_zone, others):
+        from crondor_cli.next.asked import show_next  # noqa: PLC0415 - the languages take 15 ms
+
+        asked = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+        show_next(asked, clock, start, end, count, format_)
+        return
     request = ScheduleRequest(
         paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
     )
+    check_target(pool_config)
+    if pool_config:
+        access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
+        from crondor_cli.common.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
+
+        interval = interval_of(schedd_interval, access_point)
+        request = request._replace(schedd_interval=interval, through=through(access_point))
     jobs, warnings = read_schedules(request)
     previews = [preview(job, dialect, start, count, end) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
     show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))

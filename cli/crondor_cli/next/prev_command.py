@@ -11,6 +11,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import Job, ScheduleRequest
 from crondor_cli.common.options import (
@@ -45,6 +46,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong 
 @click.command("prev", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="When a schedule fired last.")
 @schedule_options
 @ads_option
+@schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Runs to show.")
 @click.option("--from", "from_", metavar="TIME", help="Show runs earlier than this (default: now).")
 @file_options
@@ -55,6 +57,8 @@ def command(
     paths: tuple[str, ...],
     crontab: str | None,
     ads: tuple[str, ...],
+    schedule: str | None,
+    own_zone: str | None,
     count: int,
     from_: str | None,
     now: str | None,
@@ -68,6 +72,13 @@ def command(
     """Show when the schedule of a job fired last, the latest time first."""
     clock = clock_of(now, tz)
     start = clock.read(from_, "--from")
+    others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect}
+    if check_alone(schedule, own_zone, others):
+        from crondor_cli.next.asked import show_previous  # noqa: PLC0415 - the languages take 15 ms
+
+        asked = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+        show_previous(asked, clock, start, count, format_)
+        return
     only = dialect or Dialect.MANUAL
     request = ScheduleRequest(paths, crontab, fields, clock, only, policy=policy, surroundings=surroundings, ads=ads)
     jobs, warnings = read_schedules(request)

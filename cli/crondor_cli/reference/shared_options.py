@@ -18,6 +18,8 @@ PAGES = {
     "--month": _FIELDS,
     "--day-of-week": _FIELDS,
     "--ads": "inputs.md#jobs-of-a-queue",
+    "--schedule": "inputs.md#schedules-in-any-language",
+    "--zone": "inputs.md#schedules-in-any-language",
     "--allow-dir": _FILES,
     "--env": _FILES,
     "--seed": _FILES,

@@ -11,7 +11,7 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import printable
 from crondor.job.attributes import string
 from crondor.router import RoutedAd
-from crondor.router.table.route import universe_name
+from crondor.transform.universes import universe_name
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import styled, together
 from crondor_cli.common.screen import SCREEN

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import Rejected, Route, RoutingTable
 from crondor.router.table.printing import printed_route, printed_transform
-from crondor.router.table.route import universe_name
 from crondor.source import Span
 from crondor.transform import Transform
+from crondor.transform.universes import universe_name
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import say
 from crondor_cli.common.streaming import echo_json

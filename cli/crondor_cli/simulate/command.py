@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 from click.core import ParameterSource
 
@@ -19,8 +21,12 @@ from crondor_cli.common.options import (
     policy_option,
 )
 from crondor_cli.common.plot_file import check_plot
+from crondor_cli.common.pool_config import check_target, interval_of, pool_config_option, read_pool, target_option
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.simulate.options import SimulatedRouter, check_options
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = 'crondor simulate --crontab "30 2 * * *"'
 
@@ -31,6 +37,7 @@ Examples:
   crondor simulate job.sub --schedd-interval 60 --match-delay 120 \\
       --transfer 5m --dialect manual
   crondor simulate job.sub --days 2 --events
+  crondor simulate job.sub --pool-config 50-site.conf
   crondor simulate job.sub --days 1 --trace flow --fail shadow-schedd@1h..2h
   crondor simulate job.sub --routes 50-routes.conf \\
       --site Site1=fail:30% --timeline
@@ -54,6 +61,8 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @crontab_option
 @click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
 @interval_option
+@pool_config_option
+@target_option
 @click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
 @click.option(
     "--match-delay",
@@ -125,6 +134,8 @@ def command(
     crontab: str | None,
     days: int | None,
     schedd_interval: int,
+    pool_config: tuple[str, ...],
+    target: Release,
     run_time: str,
     match_delay: str,
     transfer: str,
@@ -160,11 +171,16 @@ def command(
         raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
     if not paths and crontab is None:
         raise click.UsageError("name at least one submit file: crondor simulate FILE, or --crontab LINE", context)
+    clock = clock_of(now, tz)
+    check_target(pool_config)
+    access_point = None
+    if pool_config:
+        access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=paths)
+        schedd_interval = interval_of(schedd_interval, access_point)
     if not schedd_interval:
         raise click.UsageError("--schedd-interval 0: a simulated schedd has to rest between two looks", context)
     check_plot(plot)
     check_options(routed=bool(routes))
-    clock = clock_of(now, tz)
     # These take 200 ms, which --help does not need.
     from crondor_cli.simulate.pool import PoolOptions  # noqa: PLC0415
     from crondor_cli.simulate.routed import run  # noqa: PLC0415
@@ -186,8 +202,9 @@ def command(
         zone=clock.zone,
         policy=policy,
         seed=surroundings.seed or 0,
+        **({} if access_point is None else {"system_policy": access_point.policy}),
     )
-    simulated = begun(pool, clock, _days(days, routes), SimulatedFiles(crontab, surroundings))
+    simulated = begun(pool, clock, _days(days, routes), SimulatedFiles(crontab, surroundings, access_point))
     if routes:
         run(simulated, paths, SimulatedRouter(routes, sites, wait_for_gates, events, timeline, plot, format_))
     else:

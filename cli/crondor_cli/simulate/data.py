@@ -66,6 +66,7 @@ def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> dict[st
         "idle_slot": outcome.idle_slot,
         "has_left": outcome.has_left,
         "hold_reason": outcome.hold,
+        "removed": outcome.removed,
         "trouble": [fault.message for fault in outcome.trouble],
         "enough_prep_time": None if enough is None else enough.prep_time,
         "enough_window": None if enough is None else enough.window,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import TypeVar
 
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job.policy import NO_POLICY, SystemPolicy
 from crondor.pool.settings.exits import Exits
 from crondor.pool.settings.lengths import Lengths
 from crondor.pool.settings.links import FlowSettings, LinkFault
@@ -37,6 +38,7 @@ class PoolOptions:
     zone: tzinfo
     policy: Policy | None
     seed: int
+    system_policy: SystemPolicy = field(default_factory=lambda: NO_POLICY)
 
     def settings(self) -> PoolSettings:
         """Return them as settings. Raises CrondorError with the faults of all of them."""
@@ -69,6 +71,7 @@ class PoolOptions:
             zone=self.zone,
             policy=self.policy,
             seed=self.seed,
+            system_policy=self.system_policy,
         )
         if found:
             raise CrondorError(found)

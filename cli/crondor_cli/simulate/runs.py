@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.classad import Context
@@ -29,7 +29,11 @@ from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings
+from crondor_cli.common.pool_config import host_of
 from crondor_cli.common.progress import PROGRESS
+
+if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
 
 _OBJECTS = 100_000  # made and not freed between two searches for garbage
 
@@ -62,6 +66,7 @@ class SimulatedFiles(NamedTuple):
 
     crontab: str | None = None
     surroundings: Surroundings = Surroundings()
+    access_point: AccessPoint | None = None
 
     def read(self, path: str | None, start: int, zone: tzinfo, host: SubmitHost) -> SubmitFile:
         """Return a submit file, for None that of the crontab line. Raises CrondorError, UsageError if unreadable."""
@@ -135,23 +140,46 @@ class Simulated:
 
     def read(self, paths: Sequence[str]) -> None:
         """Read submit files and the crontab line; what is wrong with one is a finding, and the others count."""
-        host = SubmitHost(schedd_interval=self.settings.schedd_interval)
+        host = host_of(self.files.access_point)._replace(schedd_interval=self.settings.schedd_interval)
         named = (*paths, *([] if self.files.crontab is None else [None]))
         for path in PROGRESS.counted(named, "reading", "files"):
             try:
                 file = self.files.read(path, self.start, self.clock.zone, host)
-                made = list(job_ads(file, in_order=True, limit=MOST_JOBS))
+                made, said = self._ads(file)
             except CrondorError as error:
                 self.findings += error.diagnostics
                 self.has_failed = True
                 continue
             names = ((key, file.name(key)) for key in file.keys)
-            self.findings += [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
+            written = ((span.text if span else key, span) for key, span in names if key not in self._known)
+            self.findings += [*file.warnings, *misspelt(written), *said]
             for jobs, ad in made:
                 self._take(file, jobs, ad)
         if self.job_count > MOST_JOBS:
             message = f"{self.job_count} jobs are too many to simulate at once: {MOST_JOBS} are the most"
             raise CrondorError(Diagnostic("simulate-jobs", message, help="simulate the files one by one"))
+
+    @property
+    def _known(self) -> frozenset[str]:
+        """The commands that the administrator has added."""
+        return frozenset() if self.files.access_point is None else self.files.access_point.commands
+
+    def _ads(self, file: SubmitFile) -> tuple[list[tuple[JobGroup, ClassAd]], list[Diagnostic]]:
+        """Return the ads of a file, as the access point stores them where its configuration is known.
+
+        Raises CrondorError for what is refused.
+        """
+        access_point = self.files.access_point
+        if access_point is None:
+            return [(jobs, ad) for jobs, ad in job_ads(file, in_order=True, limit=MOST_JOBS)], []
+        from crondor_cli.common.stored import stored_jobs  # noqa: PLC0415 - 60 ms, for who has an access point
+
+        stored, said = stored_jobs(file, access_point, self.start)
+        for each in stored:
+            if access_point.starts(each.ad, int32(each.ad, "JobUniverse") or 0) is False:
+                message = "the job stays idle: the access point's START_ expression for its universe is not true for it"
+                raise CrondorError(Diagnostic("simulate-universe", message, span=each.jobs.queue))
+        return [(each.jobs, each.ad) for each in stored], said
 
     def _take(self, file: SubmitFile, jobs: JobGroup, ad: ClassAd) -> None:
         number = sum(group.file is file for group in self.groups) + 1
@@ -285,6 +313,7 @@ def _together(outcomes: Sequence[JobOutcome]) -> JobOutcome:
         made.repeated += outcome.repeated
         made.idle_slot += outcome.idle_slot
         made.hold = made.hold or outcome.hold
+        made.removed = made.removed or outcome.removed
         made.is_stranded = made.is_stranded or outcome.is_stranded
         made.trouble = made.trouble or outcome.trouble
     made.has_left = all(outcome.has_left for outcome in outcomes)

@@ -138,11 +138,17 @@ def _state(group: Group, simulated: Simulated, outcome: JobOutcome) -> list[str]
         said.append(f"{what} too many: the machine's clock is ahead, and the run before ended before its time")
     if outcome.is_stranded:
         said.append("queued again after its run, and idle for ever: its window is over, and Requirements match no more")
+    return said + _ending(outcome)
+
+
+def _ending(outcome: JobOutcome) -> list[str]:
     if outcome.hold is not None:
-        said.append(f"held at the end: {printable(outcome.hold)}")
-    elif outcome.has_left:
-        said.append("has left the queue before the end: on_exit_remove is not set, or not false then")
-    return said
+        return [f"held at the end: {printable(outcome.hold)}"]
+    if outcome.removed:
+        return [f"removed before the end: {printable(outcome.removed)}"]
+    if outcome.has_left:
+        return ["has left the queue before the end: on_exit_remove is not set, or not false then"]
+    return []
 
 
 def _enough(simulated: Simulated, group: Group, result: SimulatedResult) -> list[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from crondor.check.rule import passed_on
+from collections.abc import Iterator
+
+from crondor._spec.inline_comment import CURE, inline_comment
+from crondor.check.rule import RuleHit, passed_on, rule
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Severity
 
@@ -22,4 +25,9 @@ scheduler_never = passed_on(
 grid_ignores = passed_on("CRN505", "grid-ignores", Severity.WARNING, "a time in the grid universe", CheckedJob.hits)
 
 
-no_universe = passed_on("CRN506", "no-universe", Severity.ERROR, "a universe that there is not", CheckedJob.hits)
+@rule("CRN506", "no-universe", Severity.ERROR, "a universe that there is not")
+def no_universe(job: CheckedJob) -> Iterator[RuleHit]:
+    """condor_submit refuses it, with whatever stands behind it."""
+    for fault in job.faults("CRN506"):
+        has_comment = fault.span is not None and inline_comment(fault.span.text) is not None
+        yield RuleHit(fault.message, fault.span, CURE if has_comment else fault.help)

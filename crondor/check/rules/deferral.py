@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 
 from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor._spec.inline_comment import CURE, inline_comment
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.edit import insertion, literal
 from crondor.check.inline import is_number, moved
 from crondor.check.job_policy import stays
 from crondor.check.policy_names import PERIODIC_HOLD, POLICIES
 from crondor.check.rule import Fix, RuleHit, TextEdit, passed_on, rule
+from crondor.check.spelt import seconds_of
 from crondor.check.subject import CheckedJob
 from crondor.deferral import Deferral, past
 from crondor.diagnostics import CrondorError, Severity
@@ -31,15 +33,18 @@ _NEGOTIATION = 60  # seconds: NEGOTIATOR_INTERVAL, whose cycle may just have pas
 _DAY = 86400
 
 
-def _numbers(job: CheckedJob, code: str) -> Iterator[RuleHit]:
-    """Yield condor_submit's words; a number with a comment behind it has a fix."""
-    for found in job.hits(code):
-        source = job.file.source
-        is_here = found.span is not None and found.span.source is source
-        yield found._replace(fix=moved(source, found.span.start, is_number) if found.span and is_here else None)
-
-
-bad_number = passed_on("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses", _numbers)
+@rule("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses")
+def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
+    """A length is a number of seconds, without a unit; a comment behind it has a fix."""
+    source = job.file.source
+    for fault in job.faults("CRN301"):
+        span, help_text, fix = fault.span, fault.help, None
+        if span is not None and inline_comment(span.text) is not None:
+            help_text = CURE
+            fix = moved(source, span.start, is_number) if span.source is source else None
+        elif span is not None and (seconds := seconds_of(span.text)) is not None:
+            help_text = f"write {seconds}: it is in seconds"
+        yield RuleHit(fault.message, span, help_text, fix)
 
 
 overflow = passed_on("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0", CheckedJob.hits)
@@ -205,6 +210,10 @@ def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
     from crondor.check.expressions import faults  # noqa: PLC0415 - the engine takes 17 ms, and few jobs have one
 
     for name in names:
+        known = next((each.hit for each in job.file.unread if each.value.span == job.span(name)), None)
+        if known is not None:
+            yield known
+            continue
         for fault in faults(job.values[name], name):
             told = fault.relocated(job.span(name))
             yield RuleHit(told.message, told.span, told.help)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,8 +14,12 @@ from crondor.check.rewrite import edit_days, edit_field, mended, placed
 from crondor.check.rule import Fix, RuleHit, passed_on, rule
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, Field
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, Field
+from crondor.words import step_beyond
 
+_STEP = re.compile(r"\*/(\d{1,9})")
+# Of fields that have as many values each time: how many, of what, and of which whole.
+_WHOLE = {MINUTE: (60, "minute", "hour"), HOUR: (24, "hour", "day"), MONTH: (12, "month", "year")}
 _UNSURE = frozenset({"cron-reversed", "cron-blank", "cron-empty"})  # the author may have meant something else
 
 
@@ -188,6 +193,25 @@ def set_twice(job: CheckedJob) -> Iterator[RuleHit]:
         for other in given[1:]:
             message = f"{_shown(job, other)} has no effect beside {_shown(job, given[0])}"
             yield RuleHit(message, job.span(other), "remove one of the two")
+
+
+@rule("CRN118", "uneven-step", Severity.NOTE, "a step that does not divide its field")
+def uneven_step(job: CheckedJob) -> Iterator[RuleHit]:
+    """A step counts within its field and begins anew with it: */45 is minute 0 and 45, and */90 minute 0 alone."""
+    for field, (size, unit, whole) in _WHOLE.items():
+        text = job.crontab.values.get(field, "").strip().strip('"')
+        found = _STEP.fullmatch(text)
+        step = int(found[1]) if found is not None else 0
+        if job.crontab.manual is None or not step or size % step == 0:
+            continue
+        rest = size % step
+        last = f"{rest} {unit}s" if rest > 1 else f"1 {unit}"
+        message = step_beyond(field, text)
+        message = message or f"{text} counts from the beginning of each {whole}: its last gap is {last}, not {step}"
+        even = ", ".join(str(number) for number in range(2, size) if size % number == 0)
+        severity = Severity.WARNING if 2 * step > size else None
+        help_text = f"{size} {unit}s part evenly by {even}; or list the values"
+        yield RuleHit(message, job.field_span(field), help_text, severity=severity)
 
 
 def _shown(job: CheckedJob, key: str) -> str:

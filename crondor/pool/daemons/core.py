@@ -13,7 +13,7 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.job import policy
 from crondor.job.attributes import expression
-from crondor.job.policy import Act, Ruling
+from crondor.job.policy import Act, Ruling, SystemPolicy
 from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import POLICY, Timetable
@@ -128,18 +128,21 @@ class Core(ABC):
         if job.is_over:
             return
         ad = job.ad if self.flow is None else self.flow.policy_ad(job)
-        ruling = policy.periodic(ad, job.status, now, self.context(now))
+        system = self.settings.system_policy
+        ruling = policy.periodic(ad, job.status, now, self.context(now), system=system)
         if job.status in ON_MACHINE:
             ruling = ruling.held
         if ruling.act not in (Act.STAY, Act.UNDEFINED):
             self._rule(job, ruling)
-        elif _asks_clock(ad, job.status):
+        elif _asks_clock(ad, job.status, system):
             self.check_later(job)
 
 
-def _asks_clock(ad: ClassAd, status: int) -> bool:
+def _asks_clock(ad: ClassAd, status: int, system: SystemPolicy) -> bool:
     """Say whether time alone can have a job's policy ask for something in a status."""
     if "TimerRemove" in ad or (status in ON_MACHINE and any(name in ad for name in policy.LONGEST)):
         return True
-    codes = filter(None, (expression(ad, name) for name in policy.expressions(status)))
+    names = policy.expressions(status)
+    codes = [code for name in names if (code := expression(ad, name)) is not None]
+    codes += [each.expression for name in names for each in system.get(name, ())]
     return any(is_moving(code, ad, ad, CLOCK) for code in codes)

@@ -78,6 +78,7 @@ class PoolJob:
 
     __slots__ = (
         "_chances",
+        "_has_policy",
         "ad",
         "check",
         "codes",
@@ -100,8 +101,11 @@ class PoolJob:
         "universe",
     )  # fmt: skip
 
-    def __init__(self, job: JobId, ad: ClassAd, machines: Sequence[ClassAd], schedd: ClassAd) -> None:
-        """Take the queue's ad of the job, and those it may meet."""
+    def __init__(
+        self, job: JobId, ad: ClassAd, machines: Sequence[ClassAd], schedd: ClassAd, *, has_policy: bool = False
+    ) -> None:
+        """Take the queue's ad of the job, and those it may meet; ``has_policy``: the administrator has one too."""
+        self._has_policy = has_policy
         self.id = job
         self.key = str(job)
         self.ad = ad
@@ -124,7 +128,7 @@ class PoolJob:
         else:
             self.gates = [Gate(self.ad, machine) for machine in machines]
         self.gate = self.gates[0]
-        self.is_periodic = has_periodic(self.ad)
+        self.is_periodic = self._has_policy or has_periodic(self.ad)
         self.ruling: Ruling | None = None if self.is_periodic else always_at_exit(self.ad)
         self.has_dollars = any("$$(" in self.ad.text(name) for name in self.ad)
 

@@ -199,7 +199,7 @@ class Starter:
         ruling = job.ruling
         if ruling is None:
             seen = run.ad if job.is_local else job.ad if core.flow is None else core.flow.policy_ad(job)
-            ruling = policy.at_exit(seen, core.now, core.context(core.now))
+            ruling = policy.at_exit(seen, core.now, core.context(core.now), core.settings.system_policy)
         if not is_told and ruling.act is policy.Act.REMOVE:
             core.count(job, values)
         self._settle(job, run, ruling, 0)

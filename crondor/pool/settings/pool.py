@@ -8,6 +8,7 @@ from typing import Final
 
 from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
+from crondor.job.policy import NO_POLICY, SystemPolicy
 from crondor.pool.settings.exits import Exits
 from crondor.pool.settings.lengths import Lengths
 from crondor.pool.settings.links import FlowSettings
@@ -75,6 +76,7 @@ class PoolSettings:
     have. ``exits`` is how programs end, ``preemption`` when the pool takes a machine back. ``flow`` has the intervals
     at which daemons tell one another about a job, and which of these updates fail. ``counts_local_runs`` has
     NumJobCompletions count the runs of local jobs too, which max_retries needs; the schedd itself never does it.
+    ``system_policy`` has the SYSTEM_PERIODIC_ expressions, which are asked of every job.
     """
 
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
@@ -98,3 +100,4 @@ class PoolSettings:
     seed: int = 0
     machine: ClassAd = field(default_factory=machine_ad)
     schedd: ClassAd = field(default_factory=schedd_ad)
+    system_policy: SystemPolicy = field(default_factory=lambda: NO_POLICY)

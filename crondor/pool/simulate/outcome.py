@@ -63,8 +63,8 @@ class JobOutcome:
     for a time that had its run: a machine's clock that is ahead lets a run end before its time. ``idle_slot`` are the
     seconds its slots waited for their times. ``ready`` are the runs whose gates opened while the job was idle,
     ``unready`` the others, which no prep time can help. ``hold`` is the reason it is held for at the end,
-    ``is_stranded`` says that it has had its run, was queued again, and is idle for ever; ``trouble`` why nothing is
-    planned for it.
+    ``is_stranded`` says that it has had its run, was queued again, and is idle for ever; ``removed`` is why a policy
+    took it out of the queue; ``trouble`` why nothing is planned for it.
     """
 
     counts: dict[RunOutcome, int] = field(default_factory=lambda: dict.fromkeys(RunOutcome, 0))
@@ -76,6 +76,7 @@ class JobOutcome:
     ready: Lateness = field(default_factory=Lateness)
     unready: Lateness = field(default_factory=Lateness)
     hold: str | None = None
+    removed: str | None = None
     has_left: bool = False
     is_stranded: bool = False
     is_deferred: bool = False
@@ -285,6 +286,7 @@ class OutcomeCounts:
         if course.time is not None and course.time < seen.time:
             course.outcome.counts[course.cause.value] += 1
         course.outcome.has_left = True
+        course.outcome.removed = seen.text if seen.what is PoolEventKind.REMOVED else None
         course.time = course.last = course.times = None
 
     def close(self) -> None:

@@ -8,11 +8,11 @@
 
 from crondor.router.legacy.configuration import NewRoute, NewTable, convert_table
 from crondor.router.legacy.corrected import convert_mended
-from crondor.router.legacy.entry import LegacyEntry
-from crondor.router.legacy.placed import Macros
 from crondor.router.legacy.routes import convert, legacy_routes, legacy_table
 from crondor.router.legacy.table import LegacyTable, read_legacy
 from crondor.router.legacy.tool import ConversionMode, convert_as_tool
+from crondor.transform.classad_form.entry import LegacyEntry
+from crondor.transform.classad_form.placed import Macros
 
 __all__ = [
     "ConversionMode",

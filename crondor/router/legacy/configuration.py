@@ -9,9 +9,9 @@ from crondor.classad import lower
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.scan import MacroKind, Scanner
 from crondor.router.legacy.corrected import convert_mended
-from crondor.router.legacy.entry import LegacyEntry
 from crondor.router.legacy.table import NAMES, REFRESH, ROUTE, LegacyTable
 from crondor.router.legacy.tool import tag_of
+from crondor.transform.classad_form.entry import LegacyEntry
 
 AROUND = ("JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES", "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES")
 CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"

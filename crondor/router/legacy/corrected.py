@@ -18,13 +18,20 @@ from crondor.classad.unparse import UnparseForm
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.attributes import exact_integer_of, number_of
 from crondor.macro.scan import MacroKind, Scanner
-from crondor.router.legacy.entry import LegacyEntry, bounded
-from crondor.router.legacy.rewrite import Change, current_time, literal_text, rewrite, scope_to_my, without_scope
-from crondor.router.legacy.verbatim import AS_HTCONDOR, Commands
-from crondor.router.table.route import UNIVERSES, universe_name
 from crondor.source import Source
 from crondor.transform import InvalidTransform, Transform
 from crondor.transform import RuleSource as Rules
+from crondor.transform.classad_form.entry import LegacyEntry, bounded
+from crondor.transform.classad_form.rewrite import (
+    Change,
+    current_time,
+    literal_text,
+    rewrite,
+    scope_to_my,
+    without_scope,
+)
+from crondor.transform.classad_form.verbatim import AS_HTCONDOR, Commands
+from crondor.transform.universes import UNIVERSES, universe_name
 
 _OTHERS = frozenset(("target", "other"))
 _LIMITS = frozenset(("maxjobs", "maxidlejobs", "failureratethreshold"))

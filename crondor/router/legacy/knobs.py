@@ -12,8 +12,8 @@ from crondor.diagnostics import Diagnostic
 from crondor.macro.errors import Budget, MacroError
 from crondor.macro.expand import expand
 from crondor.macro.lines import LineReader, LogicalLine
-from crondor.router.legacy.placed import Macros, Placed, Segment
 from crondor.source import Source, Span
+from crondor.transform.classad_form.placed import Macros, Placed, Segment
 
 Texts = Configuration | Source | str | Mapping[str, str]
 """A configuration, read or to be read, or knobs by name."""

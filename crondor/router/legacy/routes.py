@@ -10,7 +10,6 @@ from crondor.config import read_config
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.legacy.configuration import NewTable, convert_table
 from crondor.router.legacy.corrected import convert_mended
-from crondor.router.legacy.entry import LegacyEntry
 from crondor.router.legacy.knobs import Texts
 from crondor.router.legacy.table import (
     DEFAULTS,
@@ -23,10 +22,11 @@ from crondor.router.legacy.table import (
     LegacyTable,
     read_legacy,
 )
-from crondor.router.legacy.verbatim import convert_faithfully
 from crondor.router.table.loading import load_table
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
+from crondor.transform.classad_form.entry import LegacyEntry
+from crondor.transform.classad_form.verbatim import convert_faithfully
 
 
 def convert(entry: LegacyEntry, *, faithful: bool = False) -> str:

@@ -18,11 +18,11 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.errors import MacroError
 from crondor.macro.files import Files
 from crondor.macro.lines import BLANKS
-from crondor.router.legacy.ads import Ad, read_ads
-from crondor.router.legacy.entry import EntryAttributes, LegacyEntry
 from crondor.router.legacy.knobs import RouterKnobs, Texts, knobs_of, placed_knob
-from crondor.router.legacy.placed import Macros, Placed, Segment
 from crondor.source import Source, Span
+from crondor.transform.classad_form.ads import Ad, read_ads
+from crondor.transform.classad_form.entry import EntryAttributes, LegacyEntry
+from crondor.transform.classad_form.placed import Macros, Placed, Segment
 
 DEFAULTS = "JOB_ROUTER_DEFAULTS"
 ENTRIES = "JOB_ROUTER_ENTRIES"

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.files import Files
-from crondor.router.legacy.ads import Ad, read_ads
-from crondor.router.legacy.entry import EntryAttributes, LegacyEntry
 from crondor.router.legacy.knobs import RouterKnobs, Texts, knobs_of
-from crondor.router.legacy.placed import Macros, Placed
 from crondor.router.legacy.table import DEFAULTS, ENTRIES, ENTRIES_FILE, MERGE, NAMES, read_defaults
-from crondor.router.legacy.verbatim import convert_faithfully
+from crondor.transform.classad_form.ads import Ad, read_ads
+from crondor.transform.classad_form.entry import EntryAttributes, LegacyEntry
+from crondor.transform.classad_form.placed import Macros, Placed
+from crondor.transform.classad_form.verbatim import convert_faithfully
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
 

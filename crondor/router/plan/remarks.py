@@ -15,9 +15,10 @@ from crondor.router.apply.applying import RoutedAd
 from crondor.router.plan.copy_schedule import CRON, CopySchedule, Manner, grid_type
 from crondor.router.plan.cure import cure
 from crondor.router.plan.jobs import PlannedJob
-from crondor.router.table.route import GRID, universe_name
+from crondor.router.table.route import GRID
 from crondor.source import Source, Span
 from crondor.transform import TransformFacts
+from crondor.transform.universes import universe_name
 
 _WITH_PROXY: Final = frozenset(("arc", "nordugrid", "cream", "unicore", "gt2", "gt4", "gt5"))
 """The grid types that know a user by an X.509 proxy; of these HTCondor 25 has arc, which takes a token too."""

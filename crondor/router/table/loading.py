@@ -23,12 +23,12 @@ from crondor.router.table.route import (
     DEFAULT_MAX_JOBS,
     GRID,
     Route,
-    universe_number,
 )
 from crondor.router.table.route_values import RouteValues
 from crondor.router.table.table import Rejected, RoutingTable
 from crondor.source import Source, Span
 from crondor.transform import InvalidTransform, RuleSource, Transform, TransformFacts
+from crondor.transform.universes import universe_number
 
 ROUTE = "JOB_ROUTER_ROUTE_"
 TRANSFORM = "JOB_ROUTER_TRANSFORM_"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from crondor.router.table.route import Route, universe_name, universe_number
+from crondor.router.table.route import Route
 from crondor.transform import Transform
+from crondor.transform.universes import universe_name, universe_number
 
 
 def printed_route(route: Route) -> list[str]:

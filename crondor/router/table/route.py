@@ -5,7 +5,6 @@ HTCondor: JobRoute.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from crondor.classad.expression import Expression
@@ -14,11 +13,6 @@ from crondor.transform import Transform
 
 VANILLA = 5
 GRID = 9
-UNIVERSES = (
-    *("", "STANDARD", "PIPE", "LINDA", "PVM", "VANILLA", "PVMD", "SCHEDULER", "MPI", "GRID", "JAVA", "PARALLEL"),
-    *("LOCAL", "VM"),
-)
-"""The name of each universe at its number, as CondorUniverseName() has it; nothing at 0."""
 DEFAULT_MAX_JOBS = 100
 DEFAULT_MAX_IDLE_JOBS = 50
 DEFAULT_FAILURE_RATE = 0.03
@@ -55,17 +49,3 @@ class Route:
     takes_transforms: bool = True
     is_legacy: bool = False
     place: Span | None = None
-
-
-def universe_number(text: str) -> int:
-    """Return the universe that a UNIVERSE statement names, by number or by name; 0 for none, which counts as unset."""
-    found = re.match(r"[ \t\r\n\v\f]*([-+]?[0-9]{1,9})", text)
-    if found is not None and int(found[1]):
-        return int(found[1])
-    name = text.upper()
-    return UNIVERSES.index(name) if name in UNIVERSES else 0
-
-
-def universe_name(number: int) -> str:
-    """Return the name of a universe, UNKNOWN for a number without one."""
-    return UNIVERSES[number] if 0 < number < len(UNIVERSES) else "UNKNOWN"

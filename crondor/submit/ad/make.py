@@ -41,11 +41,13 @@ from crondor.submit.table import PREFIX
 
 _MOST: Final = 100  # faults in one error
 _BY_FACTORY: Final = ", or leave the jobs' late materialization out"
-_LATE: Final = (
+LATE: Final = (
     ("max_materialize", "jobmaterializelimit"),
     ("max_idle", "jobmaterializemaxidle"),
     ("materialize_max_idle", "jobmaterializemaxidle"),
 )
+"""Commands with which the schedd makes the jobs later, from the cluster's ad."""
+
 # Names that become a part of an attribute, or of what stands in one, begin so.
 _PREFIXES: Final = (finish.ATTRIBUTE, finish.JOB_SET, resources.PREFIX, *grid.PREFIXES, *retries.BODIES)
 
@@ -69,7 +71,7 @@ COMMANDS: Final = tuple(
             *tool.NAMES,
             *transfer.NAMES,
             *universe.NAMES,
-            *(name for names in _LATE for name in names),
+            *(name for names in LATE for name in names),
         )
     )
 )
@@ -137,7 +139,7 @@ class _Maker:
     def __init__(self, file: SubmitFile, host: SubmitHost, knobs: SubmitKnobs, number: int, *, is_late: bool) -> None:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
         assigned = dict.fromkeys(name.removeprefix(PREFIX) for name in (*file.keys, *loops))
-        known = _KNOWN.union(each.command for each in simple.extended(knobs))
+        known = _KNOWN.union(each.command.lower() for each in simple.extended(knobs))
         own = [name for name in assigned if _is_named_by_its_user(name)]
         self.names = tuple(dict.fromkeys((*(name for name in assigned if name in known), *own)))
         places = {key: file.name(key) for key in own}
@@ -212,7 +214,7 @@ def _is_named_by_its_user(key: str) -> bool:
 
 def _is_late(draft: Draft) -> bool:
     """Say whether the schedd makes the jobs later from the cluster's ad (want_factory_submit)."""
-    return any(draft.integer(*names, is_int=True) is not None for names in _LATE)
+    return any(draft.integer(*names, is_int=True) is not None for names in LATE)
 
 
 _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (

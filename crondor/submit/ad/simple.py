@@ -66,7 +66,8 @@ def set_simple(draft: Draft) -> None:
 def extended(knobs: SubmitKnobs) -> Iterator[Simple]:
     """Yield the commands that the administrator has added (EXTENDED_SUBMIT_COMMANDS), each under its attribute's name.
 
-    The value of each in the configuration says what it must be; one of undefined is no command.
+    They are spelled as there, which is how HTCondor names them in its errors. The value of each in the configuration
+    says what it must be; one of undefined is no command.
     """
     text = knobs.get("EXTENDED_SUBMIT_COMMANDS")
     if text is None:
@@ -76,7 +77,7 @@ def extended(knobs: SubmitKnobs) -> Iterator[Simple]:
             found = values.literal(expression.tree)
             kind = CommandType.EXPRESSION if found is None else _kind(found.value)
             if kind is not None:
-                yield Simple(lower(name), name, kind)
+                yield Simple(name, name, kind)
 
 
 def _kind(value: object) -> CommandType | None:
@@ -108,7 +109,9 @@ def _set(draft: Draft, simple: Simple, text: str) -> None:
         draft.copy_expression(simple.attribute, *simple.names)
     elif kind is CommandType.DISABLED:
         message = f"{simple.attribute}={shown(text)} has been disabled by the administrator."
-        draft.fault("submit-disabled", draft.written(*simple.names) or "", message, "remove it")
+        page = draft.knobs.get("EXTENDED_SUBMIT_HELPFILE")
+        instead = "remove it" if page is None else f"remove it; the pool's own commands are explained in {page}"
+        draft.fault("submit-disabled", draft.written(*simple.names) or "", message, instead)
     elif kind is CommandType.BOOLEAN:
         flag = draft.flag(*simple.names)
         if flag is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tests.golden.kinds import (
+    access_point,
     classad,
     classad_ads,
     crontab,
@@ -35,4 +36,5 @@ KINDS: Mapping[str, Replay] = {
     **routes.KINDS,
     **router_tools.KINDS,
     **legacy_routes.KINDS,
+    **access_point.KINDS,
 }

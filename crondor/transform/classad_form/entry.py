@@ -10,9 +10,9 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Allowance, Code, Context, Value
 from crondor.classad.values import UNDEFINED
 from crondor.diagnostics import CrondorError
-from crondor.router.legacy.ads import Ad
-from crondor.router.legacy.placed import Placed
 from crondor.source import Span
+from crondor.transform.classad_form.ads import Ad
+from crondor.transform.classad_form.placed import Placed
 
 MAX_STEPS = 200_000
 """The work of one expression of a route, counted as evaluation does: a tenth of a second or two."""

@@ -16,10 +16,10 @@ from crondor.classad.errors import CircularReference, ClassAdSyntaxError
 from crondor.classad.scope import Inlining
 from crondor.classad.tree import Node
 from crondor.classad.values import INT_MAX
-from crondor.router.legacy.entry import LegacyEntry, bounded
-from crondor.router.legacy.rewrite import Change, literal_text, rewrite, scope_to_my, without_scope
-from crondor.router.table.route import universe_name
 from crondor.source import Source
+from crondor.transform.classad_form.entry import LegacyEntry, bounded
+from crondor.transform.classad_form.rewrite import Change, literal_text, rewrite, scope_to_my, without_scope
+from crondor.transform.universes import universe_name
 
 EVALUATED = frozenset(
     (

@@ -15,8 +15,8 @@ from crondor.classad.parser import parse_ad
 from crondor.classad.tree import AdNode
 from crondor.diagnostics import Diagnostic
 from crondor.macro.lines import BLANKS
-from crondor.router.legacy.placed import STRINGS, Placed, is_closed
 from crondor.source import Source
+from crondor.transform.classad_form.placed import STRINGS, Placed, is_closed
 
 SHOWN = 79
 """Characters of a malformed ad that HTCondor logs."""

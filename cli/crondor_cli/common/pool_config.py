@@ -1,0 +1,127 @@
+"""--pool-config: the configuration of the access point that takes the jobs, for the commands that ask what it does."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import click
+
+from crondor.diagnostics import CrondorError, Severity
+from crondor.submit import SubmitHost
+from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.release import ReleaseType
+from crondor_cli.common.show import show
+
+if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
+    from crondor.knowledge.releases import Release
+    from crondor_cli.common.options import Clock
+
+HOST: Final = "host"
+"""The word for this host's own configuration in the place of a file."""
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def pool_config_option(function: _Function) -> _Function:
+    """Add --pool-config FILE, as ``pool_config``."""
+    return click.option(
+        "--pool-config",
+        metavar="FILE",
+        multiple=True,
+        help=f"The access point's configuration; the word {HOST}: this host's own. Repeatable, later lines win.",
+    )(function)
+
+
+def target_option(function: _Function) -> _Function:
+    """Add --target RELEASE, as ``target``."""
+    return click.option(
+        "--target",
+        type=ReleaseType(),
+        metavar="RELEASE",
+        default="25",
+        show_default=True,
+        help="The access point's release of HTCondor: 23, 24, 25, or as 25.7.",
+    )(function)
+
+
+def check_target(pool_config: Sequence[str]) -> None:
+    """Refuse --target where there is no access point to have it. Raises UsageError."""
+    context = click.get_current_context(silent=True)
+    is_typed = context is not None and context.get_parameter_source("target") is click.core.ParameterSource.COMMANDLINE
+    if is_typed and not pool_config:
+        raise click.UsageError("--target goes with --pool-config", context)
+
+
+def interval_of(given: int, access_point: AccessPoint | None) -> int:
+    """Return the SCHEDD_INTERVAL (seconds) that counts: the option where it is typed, else the access point's own."""
+    context = click.get_current_context(silent=True)
+    source = None if context is None else context.get_parameter_source("schedd_interval")
+    if access_point is None or source is click.core.ParameterSource.COMMANDLINE:
+        return given
+    return access_point.schedd_interval if access_point.configuration.is_set("SCHEDD_INTERVAL") else given
+
+
+def host_of(access_point: AccessPoint | None, owner: str | None = None) -> SubmitHost:
+    """Return the facts of the submit machine, as far as an access point's configuration says them."""
+    if access_point is None:
+        return SubmitHost()
+    return access_point.host(SubmitHost(user=owner or getpass.getuser(), folder=os.getcwd()))
+
+
+def read_pool(
+    paths: Sequence[str],
+    allow_dirs: Sequence[str],
+    clock: Clock,
+    target: Release | None = None,
+    *,
+    beside: Sequence[str] = (),
+) -> AccessPoint:
+    """Return the access point that the configuration describes; without any, one with HTCondor's defaults.
+
+    ``target`` is its release, the newest where it is None; ``beside`` are the other files that the command reads.
+    What its schedd passes over is said on stderr. Raises CrondorError for what no schedd starts with, and for what is
+    no text, and UsageError for a file that cannot be read.
+    """
+    # These take 60 ms, which a command without --pool-config does not need.
+    from crondor.access_point import read_access_point  # noqa: PLC0415
+    from crondor.classad.scope import Context  # noqa: PLC0415
+    from crondor.config import Configuration, read_config, read_host_config  # noqa: PLC0415
+    from crondor.knowledge.releases import NEWEST  # noqa: PLC0415
+    from crondor.transform import TransformFacts  # noqa: PLC0415
+    from crondor_cli.common.jobs import files_of, read_source  # noqa: PLC0415
+    from crondor_cli.common.route_options import check_paths  # noqa: PLC0415
+
+    version = (target or NEWEST).version
+    context = Context(now=clock.now, zone=clock.zone)
+    made: Configuration | None = None
+    check_paths((*paths, *beside))
+    for path in paths:
+        if path == HOST:
+            if made is not None or len(paths) > 1:
+                message = f"--pool-config {HOST} stands alone: it is all files of this host's configuration"
+                raise click.UsageError(message, click.get_current_context(silent=True))
+            made = read_host_config(os.environ, context=context, version=version)
+            continue
+        if os.path.isdir(path):
+            raise file_problem("read", path, IsADirectoryError(21, "Is a directory"))
+        source = read_source(path)
+        made = read_config(
+            source,
+            files=files_of(path, allow_dirs),
+            environ=os.environ,
+            base=made,
+            subsystem="SCHEDD",
+            context=context,
+            version=version,
+        )
+    configuration = made or read_config({}, subsystem="SCHEDD", context=context, version=version)
+    found = read_access_point(configuration, TransformFacts(environ=os.environ, context=context))
+    faults = [each for each in found.diagnostics if each.severity is Severity.ERROR]
+    show(each for each in found.diagnostics if each not in faults)
+    if faults:
+        raise CrondorError(faults)
+    return found

@@ -1,0 +1,109 @@
+"""The runs of --schedule TEXT, coming or past: as a table, JSON, CSV or bare epoch seconds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor_cli.common.asked_facts import asked_data, known_text
+from crondor_cli.common.data import diagnostic_data, instant, iso
+from crondor_cli.common.layout import in_columns, screen_columns
+from crondor_cli.common.options import Clock
+from crondor_cli.common.output import emit, say
+from crondor_cli.common.schedule_facts import LAST_INSTANT
+from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
+from crondor_cli.next.data import CSV_COLUMNS
+from crondor_cli.times.text import local_text, relative
+
+if TYPE_CHECKING:
+    from crondor.compile.text import WrittenSchedule
+
+
+def show_next(schedule: WrittenSchedule, clock: Clock, start: int, end: int | None, count: int, form: str) -> None:
+    """Print the runs after ``start`` (epoch seconds), none after ``end``. Exits with 1 where there is none."""
+    runs = list(islice(schedule.between(start, LAST_INSTANT if end is None else end), count))
+    reached = schedule.until is not None and len(runs) < count and (end is None or end > schedule.until)
+    findings = [*schedule.warnings]
+    if reached:
+        message = f"no run is known beyond: {schedule.until_reason}"
+        findings.append(Diagnostic("schedule-known", message, Severity.WARNING))
+    show(findings)
+    if form == "json":
+        echo_json({"jobs": [], "schedules": [_data(schedule, runs, clock)], "diagnostics": _found(findings)})
+    else:
+        _print(schedule, runs, clock, form)
+    if not runs:
+        raise click.exceptions.Exit(1)
+
+
+def show_previous(schedule: WrittenSchedule, clock: Clock, start: int, count: int, form: str) -> None:
+    """Print the runs before ``start``, the latest first. Exits with 1 where there is none."""
+    runs = list(islice(_backwards(schedule, start), count))
+    show(schedule.warnings)
+    if form == "json":
+        echo_json({"jobs": [], "schedules": [_data(schedule, runs, clock)]})
+    else:
+        _print(schedule, runs, clock, form)
+    if not runs:
+        raise click.exceptions.Exit(1)
+
+
+def _backwards(schedule: WrittenSchedule, start: int) -> Iterator[int]:
+    found = schedule.previous(start)
+    while found is not None:
+        yield found
+        found = schedule.previous(found)
+
+
+def _found(findings: list[Diagnostic]) -> list[dict[str, object]]:
+    return [diagnostic_data(each) for each in findings]
+
+
+def _data(schedule: WrittenSchedule, runs: list[int], clock: Clock) -> dict[str, object]:
+    return {**asked_data(schedule, clock), "runs": [instant(run, clock.zone) for run in runs]}
+
+
+def _print(schedule: WrittenSchedule, runs: list[int], clock: Clock, form: str) -> None:
+    if form == "epoch":
+        for run in runs:
+            say(run)
+    elif form == "csv":
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(CSV_COLUMNS)
+        for number, run in enumerate(runs, 1):
+            known = {"name": schedule.text, "number": number, "time": run, "local": iso(run, clock.zone)}
+            writer.writerow([known.get(column, "") for column in CSV_COLUMNS])
+        emit(lines.getvalue())
+    else:
+        say("\n".join(_table(schedule, runs, clock)))
+
+
+def _table(schedule: WrittenSchedule, runs: list[int], clock: Clock) -> list[str]:
+    is_apart = schedule.zone.name != clock.zone_name
+    hint = "" if clock.is_given else "; --tz names another"
+    lines = [printable(schedule.text), f"  schedule   {printable(schedule.words)}"]
+    if is_apart:
+        lines.append(f"  zone       {schedule.zone.name}; the submit host's is {clock.zone_name}{hint}")
+    else:
+        lines.append(f"  zone       {clock.zone_name} (must be the submit host's{hint})")
+    known = known_text(schedule, clock)
+    if known:
+        lines.append(f"  known      {known}")
+    if not runs:
+        return [*lines, "", "  no run in this time"]
+    size = len(str(len(runs)))
+    head = ["  " + "#".rjust(size + 1), "local time", "from now", *(["submit host's time"] if is_apart else [])]
+    rows = []
+    for number, run in enumerate(runs, 1):
+        cells = [f"   {number:>{size}}", local_text(run, schedule.zone.info), relative(run - clock.now)]
+        rows.append([*cells, local_text(run, clock.zone)] if is_apart else cells)
+    return [*lines, "", *in_columns(head, rows, screen_columns(sys.stdout))]

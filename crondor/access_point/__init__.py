@@ -1,0 +1,24 @@
+"""What an access point's schedd makes of a job that is submitted, as its configuration says.
+
+``read_access_point(configuration)`` reads the knobs; ``access_point.admit(ad, parent)`` transforms a job's ad and asks
+SUBMIT_REQUIREMENTs, in the schedd's order. ``job_of(made, submitter)`` gives the ads that condor_submit sends.
+"""
+
+from crondor.access_point.access_point import AccessPoint, read_access_point
+from crondor.access_point.admission import Admission, TransformStep, Verdict
+from crondor.access_point.requirements import SubmitRequirement
+from crondor.access_point.sent import SentJob, Submitter, sent_jobs
+from crondor.access_point.transforms import SubmitTransform
+
+__all__ = [
+    "AccessPoint",
+    "Admission",
+    "SentJob",
+    "SubmitRequirement",
+    "SubmitTransform",
+    "Submitter",
+    "TransformStep",
+    "Verdict",
+    "read_access_point",
+    "sent_jobs",
+]

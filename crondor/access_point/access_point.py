@@ -1,0 +1,276 @@
+"""An access point as its configuration describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from crondor.access_point.admission import FAILED, Admission, Kind, TransformStep, Verdict
+from crondor.access_point.knobs import ScheddKnobs
+from crondor.access_point.policies import read_policies
+from crondor.access_point.requirements import Answer, SubmitRequirement, read_requirements
+from crondor.access_point.storing import Store, secure_names
+from crondor.access_point.transforms import SubmitTransform, read_transforms
+from crondor.access_point.unknown import asked_with, schedd_ad
+from crondor.classad.ad import ClassAd
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.expression import Expression
+from crondor.classad.operators import truth
+from crondor.classad.scope import Allowance, Context
+from crondor.config import Configuration
+from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.job.attributes import exact_integer
+from crondor.job.policy import NO_POLICY, SystemPolicy
+from crondor.job.status import JobStatus
+from crondor.macro import MacroError
+from crondor.schedule import Universe
+from crondor.source import Source, Span
+from crondor.submit import SubmitFile, SubmitHost
+from crondor.submit.ad.knobs import SubmitKnobs
+from crondor.submit.ad.make import LATE
+from crondor.submit.ad.simple import extended
+from crondor.transform import Changes, TransformFacts
+
+_STEPS: Final = 2_000_000  # what the expressions of one job may cost, a step about a microsecond
+_START: Final = {
+    Universe.LOCAL: ("START_LOCAL_UNIVERSE", "TotalLocalJobsRunning < 200"),
+    Universe.SCHEDULER: ("START_SCHEDULER_UNIVERSE", "TotalSchedulerJobsRunning < 500"),
+}
+_CHAINED: Final = (25, 13, 0)  # CheckTransaction chains the ads of a submission (HTCONDOR-3624)
+_LIMITS: Final = (
+    ("MAX_JOBS_SUBMITTED", 2147483647),
+    ("MAX_JOBS_PER_OWNER", 100_000),
+    ("MAX_JOBS_PER_SUBMISSION", 20_000),
+)
+
+
+@dataclass(frozen=True)
+class AccessPoint:
+    """What the schedd does with a job.
+
+    ``configuration`` is seen as the schedd sees it. ``schedd_interval`` is SCHEDD_INTERVAL (seconds).
+    ``submit_knobs`` are the knobs as condor_submit sees them, expanded, by lower-case name. ``policy`` has the
+    SYSTEM_PERIODIC_ expressions. ``diagnostics`` are what the schedd passes over, and what a reader of the
+    configuration found.
+    """
+
+    configuration: Configuration
+    transforms: tuple[SubmitTransform, ...] = ()
+    requirements: tuple[SubmitRequirement, ...] = ()
+    policy: SystemPolicy = field(default_factory=lambda: NO_POLICY)
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+    limits: Mapping[str, int] = field(default_factory=dict)
+    start: Mapping[Universe, Expression] = field(default_factory=dict)
+    submit_knobs: Mapping[str, str] = field(default_factory=dict)
+    facts: TransformFacts = field(default_factory=TransformFacts)
+    schedd: ClassAd = field(default_factory=lambda: schedd_ad({}))
+    store: Store = field(default_factory=Store)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def place(self, knob: str) -> Span | None:
+        """Return where a knob is set in a file; None: in none."""
+        found = self.configuration.find(knob)
+        return None if found is None else found.span
+
+    def host(self, host: SubmitHost) -> SubmitHost:
+        """Return the facts of a submit machine with what the configuration says of them."""
+        knobs = self.submit_knobs
+        return host._replace(
+            schedd_interval=self.schedd_interval,
+            version=".".join(map(str, self.configuration.version)),
+            uid_domain=knobs.get("uid_domain") or host.uid_domain,
+            filesystem_domain=knobs.get("filesystem_domain") or host.filesystem_domain,
+            spool=knobs.get("spool") or host.spool,
+            opsysver=knobs.get("opsysver") or host.opsysver,
+            opsysandver=knobs.get("opsysandver") or host.opsysandver,
+            opsysmajorver=knobs.get("opsysmajorver") or host.opsysmajorver,
+        )
+
+    def too_many(self, file: SubmitFile) -> Verdict | None:
+        """Return what refuses the jobs of a file for their number, whatever else is in the queue; None: nothing.
+
+        HTCondor: NewProc. The jobs that are there already, which count too, are not known; jobs that are made late come
+        as fast as the limits let them.
+        """
+        jobs = file.job_count
+        broken = [(most, knob) for knob, most in self.limits.items() if jobs > most]
+        if not broken or self._makes_late(file):
+            return None
+        most, knob = min(broken)
+        reason = f"Number of submitted jobs would exceed {knob}"
+        help_text = f"{knob} is {most}, and the file queues {jobs:,} jobs: submit fewer at once, or set max_materialize"
+        return Verdict(Kind.LIMIT, knob, reason, self.place(knob), help_text)
+
+    def _makes_late(self, file: SubmitFile) -> bool:
+        by_default = SubmitKnobs(self.submit_knobs).flag("SUBMIT_FACTORY_JOBS_BY_DEFAULT", default=False)
+        return by_default or not {name for names in LATE for name in names}.isdisjoint(file.keys)
+
+    def starts(self, ad: ClassAd, universe: int) -> bool | None:
+        """Say whether a job of the local or scheduler universe may start; None where that is not known."""
+        expression = next((code for kind, code in self.start.items() if kind == universe), None)
+        if expression is None:
+            return True
+        said = {truth(each) is True for each in asked_with(expression, ad, self.schedd, self._context())}
+        return said.pop() if len(said) == 1 else None
+
+    def _context(self) -> Context:
+        known = self.facts.context
+        return Context(
+            known.now, known.zone, known.seed, known.current_time, known.maps, known.effort or Allowance(_STEPS)
+        )
+
+    @property
+    def commands(self) -> frozenset[str]:
+        """The submit commands that the administrator has added (EXTENDED_SUBMIT_COMMANDS), in lower case."""
+        return frozenset(each.command.lower() for each in extended(SubmitKnobs(self.submit_knobs)))
+
+    @property
+    def tells_jobs_apart(self) -> bool:
+        """Whether two jobs that differ in their number alone may meet different ends."""
+        texts = [each.transform.source.text for each in self.transforms]
+        texts += [str(each.expression) + str(each.reason or "") for each in self.requirements]
+        return any(name in text.lower() for text in texts for name in ("procid", "globaljobid"))
+
+    def admit(self, ad: ClassAd, *, trace: bool = True) -> Admission:
+        """Return what becomes of a job's ad, whose parent is that of its cluster. Both stay as they are."""
+        job = self._sent(ad)
+        before = job.flat()
+        steps: list[TransformStep] = []
+        found: list[Diagnostic] = []
+        macros: dict[str, str] = {}
+        states = [job]
+        for each in self.transforms:
+            if not each.transform.matches(states[-1], self._context()):
+                continue
+            outcome = each.transform.apply(states[-1], self.facts, macros=macros, trace=trace).outcomes[0]
+            found += outcome.diagnostics
+            if outcome.ad is None:
+                refusal = Verdict(Kind.TRANSFORM, each.knob, FAILED, each.place, _why(outcome.diagnostics))
+                return Admission(before, states[-1].flat(), tuple(steps), refusal, diagnostics=tuple(found))
+            changes = Changes(states[-1].flat(), outcome.ad.flat())
+            steps.append(TransformStep(each, changes, outcome.trace))
+            states.append(outcome.ad)
+        admission = Admission(before, self._stored(states), tuple(steps), diagnostics=tuple(found))
+        fault = self.store.fault(job, states[-1])
+        if fault is not None:
+            culprit = next(step for step, made in zip(steps, states[1:], strict=True) if self.store.fault(job, made))
+            place = culprit.place(fault.name) or culprit.transform.place
+            return replace(
+                admission, refusal=Verdict(Kind.TRANSFORM, culprit.transform.knob, FAILED, place, fault.message)
+            )
+        return self._asked(admission, states[-1])
+
+    def _stored(self, states: list[ClassAd]) -> ClassAd:
+        """Return what is stored of the last of a job's states; an attribute that was deleted is undefined then."""
+        job = states[-1]
+        after = self.store.kept(states[0], job).flat()
+        for state in states:
+            for key, name in state.names.items():
+                if key not in after.codes and key not in self.store.secure:
+                    after.put(name, "undefined")
+        after.prune("JobFactoryId")
+        status = exact_integer(after, "JobStatus")
+        if self.configuration.version >= _CHAINED and status not in {None, JobStatus.IDLE}:
+            after.put("InitialJobStatus", after.codes["jobstatus"])
+        return self.store.rounded(after, states[0].flat())
+
+    def _sent(self, ad: ClassAd) -> ClassAd:
+        """Return an ad as transforms find it: since 25.13 with its cluster's for a parent, before that all in one.
+
+        So a pattern of names (``DELETE /^Num.*/``) finds in 25.13 what the job has itself, and little is that.
+        """
+        if ad.parent is None or self.configuration.version < _CHAINED:
+            return self.store.rounded(ad.flat())
+        return self.store.rounded(ad.own()).chain(self.store.rounded(ad.parent))
+
+    def _asked(self, admission: Admission, job: ClassAd) -> Admission:
+        """Return what the requirements make of a transformed job."""
+        context = self._context()
+        warnings: list[Verdict] = []
+        unsure: list[Verdict] = []
+        refusal: Verdict | None = None
+        for each in self.requirements:
+            answer, words = each.ask(job, self.schedd, context)
+            if answer is Answer.MET:
+                continue
+            verdict = Verdict(Kind.REQUIREMENT, each.knob, words, each.place)
+            if answer is Answer.UNKNOWN:
+                unsure.append(verdict)
+            elif each.is_warning and answer is Answer.UNMET:
+                warnings.append(verdict)
+            else:
+                refusal = verdict
+                break
+        return replace(admission, refusal=refusal, warnings=tuple(warnings), unsure=tuple(unsure))
+
+
+def read_access_point(configuration: Configuration, facts: TransformFacts | None = None) -> AccessPoint:
+    """Return the access point that a configuration describes; never fails: what is wrong is in ``diagnostics``.
+
+    ``facts`` has the clock, the zone, the environment and the files of transforms; their knobs and release are the
+    configuration's own.
+    """
+    knobs = ScheddKnobs(configuration)
+    given = facts or TransformFacts()
+    from_knobs = TransformFacts(
+        _as("XFORM", configuration).texts(),
+        environ=given.environ,
+        context=given.context,
+        files=given.files,
+        version=configuration.version,
+    )
+    transforms = tuple(read_transforms(knobs, from_knobs))
+    requirements = tuple(read_requirements(knobs))
+    made = AccessPoint(
+        knobs.configuration,
+        transforms,
+        requirements,
+        read_policies(knobs),
+        knobs.integer("SCHEDD_INTERVAL", DEFAULT_SCHEDD_INTERVAL),
+        {name: knobs.integer(name, most) for name, most in _LIMITS},
+        _start(knobs),
+        _expanded(_as("SUBMIT", configuration)),
+        from_knobs,
+        schedd_ad(_known_of_schedd(knobs)),
+        Store(secure_names(knobs), configuration.version >= _CHAINED, knobs),
+        (),
+    )
+    found = dict.fromkeys((*configuration.diagnostics, *knobs.found))
+    return replace(made, diagnostics=tuple(found))
+
+
+def _why(found: Iterable[Diagnostic]) -> str | None:
+    return next((each.message for each in found if each.severity is Severity.ERROR), None)
+
+
+def _as(subsystem: str, configuration: Configuration) -> Configuration:
+    return replace(configuration, subsystem=subsystem)
+
+
+def _start(knobs: ScheddKnobs) -> dict[Universe, Expression]:
+    found = {}
+    for universe, (name, default) in _START.items():
+        text = knobs.string(name) or default
+        try:
+            found[universe] = Expression.parse(Source(text, name), old=True)
+        except ClassAdSyntaxError:
+            knobs.warn(f"{name} is no expression: no such job starts", knobs.place(name), "write one, as 'true'")
+            found[universe] = Expression("false")
+    return found
+
+
+def _known_of_schedd(knobs: ScheddKnobs) -> dict[str, object]:
+    found = {"Name": knobs.string("SCHEDD_NAME"), "UidDomain": knobs.string("UID_DOMAIN")}
+    return {name: text for name, text in found.items() if text and ("@" in text or name != "Name")}
+
+
+def _expanded(configuration: Configuration) -> dict[str, str]:
+    """Return all knobs with their macros replaced; those that cannot be are left out."""
+    found = {}
+    for name, text in configuration.texts().items():
+        with suppress(MacroError):
+            found[name] = configuration.expand(text).strip()
+    return found

@@ -1,0 +1,320 @@
+"""The grammar around the languages: `A except B`, `only`, `and`, `or`, `at`, `from`, `until`, `zone`, `name`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Union
+
+from crondor._named_tuple import NamedTuple
+from crondor.compile.dates import Moment, read_moment
+from crondor.compile.english import joins_words, looks_like_words
+from crondor.compile.faults import WHOLE_MINUTES, Remarks, short
+from crondor.source import Source, Span
+
+SET_WORDS = ("except", "only")
+JOINING = ("and", "or")
+CLAUSES = ("at", "from", "until", "zone", "name")
+KEYWORDS = (*SET_WORDS, *JOINING, *CLAUSES)
+MOST_CHARACTERS = 10_000
+_DEEPEST = 50
+_MOST_JOINTS = 50  # words between parts; each is a step of the depth that a question about a day goes down
+_TOKEN = re.compile(r'"[^"\n]*"|\(|\)|[^\s()"]+')
+_CLOCK = re.compile(
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>am|pm)?", re.IGNORECASE
+)
+_CLOCK_WORDS = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
+_HALF_HOLDS = re.compile(r"H\Z", re.IGNORECASE)  # `H(0-29)`: a parenthesis of cron's, not of the algebra
+
+
+class Atom(NamedTuple):
+    """A piece in one of the languages, with the times and the start that stand right behind it."""
+
+    span: Span
+    times: int | None = None
+    start: Moment | None = None
+
+
+class Join(NamedTuple):
+    """Two parts and what joins them: except, only, and, or."""
+
+    word: str
+    left: Part
+    right: Part
+    span: Span  # of the word
+
+
+class Clause(NamedTuple):
+    """A part and what is said of all of it: at, from, until, zone, name."""
+
+    word: str
+    of: Part
+    value: Span
+    moment: Moment | None = None
+    times: int | None = None
+
+
+Part = Union[Atom, Join, Clause]  # noqa: UP007 - evaluated, on Python 3.10 before the classes exist
+
+
+class _Token(NamedTuple):
+    text: str
+    span: Span
+
+    @property
+    def word(self) -> str:
+        return self.text.lower()
+
+
+def tokens_of(source: Source) -> Iterator[_Token]:
+    """Yield words, parentheses and quoted names; a parenthesis of cron's H belongs to its word."""
+    at = 0
+    while (found := _TOKEN.search(source.text, at)) is not None:
+        start, end = found.span()
+        while _HALF_HOLDS.search(source.text, start, end) and source.text[end : end + 1] == "(":
+            close = re.compile(r"\([^()\s]*\)[^\s()]*").match(source.text, end)
+            if close is None:
+                break
+            end = close.end()
+        yield _Token(source.text[start:end], source.span(start, end))
+        at = end
+
+
+def parse(source: Source, remarks: Remarks) -> Part | None:
+    """Return the structure of a text; None, and faults, where it has none.
+
+    schedule = union (set_word union | clause)*
+    set_word = "except" | "only"
+    """
+    if not source.text.strip():
+        remarks.fault("empty", "no schedule is given", source.span(), 'write one, such as "0 18 * * 5L"')
+        return None
+    if len(source.text) > MOST_CHARACTERS:
+        message = f"a schedule of {len(source.text)} characters is too long (at most {MOST_CHARACTERS})"
+        remarks.fault("long", message, source.span(0, 1), "write a shorter one, or its dates in an .ics file")
+        return None
+    tokens = list(tokens_of(source))
+    joints = [token for token in tokens if token.word in KEYWORDS]
+    if len(joints) > _MOST_JOINTS:
+        message = f"a schedule of more than {_MOST_JOINTS} parts is too long"
+        remarks.fault("long", message, joints[_MOST_JOINTS].span, "write its dates as one list, or in an .ics file")
+        return None
+    parser = _Parser(tokens, source, remarks)
+    found = parser.schedule(0)
+    if parser.at < len(parser.tokens) and not remarks.errors:
+        token = parser.tokens[parser.at]
+        if token.text == ")":
+            remarks.fault("syntax", "`)` has no beginning", token.span, "leave it out")
+        elif token.word in JOINING:
+            message = f"`{token.text}` stands behind a clause, or behind what except and only say of all before it"
+            remarks.fault("syntax", message, token.span, "put what is to be joined into parentheses")
+        else:
+            message = f"`{short(token.text)}` does not go on what stands before it"
+            remarks.fault("syntax", message, token.span, "join two parts by except, only, and, or")
+    return found
+
+
+class _Parser:
+    def __init__(self, tokens: list[_Token], source: Source, remarks: Remarks) -> None:
+        self.tokens = tokens
+        self.source = source
+        self.remarks = remarks
+        self.at = 0
+
+    def peek(self) -> str:
+        return self.tokens[self.at].word if self.at < len(self.tokens) else ""
+
+    def next(self) -> _Token:
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def here(self) -> Span:
+        """Return what to underline where something is missing: the token before."""
+        if self.at < len(self.tokens):
+            return self.tokens[self.at].span
+        return self.source.span(max(0, len(self.source.text.rstrip()) - 1))
+
+    def schedule(self, depth: int) -> Part | None:
+        """Return a chain: what stands right of except and only is taken from, or kept of, all that stands left."""
+        left = self.union(depth, may_have_clauses=True)
+        while left is not None:
+            word = self.peek()
+            if word in SET_WORDS:
+                token = self.next()
+                right = self.union(depth, may_have_clauses=False)
+                left = None if right is None else Join(word, left, right, token.span)
+            elif word in CLAUSES:
+                if isinstance(left, Join) and left.word in JOINING:
+                    message = f"`{word}` may belong to the last part alone or to all of them"
+                    self.remarks.fault("syntax", message, self.tokens[self.at].span, "say it by parentheses")
+                left = self.clause(left)
+            else:
+                break
+        return left
+
+    def union(self, depth: int, *, may_have_clauses: bool) -> Part | None:
+        """Return parts joined by or.
+
+        union = intersection ("or" intersection)*
+        """
+        return self._joined("or", lambda: self._intersection(depth, may_have_clauses=may_have_clauses))
+
+    def _intersection(self, depth: int, *, may_have_clauses: bool) -> Part | None:
+        """Return parts joined by and.
+
+        intersection = operand ("and" operand)*
+        """
+        return self._joined("and", lambda: self._operand(depth, may_have_clauses=may_have_clauses))
+
+    def _joined(self, word: str, operand: Callable[[], Part | None]) -> Part | None:
+        left = operand()
+        while left is not None and self.peek() == word:
+            token = self.next()
+            right = operand()
+            left = None if right is None else Join(word, left, right, token.span)
+        return left
+
+    def _operand(self, depth: int, *, may_have_clauses: bool) -> Part | None:
+        """Return a part in parentheses, or in one of the languages.
+
+        operand = ("(" schedule ")" | atom) clause*
+        """
+        if self.at >= len(self.tokens) or self.peek() in {*KEYWORDS, ")"}:
+            self.remarks.fault("syntax", "a schedule, days or dates are missing here", self.here(), "write them")
+            return None
+        if self.peek() != "(":
+            return self._atom(may_have_clauses=may_have_clauses)
+        opened = self.next()
+        if depth >= _DEEPEST:
+            self.remarks.fault("syntax", "parentheses are nested too deeply", opened.span, "leave some out")
+            return None
+        found = self.schedule(depth + 1)
+        if found is None:
+            return None
+        if self.peek() != ")":
+            self.remarks.fault("syntax", "the parenthesis is not closed", opened.span, "write ) at its end")
+            return None
+        self.next()
+        # A clause behind the parenthesis belongs to it, whatever joins it to others.
+        while may_have_clauses and self.peek() in {"at", "from", "until"} and found is not None:
+            found = self.clause(found)
+        return found
+
+    def _atom(self, *, may_have_clauses: bool) -> Part | None:
+        first = self.next().span
+        end = first.end
+        while self.at < len(self.tokens) and self.peek() not in {"(", ")"}:
+            if self.peek() in KEYWORDS and not self._goes_on(first.start, end):
+                break
+            if self._is_clock(self.at) and looks_like_words(self.source.text[first.start : end]):
+                break  # `every weekday 09:00`: the time needs no `at`
+            end = self.next().span.end
+        span = self.source.span(first.start, end)
+        atom: Part = Atom(span)
+        if not (may_have_clauses and looks_like_words(span.text)):
+            return atom
+        times: int | None = None
+        start: Moment | None = None
+        while self.peek() in {"at", "from"} or (times is None and self._is_clock(self.at)):
+            clause = self.clause(atom) if self.peek() in {"at", "from"} else self._with_times(atom)
+            if clause is None:
+                break
+            times = clause.times if clause.times is not None else times
+            start = clause.moment or start
+        return Atom(span, times, start)
+
+    def _goes_on(self, start: int, end: int) -> bool:
+        """Say whether a keyword is a word of the piece before it: `Monday and Friday`."""
+        if self.peek() != "and" or self.at + 1 >= len(self.tokens):
+            return False
+        after = self.tokens[self.at + 1].word
+        if after == "the" and self.at + 2 < len(self.tokens):
+            after = self.tokens[self.at + 2].word
+        return joins_words(self.source.text[start:end], after)
+
+    def clause(self, of: Part) -> Clause | None:
+        """Return a part with what the next words say of it.
+
+        clause = "at" times | ("from" | "until") moment | "zone" [^ ]+ | "name" [^ ]+
+        """
+        word = self.next()
+        if word.word == "at":
+            return self._with_times(of)
+        if self.at >= len(self.tokens) or self.peek() in {*KEYWORDS, "(", ")"}:
+            self.remarks.fault("syntax", f"`{word.text}` says nothing", word.span, _EXAMPLES[word.word])
+            return None
+        value = self.next().span
+        if word.word not in {"from", "until"}:
+            return Clause(word.word, of, value)
+        if self.at < len(self.tokens) and re.fullmatch(r"\d{1,2}:\d{2}(:\d{2})?", self.peek()):
+            value = self.source.span(value.start, self.next().span.end)
+        return Clause(word.word, of, value, read_moment(value, self.remarks))
+
+    def _with_times(self, of: Part) -> Clause | None:
+        """Read `09:00, 17:00 and 18:30`.
+
+        times = clock_time (("," | "and") clock_time)*
+        """
+        start = self.here().start
+        times = 0
+        while True:
+            if self.at >= len(self.tokens):
+                self.remarks.fault("time", "a time of day is missing", self.here(), "write a time such as 09:00")
+                return None
+            token = self.next()
+            span = token.span
+            text = span.text
+            if self.peek() in {"am", "pm", "am,", "pm,"}:
+                span = self.source.span(span.start, self.next().span.end)
+                text = span.text
+            more = text.endswith(",")
+            for piece in re.finditer(r"[^,]+", text):
+                times |= 1 << (self._minute(span.part(*piece.span())) or 0)
+            end = span.end
+            if not more and self.peek() == "and" and self._is_clock(self.at + 1):
+                self.next()
+                more = True
+            if not more and self.peek() == ",":
+                self.next()
+                more = True
+            if not more:
+                return Clause("at", of, self.source.span(start, end), None, times)
+
+    def _is_clock(self, at: int) -> bool:
+        if at >= len(self.tokens):
+            return False
+        word = self.tokens[at].word.rstrip(",")
+        return word in _CLOCK_WORDS or re.fullmatch(r"\d{1,2}:\d{2}|\d{1,2}(am|pm)", word) is not None
+
+    def _minute(self, span: Span) -> int | None:
+        """Return a time of day as its minute.
+
+        clock_time = CLOCK | CLOCK_WORDS
+        """
+        text = span.text.strip().lower()
+        if text in _CLOCK_WORDS:
+            return _CLOCK_WORDS[text]
+        found = _CLOCK.fullmatch(text)
+        hour, minute = (int(found[1]), int(found[2] or 0)) if found else (99, 0)
+        half = found["half"] if found else None
+        if half and not 1 <= hour <= 12:
+            hour = 99
+        elif half:
+            hour = hour % 12 + 12 * (half == "pm")
+        if found is not None and found["second"] and int(found["second"]):
+            self.remarks.fault("seconds", WHOLE_MINUTES, span, "leave the seconds out")
+            return None
+        if hour > 23 or minute > 59 or (found is not None and found["minute"] is None and not half):
+            fix = f"{hour:02}:00" if hour <= 23 and found is not None else None
+            help_text = f"write {fix}" if fix else "write a time such as 09:00 or 5:30pm"
+            self.remarks.fault("time", f"`{short(text)}` is no time of day", span, help_text, fix)
+            return None
+        return hour * 60 + minute
+
+
+_EXAMPLES = {
+    "from": "write `from 2026-12-01`, or `from 2026-12-01T06:00`",
+    "until": "write `until 2027-12-31`",
+    "zone": "write `zone Europe/Berlin`",
+    "name": "write `name nightly`",
+}

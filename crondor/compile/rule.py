@@ -1,0 +1,358 @@
+"""A recurrence rule of RFC 5545 as a pattern on the wall clock: any day is answered by itself, none is counted to.
+
+Source of the rules: RFC 5545, 3.3.10. A part BYxxx keeps the days (or times) that it names; what no part says comes
+from DTSTART. Weeks, months and years with an interval are counted from that of DTSTART.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+from enum import IntEnum
+
+from crondor._named_tuple import NamedTuple
+from crondor.calendar import EPOCH_ORDINAL, day_number, month_length, weekday
+from crondor.compile.days import MINUTES, WHOLE_YEAR, seconds_of, spread, taken_days, year_of, year_start
+
+_HOUR = (1 << 60) - 1
+
+
+class Frequency(IntEnum):
+    """FREQ, from the longest period to the shortest."""
+
+    YEARLY = 0
+    MONTHLY = 1
+    WEEKLY = 2
+    DAILY = 3
+    HOURLY = 4
+    MINUTELY = 5
+
+
+class Rule(NamedTuple):
+    """The parts of a rule. Weekdays are 0 (Sunday) to 6; a part that is not given is empty.
+
+    ``start`` and ``until`` are minutes on the wall clock since 1970-01-01 00:00, both included.
+    """
+
+    frequency: Frequency
+    start: int
+    interval: int = 1
+    runs: int | None = None  # COUNT
+    until: int | None = None
+    months: Sequence[int] = ()
+    week_numbers: Sequence[int] = ()
+    year_days: Sequence[int] = ()
+    month_days: Sequence[int] = ()
+    weekdays: Sequence[tuple[int, int]] = ()  # the how-manieth (0: every) and the weekday
+    hours: Sequence[int] = ()
+    minutes: Sequence[int] = ()
+    positions: Sequence[int] = ()
+    week_start: int = 1
+
+
+class RulePattern:
+    """The days and minutes of a rule."""
+
+    def __init__(self, rule: Rule) -> None:
+        """Take the rule; what it does not say is taken from its start."""
+        self.rule = rule = completed(rule)
+        self._start_day, self._start_minute = divmod(rule.start, MINUTES)
+        self._minutes = sum(1 << minute for minute in set(rule.minutes)) if rule.minutes else _HOUR
+        hours = sorted(set(rule.hours)) or range(24)
+        if rule.frequency >= Frequency.HOURLY and rule.positions:
+            self._minutes = _positioned_minutes(rule, self._minutes)
+        self._times = sum(self._minutes << 60 * hour for hour in hours)
+        self._time_list = [second // 60 for second in seconds_of(self._times)] if rule.positions else []
+        self._known: dict[int, int] = {}
+        self._periods: dict[tuple[int, int], dict[int, int]] = {}
+        self._phases: dict[int, int] = {}
+        self._last = rule.until
+        if rule.runs is not None:
+            self._last = _earlier(self._counted(rule.runs), rule.until)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the rule goes on hour after hour, whatever the clock shows."""
+        return self.rule.frequency >= Frequency.HOURLY and not self.rule.hours
+
+    @property
+    def times(self) -> int:
+        """The minutes of a day that has runs, where each has the same; those of an hourly rule are at most these."""
+        return self._times
+
+    @property
+    def last(self) -> int | None:
+        """The last minute on the wall clock that COUNT or UNTIL leave, None where neither ends the rule."""
+        return self._last
+
+    def days(self, year: int) -> int:
+        """Return the days of a year that may have runs; without BYSETPOS and below HOURLY exactly those that have."""
+        found = self._known.get(year)
+        if found is None:
+            found = self._known[year] = self._days(year)
+        return found
+
+    def minutes(self, day: int) -> int:
+        """Return the runs of a day as a bit set of its minutes."""
+        last = self._last
+        if day < self._start_day or (last is not None and day * MINUTES > last):
+            return 0
+        year, index = year_of(day)
+        if not self.days(year) >> index & 1:
+            return 0
+        bits = self._of_day(day)
+        if day == self._start_day:
+            bits = bits >> self._start_minute << self._start_minute
+        if last is not None and last - day * MINUTES < MINUTES:
+            bits &= (2 << last - day * MINUTES) - 1
+        return bits
+
+    def _of_day(self, day: int) -> int:
+        """Return the runs of a day that is taken, the ends of the rule aside."""
+        frequency, interval = self.rule.frequency, self.rule.interval
+        if frequency >= Frequency.HOURLY:
+            hourly = frequency == Frequency.HOURLY
+            number = day * 24 if hourly else day * MINUTES
+            phase = ((self.rule.start // 60 if hourly else self.rule.start) - number) % interval
+            return self._times if interval == 1 else self._times & self._phase(phase)
+        if self.rule.positions:
+            return self._chosen(day).get(day, 0)
+        return self._times
+
+    def _phase(self, phase: int) -> int:
+        """Return every minute of a day in an hour, or at a minute, that the interval takes."""
+        found = self._phases.get(phase)
+        if found is None:
+            hourly, interval = self.rule.frequency == Frequency.HOURLY, self.rule.interval
+            if hourly:
+                found = sum(_HOUR << 60 * hour for hour in range(phase, 24, interval))
+            else:
+                found = sum(1 << minute for minute in range(phase, MINUTES, interval))
+            if len(self._phases) < 4096:
+                self._phases[phase] = found
+        return found
+
+    def _days(self, year: int) -> int:
+        """Return the days of a year that the parts and the interval leave."""
+        start_year = date.fromordinal(self._start_day + EPOCH_ORDINAL).year
+        if year < start_year or (self._last is not None and year_start(year) * MINUTES > self._last):
+            return 0
+        return _kept_by_parts(self.rule, year) & self._in_turn(year)
+
+    def _in_turn(self, year: int) -> int:
+        """Return the days of a year whose year, month, week or day the interval takes."""
+        frequency, interval = self.rule.frequency, self.rule.interval
+        if interval == 1 or frequency >= Frequency.HOURLY:
+            return WHOLE_YEAR
+        start, base = date.fromordinal(self._start_day + EPOCH_ORDINAL), year_start(year)
+        if frequency == Frequency.YEARLY:
+            return WHOLE_YEAR if (year - start.year) % interval == 0 else 0
+        if frequency == Frequency.MONTHLY:
+            return months_in_turn(year, start.year * 12 + start.month - 1, interval)
+        if frequency == Frequency.DAILY:
+            return sum(1 << day for day in range((self._start_day - base) % interval, 366, interval))
+        first = self._week(self._start_day) - base
+        row = sum(1 << day + 7 for day in range((first + 7) % (7 * interval) - 7, 366, 7 * interval))
+        return spread(row, 6) >> 7 & WHOLE_YEAR
+
+    def _week(self, day: int) -> int:
+        """Return the day that the week of a day begins with."""
+        return day - (weekday(day) - self.rule.week_start) % 7
+
+    def _chosen(self, day: int) -> dict[int, int]:
+        """Return what BYSETPOS leaves of the period of a day: minutes by day."""
+        first, past = self._period(day)
+        found = self._periods.get((first, past))
+        if found is None:
+            if len(self._periods) > 4096:
+                self._periods.clear()
+            days = [each for each in range(first, past) if self._is_taken(each)]
+            times = self._time_list
+            found = {}
+            for position in self.rule.positions:
+                index = position - 1 if position > 0 else len(days) * len(times) + position
+                if 0 <= index < len(days) * len(times):
+                    at, time = divmod(index, len(times))
+                    found[days[at]] = found.get(days[at], 0) | 1 << times[time]
+            self._periods[first, past] = found
+        return found
+
+    def _is_taken(self, day: int) -> bool:
+        """Say whether the parts take a day of a period that the interval takes; also one before the start."""
+        year, index = year_of(day)
+        key = -year  # beside the years with their start, which leaves days out
+        mask = self._known.get(key)
+        if mask is None:
+            mask = self._known[key] = _kept_by_parts(self.rule, year)
+        return bool(mask >> index & 1)
+
+    def _period(self, day: int) -> tuple[int, int]:
+        """Return the first day of the period that a day lies in, and the first day after it."""
+        frequency = self.rule.frequency
+        if frequency == Frequency.WEEKLY:
+            first = self._week(day)
+            return first, first + 7
+        if frequency == Frequency.DAILY:
+            return day, day + 1
+        at = date.fromordinal(day + EPOCH_ORDINAL)
+        if frequency == Frequency.YEARLY:
+            return year_start(at.year), year_start(at.year + 1)
+        first = day - at.day + 1
+        return first, first + month_length(at.year, at.month)
+
+    def _counted(self, count: int) -> int | None:
+        """Return the minute of the last of so many runs, None where there are fewer until 2200."""
+        for day in taken_days(self.days, max(self._start_day, 0)):
+            bits = self.minutes(day)
+            if bits.bit_count() >= count:
+                for _ in range(count - 1):
+                    bits &= bits - 1
+                return day * MINUTES + (bits & -bits).bit_length() - 1
+            count -= bits.bit_count()
+        return None
+
+
+def completed(rule: Rule) -> Rule:
+    """Return a rule with what it does not say, taken from its start."""
+    start_day, minute = divmod(rule.start, MINUTES)
+    start = date.fromordinal(start_day + EPOCH_ORDINAL)
+    frequency = rule.frequency
+    if not (rule.week_numbers or rule.year_days or rule.month_days or rule.weekdays):
+        if frequency == Frequency.YEARLY:
+            rule = rule._replace(months=rule.months or (start.month,), month_days=(start.day,))
+        elif frequency == Frequency.MONTHLY:
+            rule = rule._replace(month_days=(start.day,))
+        elif frequency == Frequency.WEEKLY:
+            rule = rule._replace(weekdays=((0, weekday(start_day)),))
+    elif rule.week_numbers and not (rule.year_days or rule.month_days or rule.weekdays):
+        rule = rule._replace(weekdays=((0, weekday(start_day)),))
+    if frequency < Frequency.HOURLY and not rule.hours:
+        rule = rule._replace(hours=(minute // 60,))
+    if frequency < Frequency.MINUTELY and not rule.minutes:
+        rule = rule._replace(minutes=(minute % 60,))
+    return rule
+
+
+def _kept_by_parts(rule: Rule, year: int) -> int:
+    """Return the days of a year that all parts keep."""
+    mask = (1 << year_start(year + 1) - year_start(year)) - 1
+    if rule.months:
+        mask &= _of_months(year, rule.months)
+    if rule.month_days:
+        mask &= _by_month(year, lambda first, length: _numbered(rule.month_days, length) << first)
+    if rule.year_days:
+        mask &= _numbered(rule.year_days, year_start(year + 1) - year_start(year))
+    if rule.week_numbers:
+        mask &= _of_weeks(year, rule.week_numbers, rule.week_start)
+    if rule.weekdays:
+        mask &= _of_weekdays(rule, year)
+    return mask
+
+
+def _numbered(numbers: Iterable[int], length: int) -> int:
+    """Return the days by their numbers from 1, or from the end (-1 is the last), as bits from 0."""
+    found = 0
+    for number in numbers:
+        index = number - 1 if number > 0 else length + number
+        if 0 <= index < length:
+            found |= 1 << index
+    return found
+
+
+def _by_month(year: int, days: Callable[[int, int], int]) -> int:
+    mask = first = 0
+    for month in range(1, 13):
+        length = month_length(year, month)
+        mask |= days(first, length)
+        first += length
+    return mask
+
+
+def _of_months(year: int, months: Iterable[int]) -> int:
+    base = year_start(year)
+    mask = 0
+    for month in set(months):
+        mask |= ((1 << month_length(year, month)) - 1) << day_number(year, month, 1) - base
+    return mask
+
+
+def months_in_turn(year: int, start: int, interval: int) -> int:
+    """Return the days of every ``interval``-th month, counted from a month (year * 12 + month - 1)."""
+    return _of_months(year, [month for month in range(1, 13) if (year * 12 + month - 1 - start) % interval == 0])
+
+
+def _of_weekdays(rule: Rule, year: int) -> int:
+    """Return the days that BYDAY names; with a number it counts within the month, or within the year."""
+    base = year_start(year)
+    length = year_start(year + 1) - base
+    within_month = rule.frequency == Frequency.MONTHLY or bool(rule.months)
+    mask = 0
+    for number, day in rule.weekdays:
+        row = every_seventh(base, day, length)
+        if not number:
+            mask |= row
+        elif within_month:
+            mask |= _by_month(year, lambda first, size, row=row, number=number: nth(row, first, size, number))  # type: ignore[misc]
+        else:
+            mask |= nth(row, 0, length, number)
+    return mask
+
+
+def every_seventh(base: int, day: int, length: int) -> int:
+    """Return each of a weekday among ``length`` days from day number ``base`` on, as bits from 0."""
+    first = (day - weekday(base)) % 7
+    return sum(1 << index for index in range(first, length, 7))
+
+
+def nth(row: int, first: int, length: int, number: int) -> int:
+    """Return the member of a bit set that is the ``number``-th from bit ``first`` on, -1 the last of ``length``."""
+    part = row >> first & ((1 << length) - 1)
+    if number < 0:
+        for _ in range(-number - 1):
+            part ^= 1 << part.bit_length() - 1 if part else 0
+        return 1 << first + part.bit_length() - 1 if part else 0
+    for _ in range(number - 1):
+        part &= part - 1 if part else 0
+    return (part & -part) << first
+
+
+def _of_weeks(year: int, numbers: Iterable[int], week_start: int) -> int:
+    """Return the days of a year in the weeks of these numbers; week 1 is the first with four days in the year.
+
+    The days of the year before in its week 1, and of the year after in its last week, do not belong to the year.
+    """
+    base = year_start(year)
+
+    def first_week(of: int) -> int:
+        start = year_start(of)
+        into = (weekday(start) - week_start) % 7
+        return start - into if into <= 3 else start + 7 - into
+
+    begin, end = first_week(year), first_week(year + 1)
+    weeks = (end - begin) // 7
+    mask = 0
+    for number in numbers:
+        index = number - 1 if number > 0 else weeks + number
+        if 0 <= index < weeks:
+            low = begin + 7 * index - base
+            mask |= 0x7F << low if low >= 0 else 0x7F >> -low
+    # Week 1 of the next year may begin in this one, and the last week of the year before may end in it.
+    if 1 in numbers or -((first_week(year + 2) - end) // 7) in numbers:
+        mask |= 0x7F << end - base
+    before = (begin - first_week(year - 1)) // 7
+    if (before in numbers or -1 in numbers) and begin > base:
+        mask |= (1 << begin - base) - 1
+    return mask & ((1 << year_start(year + 1) - base) - 1)
+
+
+def _positioned_minutes(rule: Rule, minutes: int) -> int:
+    """Return the minutes that BYSETPOS leaves of an hour, or of a minute, which has one run."""
+    listed = [minute for minute in range(60) if minutes >> minute & 1]
+    if rule.frequency == Frequency.MINUTELY:
+        return minutes if {1, -1} & set(rule.positions) else 0
+    chosen = [p - 1 if p > 0 else len(listed) + p for p in rule.positions]
+    return sum(1 << listed[index] for index in set(chosen) if 0 <= index < len(listed))
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    return min(each for each in (one, other) if each is not None) if (one, other) != (None, None) else None

@@ -1,0 +1,158 @@
+"""The algebra of schedules: or, and, except, from and until, as sets of instants."""
+
+from __future__ import annotations
+
+from crondor.calendar import DAY
+from crondor.compile.days import MINUTES, DaySet, day_text, year_of, year_start
+
+
+class Either(DaySet):
+    """The instants that one of two schedules has: ``or``."""
+
+    def __init__(self, first: DaySet, second: DaySet) -> None:
+        """Take both; the zone is the first's."""
+        super().__init__(first.zone, f"{first.words}, or {second.words}", *nearer(first, second))
+        self._first, self._second = first, second
+
+    def days(self, year: int) -> int:
+        """Return the days of a year that may have instants."""
+        return self._first.days(year) | self._second.days(year)
+
+    def minutes(self, day: int) -> int:
+        """Return a day's instants."""
+        return self._first.minutes(day) | self._second.minutes(day)
+
+
+class Both(DaySet):
+    """The instants that two schedules have in common: ``and``, ``only``."""
+
+    def __init__(self, first: DaySet, second: DaySet, word: str = "and") -> None:
+        """Take both; the zone is the first's."""
+        super().__init__(first.zone, f"{first.words}, {word} {second.words}", *nearer(first, second))
+        self._first, self._second = first, second
+
+    def days(self, year: int) -> int:
+        """Return the days of a year that may have instants."""
+        days = self._first.days(year)
+        return days and days & self._second.days(year)
+
+    def minutes(self, day: int) -> int:
+        """Return a day's instants."""
+        bits = self._first.minutes(day)
+        return bits and bits & self._second.minutes(day)
+
+
+class Without(DaySet):
+    """The instants of one schedule that another has not: ``except``."""
+
+    def __init__(self, first: DaySet, second: DaySet) -> None:
+        """Take both; the zone is the first's."""
+        word = " and" if isinstance(first, Without) else ", except"
+        super().__init__(first.zone, f"{first.words}{word} {second.words}", *nearer(first, second))
+        self._first, self._second = first, second
+
+    def days(self, year: int) -> int:
+        """Return the days of a year that may have instants."""
+        return self._first.days(year)
+
+    def minutes(self, day: int) -> int:
+        """Return a day's instants."""
+        bits = self._first.minutes(day)
+        return bits and bits & ~self._second.minutes(day)
+
+
+class Active(DaySet):
+    """A schedule between two instants, both included; None: no end on that side."""
+
+    def __init__(self, of: DaySet, start: int | None, end: int | None, words: str) -> None:
+        """Take epoch seconds; what is known of the schedule ends where it ends, if that is sooner."""
+        ended = end is not None and of.until is not None and end <= of.until
+        super().__init__(of.zone, words, None if ended else of.until, "" if ended else of.until_reason)
+        self._of = of
+        self._low = 0 if start is None else max(0, -(-start // 60))
+        self._high = None if end is None else end // 60
+
+    def days(self, year: int) -> int:
+        """Return the days of a year that may have instants."""
+        base = year_start(year)
+        if year_start(year + 1) * MINUTES <= self._low or (self._high is not None and base * MINUTES > self._high):
+            return 0
+        mask = self._of.days(year)
+        first = self._low // MINUTES - base
+        if first > 0:
+            mask = mask >> first << first
+        if self._high is not None:
+            mask &= (2 << max(0, self._high // MINUTES - base)) - 1
+        return mask
+
+    def minutes(self, day: int) -> int:
+        """Return a day's instants."""
+        low = self._low - day * MINUTES
+        if low >= MINUTES or (self._high is not None and day * MINUTES > self._high):
+            return 0
+        bits = self._of.minutes(day)
+        if low > 0:
+            bits = bits >> low << low
+        if self._high is not None and self._high - day * MINUTES < MINUTES:
+            bits &= (2 << self._high - day * MINUTES) - 1
+        return bits
+
+
+class Nothing(DaySet):
+    """No instant at all."""
+
+    def days(self, year: int) -> int:  # noqa: ARG002 - as of every schedule
+        """Return no day."""
+        return 0
+
+    def minutes(self, day: int) -> int:  # noqa: ARG002 - the same
+        """Return no minute."""
+        return 0
+
+
+class KnownUntil(Active):
+    """A schedule cut where it is no longer known; it says so."""
+
+    def __init__(self, of: DaySet, until: int, reason: str) -> None:
+        """Take the last instant that is known (epoch seconds), and what limits it."""
+        super().__init__(of, None, until, of.words)
+        self.until: int | None = until
+        self.until_reason = reason
+
+
+def nearer(first: DaySet, second: DaySet) -> tuple[int | None, str]:
+    """Return up to when both are known, and what limits it."""
+    known = [each for each in (first, second) if each.until is not None]
+    if not known:
+        return None, ""
+    least = min(known, key=lambda each: each.until or 0)
+    return least.until, least.until_reason
+
+
+def first_difference(one: DaySet, other: DaySet, after: int, until: int) -> int | None:
+    """Return the first instant with ``after`` < instant <= ``until`` that exactly one of two schedules has.
+
+    Whole days are compared at once.
+    """
+    first, last = (after + 60) // DAY, until // DAY
+    year, _ = year_of(max(0, first))
+    while year_start(year) <= last:
+        mask = one.days(year) | other.days(year)
+        base = year_start(year)
+        while mask:
+            bit = mask & -mask
+            mask ^= bit
+            day = base + bit.bit_length() - 1
+            if first <= day <= last and day < year_start(year + 1):
+                bits = one.minutes(day) ^ other.minutes(day)
+                while bits:
+                    low = bits & -bits
+                    instant = day * DAY + 60 * (low.bit_length() - 1)
+                    if after < instant <= until:
+                        return instant
+                    bits ^= low
+        year += 1
+    return None
+
+
+__all__ = ["Active", "Both", "Either", "KnownUntil", "Nothing", "Without", "day_text", "first_difference", "nearer"]

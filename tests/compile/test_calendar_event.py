@@ -1,0 +1,75 @@
+"""Calendar events against what systemd-analyze said of them."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, cast
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from crondor.compile.calendar_event import parse_event
+from crondor.compile.faults import Remarks
+from crondor.compile.text import InvalidSchedule, read_schedule
+from crondor.source import Source
+
+RECORDING = Path(__file__).parents[1] / "golden" / "calendar_events" / "systemd.jsonl"
+MOST = 12  # runs that were recorded of each
+# Where crondor does otherwise than systemd 252, and why.
+SKIPPED_BY_SYSTEMD = ("*-*-2/7 03:00",)  # a repetition of days loses the first after January: systemd/systemd#40260
+REFUSED_BY_SYSTEMD = (
+    "*-3~6,15,24 2..6/4:32",
+)  # each item of a list counted from the end has a lower bound than the last
+
+
+class Recorded(NamedTuple):
+    """What systemd-analyze calendar said of a text."""
+
+    text: str
+    zone: str
+    after: int
+    normal: str | None
+    runs: list[int]
+
+
+def _utc(text: str) -> int:
+    return int(datetime.strptime(text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=timezone.utc).timestamp())
+
+
+def _read(line: str) -> Recorded:
+    found = cast("dict[str, object]", json.loads(line))
+    zone = str(found["zone"])
+    wall = datetime.strptime(str(found["after"]), "%Y-%m-%d %H:%M:%S").replace(tzinfo=ZoneInfo(zone))
+    runs = [_utc(str(each)) for each in cast("list[str]", found.get("runs_utc", []))]
+    return Recorded(str(found["text"]), zone, int(wall.timestamp()), cast("str | None", found.get("normal")), runs)
+
+
+RECORDED = [_read(line) for line in RECORDING.read_text("utf-8").splitlines()]
+
+
+def test_the_recording_has_what_is_promised() -> None:
+    """Two hundred texts that systemd reads, and some that it refuses."""
+    assert sum(each.normal is not None for each in RECORDED) >= 200
+    assert sum(each.normal is None for each in RECORDED) >= 20
+
+
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda each: each.text)
+def test_an_event_is_read_as_systemd_reads_it(recorded: Recorded) -> None:
+    """Refused or not, the normal form, and the next twelve runs."""
+    if recorded.normal is None and recorded.text not in REFUSED_BY_SYSTEMD:
+        with pytest.raises(InvalidSchedule):
+            read_schedule(recorded.text, zone=recorded.zone)
+        return
+    remarks = Remarks()
+    event = parse_event(Source(recorded.text).span(), remarks)
+    assert not remarks.errors
+    schedule = read_schedule(recorded.text, zone=recorded.zone)
+    found = list(islice(schedule.between(recorded.after, 1 << 40), MOST))
+    if recorded.text in SKIPPED_BY_SYSTEMD:
+        assert set(recorded.runs) < {*found, *recorded.runs[-1:]}
+    elif recorded.text not in REFUSED_BY_SYSTEMD:
+        assert str(event) == recorded.normal
+        assert found == recorded.runs

@@ -1,0 +1,37 @@
+"""Schedules of every kind against independent oracles; CRONDOR_SCHEDULES=200 makes it the whole of ten years."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from random import Random
+
+import pytest
+
+from crondor.compile.text import read_schedule
+from crondor.zones import Policy
+from tests.compile.cases import KINDS, ZONES, Case, instants, walls_of
+
+COUNT = int(os.environ.get("CRONDOR_SCHEDULES", "0"))
+START = datetime(2020, 1, 1)  # noqa: DTZ001 - a time on the wall clock
+END = datetime(2030, 1, 1) if COUNT else datetime(2021, 6, 1)  # noqa: DTZ001 - the same
+
+
+def _same(case: Case, walls: list[datetime], zone: str, policy: Policy) -> None:
+    expected = instants(case, walls, zone, policy, START, END)
+    schedule = read_schedule(case.text, zone=zone, policy=policy)
+    info = schedule.zone.info
+    low, high = (int(each.replace(tzinfo=info).timestamp()) for each in (START, END))
+    found = list(schedule.between(low, high))
+    assert found == expected, (case.text, zone, policy, sorted(set(found) ^ set(expected))[:5])
+
+
+@pytest.mark.parametrize("number", range(COUNT or 16))
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_the_times_that_others_find(kind: str, number: int) -> None:
+    """Each instant of the years, clock changes among them; one zone and policy of many, or (the whole) all zones."""
+    case = KINDS[kind](Random(f"{kind} {number}"))  # noqa: S311 - test data
+    walls = walls_of(case, START, END)
+    policy = tuple(Policy)[number % 3]
+    for zone in ZONES if COUNT else (ZONES[number % len(ZONES)],):
+        _same(case, walls, zone, policy)

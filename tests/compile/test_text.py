@@ -1,0 +1,315 @@
+"""Schedules as people write them: what is understood, what is refused, and what is said then."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from crondor.compile.text import InvalidSchedule, WrittenSchedule, read_schedule, schedule_line
+from crondor.macro.files import Files
+from crondor.source import Source
+from crondor.zones import UnknownZone
+
+NOW = 1_796_083_200  # 2026-12-01 00:00 UTC
+
+
+def runs(text: str, zone: str = "UTC", most: int = 3, **more: object) -> list[str]:
+    """Return the first runs after NOW on the schedule's own clock."""
+    found = read_schedule(text, zone=zone, **more)  # type: ignore[arg-type]
+    return [f"{found.zone.moment(at):%a %m-%d %H:%M}" for at in islice(found.between(NOW, 1 << 40), most)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("0 18 * * 5L", "at 18:00 on the last Friday of the month", "Fri 12-25 18:00"),
+        ("0 6 LW * *", "at 06:00 on the last weekday of the month", "Thu 12-31 06:00"),
+        ("0 6 L-3 * ?", "at 06:00 on the 4th last day of the month", "Mon 12-28 06:00"),
+        ("0 6 13W * *", "at 06:00 on the weekday nearest to the 13th of the month", "Mon 12-14 06:00"),
+        ("0 6 1W 8 *", "at 06:00 on the weekday nearest to the 1st in August", "Mon 08-02 06:00"),
+        ("0 6 ? * TUE#3", "at 06:00 on the 3rd Tuesday of the month", "Tue 12-15 06:00"),
+        ("0 6 1 1 * 2028", "at 06:00 on the 1st in January in 2028", "Sat 01-01 06:00"),
+        ("5/15 3 * JAN MON", "at 03:05, 03:20, 03:35 and 03:50 on Mondays in January", "Mon 01-04 03:05"),
+        ("@weekly", "at 00:00 on Sundays", "Sun 12-06 00:00"),
+        ("0 0 9 ? * MON-FRI", "at 09:00 on weekdays", "Tue 12-01 09:00"),
+        ("every 2 days at 06:00 from 2026-12-02", "at 06:00 every 2 days from 2026-12-02", "Wed 12-02 06:00"),
+        ("every Monday and Friday at 9am", "at 09:00 on Mondays and Fridays", "Fri 12-04 09:00"),
+        ("weekdays at noon", "at 12:00 on weekdays", "Tue 12-01 12:00"),
+        ("every Monday to Wednesday at 17:00", "at 17:00 on Mondays, Tuesdays and Wednesdays", "Tue 12-01 17:00"),
+        ("last working day of the month at 5:30pm", "at 17:30 on the last working day of the month", "Thu 12-31 17:30"),
+        ("every second Monday of the month", "at 00:00 on the 2nd Monday of the month", "Mon 12-14 00:00"),
+        (
+            "every second Monday of March, June at 08:00",
+            "at 08:00 on the 2nd Monday in March and June",
+            "Mon 03-08 08:00",
+        ),
+        ("on the 1st and 15th of the month at 10:00", "at 10:00 on the 1st and 15th of the month", "Tue 12-01 10:00"),
+        ("every other week on Friday at 8:00 from 2026-12-01", "at 08:00 on Fridays every 2 weeks", "Fri 12-04 08:00"),
+        ("every month on the last Friday at 17:00", "at 17:00 on the last Friday of the month", "Fri 12-25 17:00"),
+        ("every 15 minutes", "every 15 minutes", "Tue 12-01 00:15"),
+        ("every 90 minutes from 2026-12-01", "every 90 minutes from 2026-12-01 00:00", "Tue 12-01 01:30"),
+        ("daily at 9:00", "at 09:00 every day", "Tue 12-01 09:00"),
+        ("weekly on Friday at 9:00", "at 09:00 on Fridays", "Fri 12-04 09:00"),
+        ("monthly", "at 00:00 on the 1st of the month", "Fri 01-01 00:00"),
+        ("every weekday 09:00", "at 09:00 on weekdays", "Tue 12-01 09:00"),
+        ("24 December at 12:00", "at 12:00 on 24 December", "Thu 12-24 12:00"),
+        ("every December 24th, 1st January at 12:00", "at 12:00 on 24 December and 1 January", "Thu 12-24 12:00"),
+        ("every day at 09:00 except Dec 1", "at 09:00 every day, except on 1 December", "Wed 12-02 09:00"),
+        ("@daily except 2026-12-02 to 2027-01-06", "except on 2026-12-02 to 2027-01-06", "Thu 01-07 00:00"),
+        ("2026-12-24, 2026-12-31 at 14:00", "at 14:00 on 2026-12-24 and 2026-12-31", "Thu 12-24 14:00"),
+        ("2026-12-24T14:00, 2027-01-01T08:00", "at 2026-12-24 14:00 and 2027-01-01 08:00", "Thu 12-24 14:00"),
+        ("Mon..Fri 09:00", "at 09:00 on Monday to Friday", "Tue 12-01 09:00"),
+        ("(weekends except holidays:CH) at 10:00", "at 10:00 on Saturdays and Sundays, except on", "Sat 12-05 10:00"),
+        ("weekends except holidays:CH at 10:00", "at 10:00 on Saturdays and Sundays, except on", "Sat 12-05 10:00"),
+        ("RRULE:FREQ=DAILY;INTERVAL=2 from 2026-12-01T17:00", "at 17:00 every 2 days", "Tue 12-01 17:00"),
+        ("DTSTART:20261201T170000 RRULE:FREQ=WEEKLY EXDATE:20261201T170000", "at 17:00 every week", "Tue 12-08 17:00"),
+        ("RDATE:20261224T120000,20261225T120000", "at 2026-12-24 12:00 and 2026-12-25 12:00", "Thu 12-24 12:00"),
+        ("every hour only 2026-12-24T10:00..2026-12-24T14:00", "only from 2026-12-24 10:00 to", "Thu 12-24 10:00"),
+        ("@hourly only (2026-12-24T10:00..2026-12-24T14:00 except 24 December)", "only from", None),
+        ("0 9 * * 1 or 0 10 * * 2", "at 09:00 on Mondays, or at 10:00 on Tuesdays", "Tue 12-01 10:00"),
+        ("every hour and Sat,Sun", "every hour at minute 0, and on Saturday and Sunday", "Sat 12-05 00:00"),
+        ("every day at 09:00 only holidays:US", "only on public holidays of United States", "Fri 12-25 09:00"),
+        ("0 9 * * 1-5 except every Monday except holidays:DE", "and on public holidays of Germany", "Tue 12-01 09:00"),
+    ],
+)
+def test_what_people_write_is_understood(text: str, words: str, expected: str | None) -> None:
+    """A sentence, and the first run."""
+    assert words in read_schedule(text, zone="UTC").words
+    assert runs(text, most=1) == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "cure"),
+    [
+        ("", "no schedule is given", "write one"),
+        ("   ", "no schedule is given", "write one"),
+        ("evry day", "is no schedule that crondor knows", "did you mean `every`?"),
+        ("every mondy at 09:00", "cannot read `mondy` here", "did you mean `monday`?"),
+        ("every day at 9", "`9` is no time of day", "write 09:00"),
+        ("every day at 25:00", "is no time of day", "write a time such as"),
+        ("every day at 09:00:30", "whole minutes", "leave the seconds out"),
+        ("every 90 minutes", "do not go round in an hour", "from 2026-12-01T00:00"),
+        ("every 2 days", "counted from when?", "every 2 days from"),
+        ("first and ninth Monday of the month", "is no schedule", ""),
+        ("40th of the month", "days are 1st to 31st", ""),
+        ("sixth Monday of the month", "is no schedule", ""),
+        ("6th Monday of the month", "a month has at most 5", ""),
+        ("2026-12-24", "no time of day is said", "2026-12-24 at 09:00"),
+        ("2026-12-24T10:00..2026-12-24T14:00", "no run in it", "every hour only"),
+        (
+            "(2026-12-24..2026-12-31 or 2026-12-24T10:00..2026-12-24T14:00) at 09:00",
+            "has times already",
+            "leave it out",
+        ),
+        ("2026-02-30 at 09:00", "is no date", "write 2026-12-24"),
+        ("0 9 * * 1 at 10:00", "this has times already", "leave it out"),
+        ("0 9 * *", "this has 4", "write minute hour"),
+        ("@reboot", "@reboot names no time", "known are @yearly"),
+        ("0 9 * * L", "Saturday to some", "write 6"),
+        ("0 9 * * 1#6", "no month has a 6th Monday", "#1 to #5"),
+        ("0 9 32W * *", "no month has a day 32", "1W to 31W"),
+        ("0 9 L-31 * *", "no month has a day 31 days before its last", "L-1 to L-30"),
+        ("? 9 * * *", "`?` stands for a day field", "write *"),
+        ("0 9 * * * 1969", "`1969` is no year", "1970 to 2200"),
+        ("0 0 9 * * *", "seconds first or the years last", "0 9 * * *"),
+        ("30 0 9 * * MON-FRI", "seconds can only be 0", "write 0"),
+        ("0 9 31 2 *", "never", "write a day that the months have"),
+        ("H 3 * * *", "chosen by the job's name", "add `name NIGHTLY`"),
+        ("H(9-5) 3 * * * name x", "has no value to choose", "write a range"),
+        ("Mon 09:00:30", "whole minutes", "leave the seconds out"),
+        ("*-*-* */2:00", "`*/2` is no hour", "write 0/2"),
+        ("Fri..Mon 09:00", "runs backwards", "Fri..Sun,Mon"),
+        ("09:00 Europe/Berln", "there is no zone", "did you mean Europe/Berlin?"),
+        ("RRULE:FREQ=SECONDLY", "SECONDLY cannot be said", "MINUTELY"),
+        ("RRULE:FREQ=DAILY;BYSECOND=5 from 2026-12-01", "BYSECOND can be 0 only", "leave it out"),
+        ("RRULE:FREQ=DAILY", "counts from its DTSTART", "write DTSTART"),
+        ("RRULE:FREQ=WEEKLY;BYDAY=2MO from 2026-12-01", "only a month or a year", "FREQ=MONTHLY"),
+        ("RRULE:FREQ=DAILY;COUNT=1;UNTIL=20270101 from 2026-12-01", "UNTIL or COUNT, not both", "leave one out"),
+        ("DTSTART:20261201T170000 EXRULE:FREQ=DAILY", "EXRULE has no meaning here", "except RRULE:"),
+        ("DTSTART;TZID=Europe/Berln:20261201T170000", "there is no zone", "did you mean Europe/Berlin?"),
+        ("0 9 * * 1 except", "are missing here", "write them"),
+        ("0 9 * * 1 except except", "are missing here", "write them"),
+        ("(0 9 * * 1", "is not closed", "write )"),
+        ("0 9 * * 1)", "has no beginning", "leave it out"),
+        ("every day at 09:00 not on weekends", "`not` does not go on", "by except, only"),
+        ("every day at 09:00 until 2027-01-01 or 0 9 * * 1", "`or` stands behind a clause", "parentheses"),
+        ("30 February at 09:00", "February has 1 to 29 days", ""),
+        ("0 9 * * 1 or 0 10 * * 2 until 2027-01-01", "the last part alone or to all", "parentheses"),
+        ("0 9 * * 1 zone Mars", "there is no zone", "write an IANA name"),
+        ("0 9 * * 1 from", "says nothing", "from 2026-12-01"),
+        ("0 9 * * 1 except holidays:Germny", "no country `Germny`", "did you mean holidays:DE"),
+        ("0 9 * * 1 except holidays:DE-XW", "has no part `XW`", "DE-NW"),
+        ("0 9 * * 1 except downtimes.ics", "may not be read here", "say which folder"),
+        ("(" * 60 + "0 9 * * 1" + ")" * 60, "nested too deeply", "leave some out"),
+        ("0 9 * * 1 or " * 2000, "too long", "shorter"),
+        ("0 9 * * 1" + " or 0 9 * * 2" * 101, "more than 50 parts", "one list"),
+        ("2026-12-24" + " at 09:00" * 900, "more than 50 parts", "one list"),
+        ("0 9 * * 1 zone A" + "/a" * 3000, "there is no zone", "IANA name"),
+    ],
+)
+def test_what_is_refused_is_refused_with_a_cure(text: str, message: str, cure: str) -> None:
+    """The reason, its place, and what to write instead."""
+    with pytest.raises(InvalidSchedule) as caught:
+        read_schedule(text, zone="UTC")
+    found = caught.value.diagnostics
+    assert any(message in each.message and cure in (each.help or "") for each in found), str(caught.value)
+    assert all(each.span is not None for each in found)
+
+
+def test_all_faults_come_at_once_in_their_order() -> None:
+    """Whatever language they are in."""
+    text = "every mondy at 25:00 except holidays:XX or 0 99 * * * zone Mars"
+    with pytest.raises(InvalidSchedule) as caught:
+        read_schedule(text, zone="UTC")
+    places = [each.span and each.span.text for each in caught.value.diagnostics]
+    assert places == ["mondy", "25:00", "XX", "99", "Mars"]
+
+
+def test_a_zone_may_be_the_texts_own() -> None:
+    """By zone, by a calendar event's suffix, by TZID; days on the right go by the zone on the left."""
+    for text in (
+        "0 9 * * * zone America/New_York",
+        "09:00 America/New_York",
+        "DTSTART;TZID=America/New_York:20200101T090000 RRULE:FREQ=DAILY",
+        "(every day at 09:00 zone America/New_York) except 2026-01-01",
+    ):
+        assert read_schedule(text, zone="Asia/Tokyo").zone.name == "America/New_York"
+        assert runs(text, "Asia/Tokyo", 1) == ["Tue 12-01 09:00"]
+    late = read_schedule("23:30 America/New_York except 2026-12-01", zone="Asia/Tokyo")
+    assert f"{late.zone.moment(late.next(NOW + 86_400) or 0):%m-%d}" == "12-02"
+    with pytest.raises(UnknownZone):
+        read_schedule("@daily", zone="Mars")
+
+
+def test_h_is_chosen_by_the_name_and_stays() -> None:
+    """Jobs of different names spread over the hour; one of them is always at the same minute."""
+    found = {runs("H * * * *", name=f"job {n}", most=1)[0] for n in range(200)}
+    assert len(found) > 50
+    assert runs("H H(2-4) * * * name nightly") == runs("H H(2-4) * * *", name="nightly")
+    assert len(set(runs("H/15 * * * *", name="x", most=4))) == 4
+    spec = read_schedule("H(0-29) 3 H * H", zone="UTC", name="x").spec
+    assert spec is not None
+    assert max(spec.bits[0].bit_length() - 1, 0) <= 29
+    assert spec.bits[2].bit_length() - 1 <= 28
+
+
+def test_five_fields_are_known_as_such() -> None:
+    """Their spec is the canonical one of HTCondor's manual."""
+    assert str(read_schedule("*/5 6-8 * JAN mon-fri", zone="UTC").spec) == "*/5 6-8 * 1 1-5"
+    assert read_schedule("0 6 L * *", zone="UTC").spec is None
+
+
+def test_six_fields_with_seconds_first_come_with_a_warning() -> None:
+    """Quartz counts weekdays otherwise."""
+    found = read_schedule("0 0 9 ? * 2-6", zone="UTC")
+    assert [each.kind for each in found.warnings] == ["schedule-quartz"]
+
+
+def test_a_span_keeps_its_place_in_errors() -> None:
+    """Of a file's own line."""
+    source = Source("executable = x\n# crondor: schedule = every mondy at 09:00\nqueue\n", "nightly.sub")
+    line = schedule_line(source)
+    assert line is not None
+    assert line.text == "every mondy at 09:00"
+    with pytest.raises(InvalidSchedule) as caught:
+        read_schedule(line, zone="UTC")
+    assert str(caught.value).startswith("nightly.sub:2:29: error: cannot read `mondy` here")
+
+
+def test_a_file_has_one_schedule_line() -> None:
+    """Two are refused, none is None."""
+    assert schedule_line(Source("executable = x\nqueue\n")) is None
+    with pytest.raises(InvalidSchedule):
+        schedule_line(Source("# crondor: schedule = @daily\n#crondor:schedule=@weekly\n"))
+
+
+EVENTS = """\
+BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//x//
+BEGIN:VEVENT
+UID:down
+DTSTART:20261202T100000Z
+DURATION:PT2H30M
+END:VEVENT
+BEGIN:VEVENT
+UID:weekly
+DTSTART;TZID=Europe/Berlin:20261203T120000
+DTEND;TZID=Europe/Berlin:20261203T130000
+RRULE:FREQ=WEEKLY;COUNT=3
+EXDATE;TZID=Europe/Berlin:20261210T120000
+END:VEVENT
+BEGIN:VEVENT
+UID:days
+DTSTART;VALUE=DATE:20261224
+DTEND;VALUE=DATE:20261227
+RRULE:FREQ=YEARLY
+END:VEVENT
+BEGIN:VEVENT
+UID:gone
+STATUS:CANCELLED
+DTSTART:20261205T000000Z
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+def in_folder(folder: Path, text: str) -> WrittenSchedule:
+    """Read a schedule that may name the files of a folder."""
+    return read_schedule(text, zone="UTC", files=Files([str(folder)], base=str(folder)))
+
+
+def test_a_calendar_file_starts_events_or_takes_their_time(tmp_path: Path) -> None:
+    """As a schedule their starts; right of except and only all of their time, days and repetitions too."""
+    (tmp_path / "down.ics").write_text(EVENTS, "utf-8")
+    starts = list(islice(in_folder(tmp_path, "down.ics").between(NOW, 1 << 40), 4))
+    assert [datetime.fromtimestamp(at, tz=None).astimezone().timestamp() for at in starts] == starts
+    zone = in_folder(tmp_path, "down.ics").zone
+    assert [f"{zone.moment(at):%m-%d %H:%M}" for at in starts] == [
+        "12-02 10:00",
+        "12-03 11:00",
+        "12-17 11:00",
+        "12-24 00:00",
+    ]
+    gone = set(in_folder(tmp_path, "every 30 minutes").between(NOW, NOW + 40 * 86_400)) - set(
+        in_folder(tmp_path, "every 30 minutes except down.ics").between(NOW, NOW + 40 * 86_400)
+    )
+    assert len(gone) == 5 + 2 + 2 + 3 * 48
+    only = in_folder(tmp_path, "every 30 minutes only down.ics")
+    assert set(only.between(NOW, NOW + 40 * 86_400)) == gone
+
+
+@pytest.mark.parametrize("text", ["", "no calendar", "BEGIN:VCALENDAR\n", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nRRULE:x\n"])
+def test_a_broken_calendar_file_is_a_fault(tmp_path: Path, text: str) -> None:
+    """Never a traceback."""
+    (tmp_path / "x.ics").write_text(text, "utf-8")
+    with pytest.raises(InvalidSchedule):
+        in_folder(tmp_path, "every hour except x.ics")
+    with pytest.raises(InvalidSchedule):
+        in_folder(tmp_path, "every hour except ../x.ics")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RRULE:FREQ=MINUTELY;BYMONTH=2;BYMONTHDAY=30 from 2026-12-01",
+        "RRULE:FREQ=MINUTELY;COUNT=999999999 from 2026-12-01",
+        "RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO;COUNT=99 from 2026-12-01",
+        "RRULE:FREQ=YEARLY;BYDAY=MO,TU,WE;BYSETPOS=-366 from 2026-12-01",
+        "RRULE:FREQ=HOURLY;INTERVAL=999999999 from 2026-12-01",
+        "0 0 30 2 * 2026-2200",
+        "every 99999 months from 2026-12-01",
+        "* * * * * only 0 0 29 2 1 only holidays:DE",
+    ],
+)
+def test_what_seldom_or_never_fires_is_found_soon(text: str) -> None:
+    """The years are walked by their days, none by its minutes."""
+    try:
+        found = read_schedule(text, zone="Europe/Berlin")
+    except InvalidSchedule:
+        return
+    found.next(NOW)
+    found.previous(NOW)
