@@ -127,7 +127,8 @@ def test_text_behind_an_end() -> None:
 
 def test_a_knob_with_a_mistyped_beginning() -> None:
     """The list and the routes, with what is meant; knobs of other daemons are left alone."""
-    text = "JOB_ROTUER_ROUTE_NAMES = A\nJOB_ROUTR_ROUTE_A = x\nOB_ROUTER_ROUTE_A = x\nJOB_ROUTERS_ROUTE_B = x\nMY_ROUTER_X = 1\n"
+    text = "JOB_ROTUER_ROUTE_NAMES = A\nJOB_ROUTR_ROUTE_A = x\nOB_ROUTER_ROUTE_A = x\nJOB_ROUTERS_ROUTE_B = x\n"
+    text += "MY_ROUTER_X = 1\n"
     assert [each for each in found(text) if each.startswith("CRN604")] == [f"CRN604 {line}" for line in (1, 2, 3, 4)]
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 from crondor.classad.errors import ClassAdSyntaxError
@@ -236,6 +237,8 @@ def _value(text: str | None) -> str | None:
         return None if sign else str(value).lower()
     if isinstance(value, int):
         return f"{sign}{value}"
+    if isinstance(value, float):
+        return f"{sign}{value!r}" if isfinite(value) else None
     return _string(value) if isinstance(value, str) and not sign else None
 
 

@@ -7,7 +7,7 @@ together. The jobs are the same each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
 from crondor.classad.tree import Binary, Call, Node, Ternary, Unary, bare, nodes
-from crondor.router.compare.models import Assignment, ValuePool, merged, references, sample
+from crondor.router.compare.models import Assignment, ValuePool, in_turn, merged, references, samples
 from crondor.router.compare.read_rules import ReadRules
 from crondor.router.match.clusters import meets
 from crondor.router.table.job_ids import id_text
@@ -131,7 +131,7 @@ class _Maker:
             for table, of_table in zip(self._tables, reached, strict=True)
             for route, found in zip(table.routes, of_table, strict=True)
         ]
-        yield from _in_turn(varied)
+        yield from in_turn(varied)
 
     def _constraint(self, table: RoutingTable) -> list[Assignment]:
         asked = table.settings.source_constraint
@@ -222,10 +222,10 @@ class _Maker:
         conditions = (condition for read in reads for condition in read.conditions)
         found.update(dict.fromkeys(name for condition in conditions for name in references(condition)))
         for pattern in (pattern for read in reads for pattern in read.patterns):
-            made = sample(pattern)
-            if made.isidentifier() and made.isascii():
-                found.setdefault(lower(made))
-                self._spelled.setdefault(lower(made), made)
+            for made in samples(pattern):
+                if made.isidentifier() and made.isascii():
+                    found.setdefault(lower(made))
+                    self._spelled.setdefault(lower(made), made)
         return [name for name in found if name not in _KEPT][:_MOST_NAMES]
 
     def _values(self, name: str) -> list[str | None]:
@@ -283,16 +283,3 @@ def _is_truth(node: Node) -> bool:
     if isinstance(node, Binary):
         return node.op not in {"+", "-", "*", "/", "%", "[]"}
     return isinstance(node, Unary) and node.op == "!"
-
-
-def _in_turn(each: Iterable[Iterator[Assignment]]) -> Iterator[Assignment]:
-    """Yield from iterators in turn, until all are at their end."""
-    left = list(each)
-    while left:
-        still = []
-        for one in left:
-            found = next(one, None)
-            if found is not None:
-                yield found
-                still.append(one)
-        left = still

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import TypeAlias
 
 from crondor.classad.ad import ClassAd
@@ -27,6 +27,9 @@ MOST_MODELS = 8
 """Assignments that are kept for one truth value of one expression."""
 _MOST_VALUES = 64
 _MOST_TRIED = 256
+_MOST_TURNS = 4
+_MOST_MEMBERS = 4  # of a list in a text, of choices in a regular expression
+_SCALE = (*(-(1 << power) for power in range(40, -1, -3)), 0, *(1 << power for power in range(0, 41, 3)))
 _COMPARISONS = frozenset(("<", "<=", "==", ">=", ">", "!=", "=?=", "=!=", "is", "isnt"))
 _SCOPES = frozenset(("my", "target", "self"))
 _EITHER: tuple[str | None, ...] = ("true", "false", "1", "0", "2", None)
@@ -76,8 +79,8 @@ class ValuePool:
                 self._add(name, *_around(each))
         if len(names) == 1:
             root = self._root(node, names[0])
-            if root is not None:
-                self._add(names[0], *(str(root + step) for step in (-1, 0, 1)))
+            roots = self._turns(node, names[0]) if root is None and constants else [root]
+            self._add(names[0], *(str(each + step) for each in roots if each is not None for step in (-1, 0, 1)))
 
     def _root(self, node: Binary, name: str) -> int | None:
         """Return where the two sides meet, if they are linear in one attribute."""
@@ -94,6 +97,21 @@ class ValuePool:
         root = -points[0] / slope
         return round(root) if abs(root) < 1 << 53 else None
 
+    def _turns(self, node: Binary, name: str) -> list[int]:
+        """Return where a comparison becomes true, or ceases to be, among whole numbers; found by halving."""
+        code = code_of(node)
+        found = []
+        for low, high in pairwise(_SCALE):
+            first = self.is_true(code, {name: str(low)})
+            if first is self.is_true(code, {name: str(high)}):
+                continue
+            begin, end = low, high
+            while end - begin > 1:
+                middle = (begin + end) // 2
+                begin, end = (middle, end) if self.is_true(code, {name: str(middle)}) is first else (begin, middle)
+            found.append(end)
+        return found[:_MOST_TURNS]
+
     def _called(self, node: Call) -> None:
         names, constants = references(node), _constants(node)
         texts = [each for each in constants if isinstance(each, str)]
@@ -101,8 +119,8 @@ class ValuePool:
         for name in names:
             self._add(name, *(text for each in constants if not isinstance(each, str) for text in _around(each)))
             for text in texts:
-                made = sample(text) if is_pattern else text
-                self._add(name, print_string(made), print_string(f"{made}-x"), print_string(f"x,{made}"))
+                for made in samples(text) if is_pattern else (text, *re.findall(r"[^, ]+", text)[:_MOST_MEMBERS]):
+                    self._add(name, print_string(made), print_string(f"{made}-x"), print_string(f"x,{made}"))
 
     def _value(self, code: Code, assignment: Mapping[str, str | None]) -> object:
         try:
@@ -124,23 +142,22 @@ class ValuePool:
 
     def _models(self, node: Node, *, want: bool) -> list[Assignment]:
         if isinstance(node, Unary) and node.op == "!":
-            return self.models(node.operand, want=not want) + self._atom(node, want=want)[:2]
+            found = in_turn([iter(self.models(node.operand, want=not want)), iter(self._atom(node, want=want))])
+            return _few(self._that(node, found, want=want))
         if isinstance(node, Binary) and node.op in {"&&", "||"}:
             deciding = node.op == "||"  # either side alone decides for this value
             left, right = node.left, node.right
             pairs = [(want, not want), (not want, want)] if want is deciding else []
             pairs.append((want, want))
-            found = [
-                made
-                for first, second in pairs
-                for made in merged(self.models(left, want=first), self.models(right, want=second))
-            ]
+            found = in_turn(
+                [merged(self.models(left, want=first), self.models(right, want=second)) for first, second in pairs]
+            )
             return _few(self._that(node, found, want=want))
         if isinstance(node, Ternary) or (isinstance(node, Call) and node.name.lower() == "ifthenelse"):
             test, yes, no = (node.test, node.yes, node.no) if isinstance(node, Ternary) else (*node.arguments, None)[:3]
             if test is not None and yes is not None and no is not None:
-                found = list(merged(self.models(test, want=True), self.models(yes, want=want)))
-                found += merged(self.models(test, want=False), self.models(no, want=want))
+                chosen = merged(self.models(test, want=True), self.models(yes, want=want))
+                found = in_turn([chosen, merged(self.models(test, want=False), self.models(no, want=want))])
                 return _few(self._that(node, found, want=want))
         return self._atom(node, want=want)
 
@@ -192,17 +209,41 @@ def merged(left: Iterable[Assignment], right: Iterable[Assignment]) -> Iterator[
                 yield {**one, **other}
 
 
-def sample(pattern: str) -> str:
-    """Return a text that a simple regular expression matches, or something near it."""
-    text = re.sub(r"\(\?[a-zA-Z]+\)", "", pattern)
-    text = re.sub(r"\((?:\?:)?([^()|]*)(?:\|[^()]*)?\)", r"\1", text).partition("|")[0]
+def in_turn(each: Iterable[Iterator[Assignment]]) -> Iterator[Assignment]:
+    """Yield from iterators in turn, until all are at their end."""
+    left = list(each)
+    while left:
+        still = []
+        for one in left:
+            found = next(one, None)
+            if found is not None:
+                yield found
+                still.append(one)
+        left = still
+
+
+def samples(pattern: str) -> tuple[str, ...]:
+    """Return texts that a simple regular expression matches, or something near them: what may be repeated, and not."""
+    plain = re.sub(r"\(\?[a-zA-Z]+\)", "", pattern[:1000])
+    choices = [plain]
+    for found in re.finditer(r"\((?:\?:)?([^()]*\|[^()]*)\)", plain):
+        choices += [plain[: found.start()] + one + plain[found.end() :] for one in found[1].split("|")[1:_MOST_MEMBERS]]
+    choices += plain.split("|")[1:_MOST_MEMBERS] if "(" not in plain else []
+    made = [_sample(choice, times) for choice in choices for times in (1, 2, 0)]
+    return tuple(dict.fromkeys(made))[: 3 * _MOST_MEMBERS]
+
+
+def _sample(pattern: str, times: int) -> str:
+    """Return a text for a regular expression, in which what may be repeated is there so often."""
+    text = re.sub(r"\((?:\?:)?([^()|]*)(?:\|[^()]*)?\)", r"\1", pattern).partition("|")[0]
     text = re.sub(r"\[\^[^\]]*\]", "x", text)
     text = re.sub(r"\[(.)[^\]]*\]", r"\1", text)
     text = re.sub(r"\\[dD]", "1", text)
     text = re.sub(r"\\[wWsS]", "a", text)
     text = re.sub(r"\{[0-9,]*\}", "", text)
-    text = re.sub(r"(?<!\\)\.[*+]?\??", "x", text)
-    return re.sub(r"\\(.)", r"\1", re.sub(r"(?<!\\)[*+?^$]", "", text))
+    text = re.sub(r"(?<!\\)\.", "x", text)
+    text = re.sub(r"(\\?.)([*+?])\??", lambda found: found[1] * (times or int(found[2] == "+")), text)
+    return re.sub(r"\\(.)", r"\1", re.sub(r"(?<!\\)[\^$]", "", text))
 
 
 def _constants(node: Node) -> list[object]:
@@ -222,7 +263,7 @@ def _around(value: object) -> tuple[str, ...]:
     if isinstance(value, float):
         return (repr(value), repr(value - 0.5), repr(value + 0.5)) if abs(value) < 1e300 else (repr(1e300),)
     if isinstance(value, str):
-        return (print_string(value), print_string(f"{value}-x"))
+        return (print_string(value), print_string(value.swapcase()), print_string(f"{value}-x"))
     return ("true", "1")
 
 

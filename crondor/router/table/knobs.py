@@ -118,9 +118,9 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
         name = key.removeprefix(f"{configuration.subsystem.lower()}.")
         meant = _mistyped_begin(name)
         if meant is not None:
-            near = f"{_BEGIN.upper()}{meant.upper() if _BEGIN + meant in _NAMES else knob.name[-len(meant) :]}"
+            written = f"{_BEGIN.upper()}{meant.upper() if _BEGIN + meant in _NAMES else knob.name[-len(meant) :]}"
             message = f"no job router of HTCondor looks at {knob.name}"
-            yield _said("route-knob-unknown", message, knob.name_span, f"did you mean {near}?", near)
+            yield _said("route-knob-unknown", message, knob.name_span, f"did you mean {written}?", written)
             continue
         if not name.startswith(("job_router", "jobrouter")) or name in _NAMES or _OF_ANY_DAEMON.fullmatch(name):
             continue
