@@ -64,17 +64,27 @@ def _unreached(report: DiffReport, each: Unreached) -> list[str]:
 
 
 def _copies(report: DiffReport) -> Iterator[list[str]]:
+    """Yield what differs on one route, or on one that has another name now; of a job that moves the names alone."""
+    added, dropped = report.found.routes[:2]
+    moved: dict[str, list[str]] = {}
     for each in report.found.copies:
-        yield [f"{_way(each)}, {each.name or 'the copy cannot be made'}: {plural(each.jobs, 'job')}", *_texts(each)]
+        is_renamed = each.old_route in dropped and each.new_route in added
+        if each.old_route == each.new_route or is_renamed:
+            head = f"{_way(each)}, {each.name or 'the copy cannot be made'}: {plural(each.jobs, 'job')}"
+            yield [head, *_texts(report, each)]
+        else:
+            moved.setdefault(_way(each), []).append(each.name or "the copy cannot be made")
+    yield from ([f"{way}: {', '.join(names)}"] for way, names in moved.items())
 
 
 def _way(each: CopyChange) -> str:
     return each.new_route if each.old_route == each.new_route else f"{each.old_route} -> {each.new_route}"
 
 
-def _texts(each: CopyChange) -> Iterator[str]:
+def _texts(report: DiffReport, each: CopyChange) -> Iterator[str]:
     for pair in each.pairs:
-        yield f"    {text_words(pair.old)} -> {text_words(pair.new)}   (job {pair.job})"
+        shown = "" if pair.job in report.chosen else f"   (job {pair.job})"
+        yield f"    {text_words(pair.old)} -> {text_words(pair.new)}{shown}"
     if each.is_cut:
         yield "    ..."
 
