@@ -92,8 +92,8 @@ def read_pool(
     from crondor.config import Configuration, read_config, read_host_config  # noqa: PLC0415
     from crondor.knowledge.releases import NEWEST  # noqa: PLC0415
     from crondor.transform import TransformFacts  # noqa: PLC0415
+    from crondor_cli.common.config_files import check_paths  # noqa: PLC0415
     from crondor_cli.common.jobs import files_of, read_source  # noqa: PLC0415
-    from crondor_cli.common.route_options import check_paths  # noqa: PLC0415
 
     version = (target or NEWEST).version
     context = Context(now=clock.now, zone=clock.zone)
