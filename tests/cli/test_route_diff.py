@@ -103,6 +103,19 @@ def test_files_that_both_have_and_folders() -> None:
     assert found.data["settings"] == [{"route": "Large", "name": "MaxJobs", "old": "510", "new": "520"}]
 
 
+def test_trees() -> None:
+    """A folder with an etc/condor is read as if it were the root; with --ce it is etc/condor-ce that counts."""
+    for name, text in (("a", OLD), ("b", NEW)):
+        for folder, of in (("etc/condor", text), ("etc/condor-ce", OLD)):
+            Path(name, folder).mkdir(parents=True)
+            Path(name, folder, "condor_config").write_text(f"LOCAL_CONFIG_FILE = /{folder}/r.conf\n", encoding="utf-8")
+            Path(name, folder, "r.conf").write_text(of, encoding="utf-8")
+    found = crondor("route", "diff", "a", "b", "--format", "json")
+    assert (found.status, found.data["settings"][0]["new"]) == (1, "20")
+    assert crondor("route", "diff", "a", "b", "--ce").status == 0
+    assert crondor("route", "diff", "a", "b", "--config", "old.conf").status == 2
+
+
 def test_trouble() -> None:
     """A file that is not there, jobs that cannot be read, no routes on either side, options that do not go together."""
     assert crondor("route", "diff", "old.conf", "none.conf").status == 2
@@ -130,3 +143,21 @@ def test_text_of_strangers_stays_text() -> None:
     queue = JOB.format(1, 'RequestMemory = 8000\nQueue = "short"\nTag = "\\033[31m"')
     found = diff("--ads", "-", stdin=queue)
     assert "\x1b" not in found.out
+
+
+def test_old_routes_and_their_conversion() -> None:
+    """With --legacy old routes are live, and what the conversion makes of them does the same."""
+    Path("legacy.conf").write_text(
+        "JOB_ROUTER_USE_DEPRECATED_ROUTER_ENTRIES = true\nJOB_ROUTER_ENTRIES @=end\n"
+        '[ Name = "A"; TargetUniverse = 5; Requirements = RequestMemory < 8000; '
+        "set_Foo = 5; eval_set_Bar = RequestCpus * 2; ]\n"
+        "@end\n",
+        encoding="utf-8",
+    )
+    assert crondor("route", "convert", "--config", "legacy.conf", "-o", "converted.conf").status == 0
+    same = crondor("route", "diff", "legacy.conf", "converted.conf", "--legacy", "--format", "json")
+    assert (same.data["moved"], same.data["routes"]["added"]) == ([], [])
+    assert [each["attribute"] for each in same.data["copies"]] == []
+    text = Path("converted.conf").read_text(encoding="utf-8").replace("< 8000", "<= 8000")
+    Path("converted.conf").write_text(text, encoding="utf-8")
+    assert crondor("route", "diff", "legacy.conf", "converted.conf", "--legacy", "--format", "json").data["moved"]

@@ -43,10 +43,11 @@ Examples:
   crondor route diff old.conf new.conf --config 01-common.conf --spec job.sub
   crondor route diff /etc/condor-ce/config.d staging/config.d \\
       --format markdown > comment.md
+  crondor route diff --ce / image/
 
-OLD and NEW are files, or folders of files as HTCondor reads a LOCAL_CONFIG_DIR; --config names files that stand before
-both. Without --ads and --spec jobs are made from what the routes ask for: both sides of each comparison, each branch.
-No route is taken for full or throttled.
+OLD and NEW are files, folders of files as HTCondor reads a LOCAL_CONFIG_DIR, or trees with an etc/condor or, with --ce,
+an etc/condor-ce; --config names files that stand before both. Without --ads and --spec jobs are made from what the
+routes ask for: both sides of each comparison, each branch. No route is taken for full or throttled.
 
 Exit status, as of diff(1): 0 no difference, 1 they differ, 2 trouble (wrong usage, a file or job that cannot be
 read, no routes on either side)."""
@@ -68,6 +69,7 @@ _FORMS: dict[str, Callable[[DiffReport], Iterator[str]]] = {
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--config", metavar="FILE", multiple=True, help="A file that stands before OLD and before NEW.")
+@click.option("--ce", is_flag=True, help="As the programs of HTCondor-CE: /etc/condor-ce, and what it sets.")
 @ads_option
 @click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file: its jobs.")
 @click.option("--made", is_flag=True, help="Jobs made from what the routes ask for (without --ads and --spec: so).")
@@ -81,6 +83,7 @@ def command(
     old: str,
     new: str,
     config: tuple[str, ...],
+    ce: bool,
     ads: tuple[str, ...],
     specs: tuple[str, ...],
     made: bool,
@@ -103,7 +106,7 @@ def command(
     paths = (*find(specs), *ads)
     files = JobFiles(paths, clock_of(now, tz), surroundings, job_owner, lenient, ignore_prior_routing)
     files.check((old, new, *config))
-    given = LoadingOptions(config, surroundings.allow_dirs, legacy)
+    given = LoadingOptions(config, ce, surroundings.allow_dirs, legacy)
     try:
         sides = load_side(old, given, files.context), load_side(new, given, files.context)
     except CrondorError as error:

@@ -15,6 +15,7 @@ from crondor.router import RoutingTable
 from crondor.router.compare import chosen_of, made_jobs, record, unmet
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_files import ConfigFiles, config_options
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import (
     Surroundings,
@@ -70,21 +71,19 @@ _FORMS: dict[str, Callable[..., Iterator[str]]] = {
 class TestOptions(NamedTuple):
     """How tables are loaded."""
 
-    config: tuple[str, ...]
+    config: ConfigFiles
     allow_dirs: tuple[str, ...]
     legacy: bool
     context: Context
 
-    def table(self, config: tuple[str, ...]) -> RoutingTable:
-        """Return the table of the files of the command line, or else of some others, and say what is wrong with it.
+    def table(self, named: tuple[str, ...]) -> RoutingTable:
+        """Return the table of what the command line names, or else of some files, and say what is wrong with it.
 
         Raises UsageError where there are none.
         """
-        paths = self.config or config
-        if not paths:
-            raise click.UsageError('name the configuration: --config FILE, or config = ["FILE"] in the file of tests')
+        config = self.config._replace(paths=named) if self.config.is_host and named else self.config
         try:
-            table = load_route_table(paths, self.allow_dirs, self.context, legacy=self.legacy)
+            table = load_route_table(config, self.allow_dirs, self.context, legacy=self.legacy)
         except CrondorError as error:
             raise UsageProblem(error) from None
         show_faults(table)
@@ -93,7 +92,7 @@ class TestOptions(NamedTuple):
 
 @click.command("test", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Whether routes do what a file expects.")
 @click.argument("tests", nargs=-1, metavar="[FILE]...")
-@click.option("--config", metavar="FILE", multiple=True, help="The configuration, in place of that the file names.")
+@config_options
 @click.option("--record", "records", is_flag=True, help="Write a file of tests: what the routes do today.")
 @ads_option
 @click.option("-q", "--quiet", is_flag=True, help="Print what fails and no summary.")
@@ -104,7 +103,7 @@ class TestOptions(NamedTuple):
 @format_option(*_FORMS, text="How to print the result.")
 def command(
     tests: tuple[str, ...],
-    config: tuple[str, ...],
+    config: ConfigFiles,
     records: bool,
     ads: tuple[str, ...],
     quiet: bool,
@@ -126,7 +125,7 @@ def command(
         if tests:
             raise click.UsageError("--record writes a file of tests, to -o FILE: name none to read")
         files = JobFiles(ads, clock, surroundings)
-        files.check(config)
+        files.check(config.paths)
         _write(out, _recorded(given, files, os.path.dirname(out)))
         return
     if not tests or ads:
@@ -167,7 +166,7 @@ def _recorded(given: TestOptions, files: JobFiles, folder: str) -> list[str]:
         jobs = ((f"job {job.id}", chosen_of(table, job.ad)) for job in files.jobs(AdFindings()))
     else:
         jobs = ((_name(job.chosen), job.chosen) for job in made_jobs([table], given.context))
-    seen = [os.path.relpath(path, folder or ".") if path != "-" else path for path in given.config]
+    seen = [os.path.relpath(path, folder or ".") if path != "-" else path for path in given.config.paths]
     return list(written(record(table, jobs, given.context), seen))
 
 

@@ -12,13 +12,15 @@ import click
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import RoutingTable
+from crondor_cli.common.config_files import ConfigFiles
 from crondor_cli.common.route_options import load_route_table
 
 _LEFT_OUT = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew|.*\.dpkg-(?:old|dist|new|tmp)").fullmatch
+_ROOTS = ("etc/condor/condor_config", "etc/condor-ce/condor_config")
 
 
 class Side(NamedTuple):
-    """One configuration: what it was called, its files in their order, and its table."""
+    """One configuration: what it was called, the files that were named, in their order, and its table."""
 
     name: str
     files: tuple[str, ...]
@@ -31,17 +33,26 @@ class Side(NamedTuple):
 
 
 class LoadingOptions(NamedTuple):
-    """What both are read with: files that stand before either, folders to include from, old routes."""
+    """What both are read with: files before either, HTCondor-CE's rules, folders to include from, old routes."""
 
     base: tuple[str, ...]
+    is_entrypoint: bool
     allow_dirs: tuple[str, ...]
     legacy: bool
 
 
 def load_side(name: str, given: LoadingOptions, context: Context) -> Side:
     """Load a configuration. Raises as load_config() does."""
-    files = (*given.base, *files_of_side(name))
-    return Side(name, files, load_route_table(files, given.allow_dirs, context, legacy=given.legacy))
+    if _is_tree(name):
+        config = ConfigFiles(given.base, name, given.is_entrypoint)
+        if given.base:
+            message = f"'{printable(name)}' is a tree with a configuration of its own: leave out --config"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        shown: tuple[str, ...] = (name,)
+    else:
+        shown = (*given.base, *files_of_side(name))
+        config = ConfigFiles(shown, None, given.is_entrypoint)
+    return Side(name, shown, load_route_table(config, given.allow_dirs, context, legacy=given.legacy))
 
 
 def files_of_side(name: str) -> tuple[str, ...]:
@@ -55,6 +66,11 @@ def files_of_side(name: str) -> tuple[str, ...]:
     if not found:
         raise click.UsageError(f"'{printable(name)}' holds no file", click.get_current_context(silent=True))
     return found
+
+
+def _is_tree(name: str) -> bool:
+    """Say whether a folder is the root of a tree in which HTCondor or HTCondor-CE is configured."""
+    return any(os.path.isfile(os.path.join(name, root)) for root in _ROOTS)
 
 
 def _below(folder: str, names: Iterable[str]) -> Iterator[str]:

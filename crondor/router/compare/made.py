@@ -14,8 +14,18 @@ from typing import NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
-from crondor.classad.tree import Binary, Call, Node, Ternary, Unary, bare, nodes
-from crondor.router.compare.models import Assignment, ValuePool, in_turn, merged, references, samples
+from crondor.classad.tree import Binary, Call, Node, Ternary, Unary, bare, measure, nodes
+from crondor.router.compare.models import (
+    MOST_NODES,
+    Assignment,
+    ValuePool,
+    distinct,
+    in_turn,
+    merged,
+    of_job,
+    references,
+    samples,
+)
 from crondor.router.compare.read_rules import ReadRules
 from crondor.router.match.clusters import meets
 from crondor.router.table.job_ids import id_text
@@ -24,10 +34,11 @@ from crondor.router.table.table import RoutingTable
 
 MOST_MADE = 5000
 """Jobs that are made at most."""
-_MOST_ASKED = 3_000_000  # jobs times routes
+_MOST_ASKED = 1_000_000  # jobs times routes
 _MOST_NAMES = 200  # attributes of one route that are varied
 _MOST_MIXED = 24  # jobs of one route in which all attributes differ
 _MOST_PAIRS = 500
+_MOST_DECIDING = 200  # parts of one expression
 _MOST_BEGUN = 3  # jobs of one route that are varied
 _PRIMES = (1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 _ANY: tuple[str | None, ...] = ("3", '"text"', "true", "1 + 1", "undefined", None)
@@ -135,7 +146,7 @@ class _Maker:
 
     def _constraint(self, table: RoutingTable) -> list[Assignment]:
         asked = table.settings.source_constraint
-        return [{}] if asked is None else self._pool.models(asked.tree, want=True) or [{}]
+        return [{}] if asked is None else self._pool.models(of_job(asked.tree), want=True) or [{}]
 
     def _wanted(self, table: RoutingTable, route: Route, *, want: bool) -> list[Assignment]:
         """Return what meets a route's requirements, or does not, and the source constraint."""
@@ -199,8 +210,8 @@ class _Maker:
             return
         pairs = ((other, other.route(route.name)) for other in self._tables)
         reads = [ReadRules.of_route(other, same) for other, same in pairs if same is not None]
-        conditions = dict.fromkeys(condition for read in reads for condition in read.conditions)
-        for node in dict.fromkeys(each for condition in conditions for each in _deciding(condition)):
+        conditions = distinct(condition for read in reads for condition in read.conditions)
+        for node in distinct(each for condition in conditions for each in islice(_deciding(condition), _MOST_DECIDING)):
             for model in (*self._pool.models(node, want=True), *self._pool.models(node, want=False)):
                 for basis in begun[:_MOST_BEGUN]:
                     yield {**model, **basis}
@@ -266,6 +277,8 @@ def _is_spoilt(chosen: Assignment) -> bool:
 
 def _deciding(condition: Node) -> Iterator[Node]:
     """Yield the parts of an expression that choose between others, and those that are true or false themselves."""
+    if measure(condition)[1] > MOST_NODES:
+        return
     for node in (bare(condition), *nodes(condition)):
         if isinstance(node, Ternary):
             yield bare(node.test)

@@ -17,8 +17,8 @@ from crondor.classad.evaluate import value_of
 from crondor.classad.operators import truth
 from crondor.classad.scope import Code, Context
 from crondor.classad.text import lower
-from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Ternary, Unary, bare, nodes
-from crondor.classad.unparse import print_string
+from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Ternary, Unary, bare, measure, nodes
+from crondor.classad.unparse import print_string, unparse
 from crondor.classad.values import UNDEFINED
 
 Assignment: TypeAlias = "dict[str, str | None]"
@@ -27,6 +27,11 @@ MOST_MODELS = 8
 """Assignments that are kept for one truth value of one expression."""
 _MOST_VALUES = 64
 _MOST_TRIED = 256
+_DEEPEST = 100  # operators in operators that are divided further
+_MANY = 40  # attributes of one question of which few values are tried together
+MOST_NODES = 2000
+"""Parts of an expression that is divided; a larger one is tried as a whole."""
+_MOST_WORK = 2_000_000  # attributes of jobs that are tried
 _MOST_TURNS = 4
 _MOST_MEMBERS = 4  # of a list in a text, of choices in a regular expression
 _SCALE = (*(-(1 << power) for power in range(40, -1, -3)), 0, *(1 << power for power in range(0, 41, 3)))
@@ -43,7 +48,9 @@ class ValuePool:
         self._context = context
         self.values: dict[str, dict[str | None, None]] = {}
         self.spelled: dict[str, str] = {}
-        self._known: dict[tuple[Node, bool], list[Assignment]] = {}
+        self._known: dict[tuple[int, bool], tuple[Node, list[Assignment]]] = {}
+        self._depth = 0
+        self._left = _MOST_WORK
         for condition in conditions:
             for node in nodes(condition):
                 self._look(node)
@@ -135,10 +142,18 @@ class ValuePool:
     def models(self, condition: Node, *, want: bool) -> list[Assignment]:
         """Return assignments under which a condition is true, or is not; each branch has its own, if it fits."""
         node = bare(condition)
-        known = self._known.get((node, want))
+        known = self._known.get((id(node), want))
         if known is None:
-            known = self._known[(node, want)] = self._models(node, want=want)
-        return known
+            is_large = not self._depth and measure(node)[1] > MOST_NODES
+            self._depth += 1
+            found = (
+                self._models(node, want=want)
+                if self._depth <= _DEEPEST and not is_large
+                else self._atom(node, want=want)
+            )
+            self._depth -= 1
+            known = self._known[(id(node), want)] = (node, found)
+        return known[1]
 
     def _models(self, node: Node, *, want: bool) -> list[Assignment]:
         if isinstance(node, Unary) and node.op == "!":
@@ -163,7 +178,12 @@ class ValuePool:
 
     def _that(self, node: Node, found: Iterable[Assignment], *, want: bool) -> Iterator[Assignment]:
         code = code_of(node)
-        return (each for each in found if self.is_true(code, each) is want)
+        for each in found:
+            self._left -= len(each) + 1
+            if self._left < 0:
+                return
+            if self.is_true(code, each) is want:
+                yield each
 
     def _atom(self, node: Node, *, want: bool) -> list[Assignment]:
         """Try the values of the attributes of a condition that is not divided further."""
@@ -173,7 +193,10 @@ class ValuePool:
         for name in names:
             values = self.of(name)
             tried.append(sorted(values, key=lambda text: text not in own) if own else values)
-        found = (dict(zip(names, values, strict=True)) for values in islice(product(*tried), _MOST_TRIED))
+        found = (
+            dict(zip(names, values, strict=True))
+            for values in islice(product(*tried), _MOST_TRIED if len(names) <= _MANY else 1)
+        )
         return _few(self._that(node, found, want=want))
 
 
@@ -187,6 +210,33 @@ def name_of(node: Reference) -> str | None:
     if isinstance(scope, Reference) and scope.scope is None and lower(scope.name) in _SCOPES:
         return lower(node.name)
     return None
+
+
+def of_job(node: Node) -> Node:
+    """Return a question about TARGET, the job, as one that is asked in the job's own ad; too deep a one as it is."""
+    return node if measure(node)[0] > _DEEPEST else _of_job(node)
+
+
+def _of_job(node: Node) -> Node:
+    made = node
+    if isinstance(node, Reference) and node.scope is not None:
+        scope = node.scope
+        is_job = isinstance(scope, Reference) and scope.scope is None and lower(scope.name) == "target"
+        made = node._replace(scope=None if is_job else _of_job(scope))
+    elif isinstance(node, Unary):
+        made = node._replace(operand=_of_job(node.operand))
+    elif isinstance(node, Binary):
+        made = node._replace(left=_of_job(node.left), right=_of_job(node.right))
+    elif isinstance(node, Ternary):
+        made = node._replace(test=_of_job(node.test), yes=_of_job(node.yes), no=_of_job(node.no))
+    elif isinstance(node, Call):
+        made = node._replace(arguments=tuple(_of_job(each) for each in node.arguments))
+    return made
+
+
+def distinct(trees: Iterable[Node]) -> tuple[Node, ...]:
+    """Return expressions, each once by its text: one that is nested deeply has no hash."""
+    return tuple({unparse(tree): tree for tree in trees}.values())
 
 
 def references(node: Node) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.text import lower
 from crondor.classad.tree import Node
+from crondor.router.compare.models import distinct, of_job
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
 from crondor.transform import Transform
@@ -49,7 +50,7 @@ class ReadRules:
         """Take all transforms of a table, and all that is asked beside."""
         transforms = (*table.before, *(route.transform for route in table.routes), *table.after)
         constraint = table.settings.source_constraint
-        asked = [constraint] if constraint is not None else []
+        asked = [Expression.of(of_job(constraint.tree))] if constraint is not None else []
         asked += [test for route in table.routes for test in tests_of(route)]
         return cls(transforms, dict(table.facts.knobs), tuple(asked))
 
@@ -116,7 +117,7 @@ class ReadRules:
         for transform in self.transforms:
             macros = {**self.knobs, **_assigned(transform)}
             trees += [tree for text in _evaluated(transform) if (tree := _parsed(text, macros)) is not None]
-        return tuple(dict.fromkeys(trees))
+        return distinct(trees)
 
     @cached_property
     def touched(self) -> tuple[str, ...]:

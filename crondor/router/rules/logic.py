@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from crondor.classad.tree import Binary, Literal, Node, Reference, Unary, bare
+from crondor.classad.tree import Binary, Literal, Node, Reference, Unary, bare, measure
 from crondor.classad.unparse import unparse
 from crondor.router.compare.models import name_of
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OPERATORS = frozenset(("<", "<=", ">", ">=", "==", "!=", "=?=", "is", "=!=", "isnt"))
+_LARGEST = 300  # nodes of an expression that is compared with another one
 _Point: TypeAlias = "float | str"
 
 
@@ -84,14 +85,18 @@ def leave_nothing(first: Comparison, second: Comparison) -> bool:
 
 def implies(node: Node, other: Node) -> bool:
     """Say whether another condition is true wherever one is, as far as comparisons with constants tell."""
+    return max(*measure(node), *measure(other)) <= _LARGEST and _implies(node, other)
+
+
+def _implies(node: Node, other: Node) -> bool:
     wanted = bare(other)
     if isinstance(wanted, Binary) and wanted.op == "&&":
-        return all(implies(node, each) for each in parts(wanted, "&&"))
+        return all(_implies(node, each) for each in parts(wanted, "&&"))
     choices = list(parts(node, "||"))
     if len(choices) > 1:
-        return all(implies(each, other) for each in choices)
+        return all(_implies(each, other) for each in choices)
     if isinstance(wanted, Binary) and wanted.op == "||":
-        return any(implies(node, each) for each in parts(wanted, "||"))
+        return any(_implies(node, each) for each in parts(wanted, "||"))
     return any(_follows(each, wanted) for each in parts(node, "&&"))
 
 

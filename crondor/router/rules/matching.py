@@ -64,11 +64,11 @@ def _wider(expression: Expression, asked: Mapping[Expression, Route]) -> Route |
     same = asked.get(expression)
     if same is not None:
         return same
-    earlier = list(asked.items())[:_MOST_EARLIER]
+    earlier = asked.items() if len(asked) <= _MOST_EARLIER else ()
     return next((route for other, route in earlier if implies(expression.tree, other.tree)), None)
 
 
-_MOST_EARLIER = 200
+_MOST_EARLIER = 60
 _LIMITS = ("JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE", "JOB_ROUTER_DEFAULT_MAX_IDLE_JOBS_PER_ROUTE")
 
 

@@ -171,6 +171,15 @@ def test_a_constraint_of_sources_is_compared_too() -> None:
     assert found.moved[0].why.startswith("JOB_ROUTER_SOURCE_JOB_CONSTRAINT: ")
 
 
+def test_a_constraint_is_asked_with_the_job_as_target() -> None:
+    """Both sides of it are made, and each branch."""
+    constraint = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT = TARGET.JobUniverse =?= 5 || {}\n"
+    old, new = (one("X > 5", config=constraint.format(text)) for text in ("TARGET.Y > 7", "!(TARGET.Y <= 8)"))
+    (moved,) = made(old, new).moved
+    assert (moved.old, moved.new, moved.witness.ad.text("Y")) == ("A", None, "8")
+    assert moved.witness.ad.text("JobUniverse") != "5"
+
+
 def test_routes_that_come_go_and_are_rejected() -> None:
     """Names have no case; a route that is left out says why."""
     old = table_of({"A": VANILLA + "REQUIREMENTS X", "B": VANILLA + "REQUIREMENTS Y"})
@@ -258,3 +267,10 @@ def test_made_jobs_are_the_same_each_time_and_bounded() -> None:
         ).moved
     }
     assert reached >= {f"R{number}" for number in range(200)}
+
+
+@pytest.mark.parametrize("operator", ["||", "&&"])
+def test_requirements_of_thousands_of_clauses_are_tried_as_a_whole(operator: str) -> None:
+    """In little time, and without a depth of calls."""
+    table = one(f" {operator} ".join(f"A{number} == {number}" for number in range(3000)))
+    assert made(table, table).is_empty
