@@ -2,7 +2,7 @@
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
 ``compile``, ``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``route-diff``,
-``hooks`` and ``pool``.
+``hooks``, ``queues`` and ``pool``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from benchmarks import (
     job_queue,
     pool,
     process,
+    queues,
     recurrence,
     route_diff,
     router,
@@ -50,6 +51,7 @@ def main() -> None:
         "router": _print_router,
         "route-diff": _print_route_diff,
         "hooks": _print_hooks,
+        "queues": _print_queues,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -235,6 +237,13 @@ def _print_router() -> None:
     print()
     for row in router.rows():
         print(f"router, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
+
+
+def _print_queues() -> None:
+    """Print what whole queues of ads that differ cost, beside HTCondor's own programs, and how that grows."""
+    print()
+    for row in queues.rows():
+        print(f"whole queues, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 
 def _print_hooks() -> None:

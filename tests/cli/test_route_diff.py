@@ -64,8 +64,8 @@ def test_jobs_of_a_queue_are_counted() -> None:
     queue = "".join(JOB.format(number, f"RequestMemory = {7999 + number % 3}") for number in range(9))
     found = diff("--ads", "-", "--format", "json", stdin=queue)
     assert found.status == 1
-    assert found.data["jobs"] == {"from": "queue", "read": 9, "candidates": 9}
-    assert [(each["old"], each["new"], each["jobs"]) for each in found.data["moved"]] == [("Rest", "Large", 3)]
+    assert found.data["jobs"] == {"source": "queue", "read": 9, "candidates": 9}
+    assert [(each["before"], each["after"], each["jobs"]) for each in found.data["moved"]] == [("Rest", "Large", 3)]
     assert found.data["moved"][0]["example"] == {"job": "1.0", "attributes": None}
     assert found.data["unproven"] == ["Short"]
 
@@ -76,7 +76,7 @@ def test_jobs_of_submit_files() -> None:
         'executable = /bin/true\nrequest_memory = 8000\n+Queue = "x"\nqueue 2\n', encoding="utf-8"
     )
     found = diff("--spec", "job.sub", "--format", "json")
-    assert found.data["jobs"] == {"from": "submitted", "read": 2, "candidates": 2}
+    assert found.data["jobs"] == {"source": "submitted", "read": 2, "candidates": 2}
     assert [each["jobs"] for each in found.data["moved"]] == [2]
 
 
@@ -99,8 +99,8 @@ def test_files_that_both_have_and_folders() -> None:
         Path(name, "50-routes.conf").write_text(text.replace("MaxJobs = ", "MaxJobs = $(LIMIT)"), encoding="utf-8")
         Path(name, "50-routes.conf~").write_text("JOB_ROUTER_ROUTE_NAMES = Gone\n", encoding="utf-8")
     found = crondor("route", "diff", "a.d", "b.d", "--config", "base.conf", "--format", "json")
-    assert found.data["old"] == ["base.conf", "a.d/50-routes.conf"]
-    assert found.data["settings"] == [{"route": "Large", "name": "MaxJobs", "old": "510", "new": "520"}]
+    assert found.data["before"] == ["base.conf", "a.d/50-routes.conf"]
+    assert found.data["settings"] == [{"route": "Large", "name": "MaxJobs", "before": "510", "after": "520"}]
 
 
 def test_trees() -> None:
@@ -111,7 +111,7 @@ def test_trees() -> None:
             Path(name, folder, "condor_config").write_text(f"LOCAL_CONFIG_FILE = /{folder}/r.conf\n", encoding="utf-8")
             Path(name, folder, "r.conf").write_text(of, encoding="utf-8")
     found = crondor("route", "diff", "a", "b", "--format", "json")
-    assert (found.status, found.data["settings"][0]["new"]) == (1, "20")
+    assert (found.status, found.data["settings"][0]["after"]) == (1, "20")
     assert crondor("route", "diff", "a", "b", "--ce").status == 0
     assert crondor("route", "diff", "a", "b", "--config", "old.conf").status == 2
 
@@ -134,7 +134,7 @@ def test_routing_that_is_switched_off_is_a_difference() -> None:
     Path("new.conf").write_text(NEW.replace("JOB_ROUTER_ROUTE_NAMES", "JOB_ROUTER_ROUTE_NAME"), encoding="utf-8")
     found = diff("--format", "json")
     assert found.status == 1
-    assert {each["new"] for each in found.data["moved"]} == {None}
+    assert {each["after"] for each in found.data["moved"]} == {None}
     assert "JOB_ROUTER_ROUTE_NAMES is not defined" in found.err
 
 

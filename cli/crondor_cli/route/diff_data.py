@@ -17,33 +17,33 @@ def _data(report: DiffReport) -> dict[str, object]:
     found = report.found
     routes = found.routes
     return {
-        "old": list(report.old.files),
-        "new": list(report.new.files),
+        "before": list(report.old.files),
+        "after": list(report.new.files),
         "differs": not found.is_empty,
-        "jobs": {"from": report.kind, "read": found.jobs, "candidates": found.candidates},
+        "jobs": {"source": report.kind, "read": found.jobs, "candidates": found.candidates},
         "routes": {
             "added": list(routes.added),
             "dropped": list(routes.dropped),
             "rejected": [{"route": name, "reason": reason} for name, reason in routes.rejected],
-            "order": routes.order and {"old": list(routes.order[0]), "new": list(routes.order[1])},
+            "order": routes.order and {"before": list(routes.order[0]), "after": list(routes.order[1])},
         },
         "moved": [
             {
-                "old": each.old,
-                "new": each.new,
+                "before": each.old,
+                "after": each.new,
                 "jobs": each.jobs,
-                "why": each.why or None,
+                "reason": each.why or None,
                 "example": report.example_data(each.witness),
             }
             for each in found.moved
         ],
         "copies": [
             {
-                "old_route": each.old_route,
-                "new_route": each.new_route,
+                "route_before": each.old_route,
+                "route_after": each.new_route,
                 "attribute": each.name or None,
                 "jobs": each.jobs,
-                "texts": [{"old": pair.old, "new": pair.new, "job": pair.job} for pair in each.pairs],
+                "texts": [{"before": pair.old, "after": pair.new, "job": pair.job} for pair in each.pairs],
                 "is_cut": each.is_cut,
                 "example": report.example_data(each.witness),
             }
@@ -69,7 +69,9 @@ def _data(report: DiffReport) -> dict[str, object]:
             }
             for each in found.overlaps
         ],
-        "settings": [each._asdict() for each in found.settings],
+        "settings": [
+            {"route": each.route, "name": each.name, "before": each.old, "after": each.new} for each in found.settings
+        ],
         "unproven": list(found.unproven),
         "is_cut": found.is_cut,
     }
