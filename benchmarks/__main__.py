@@ -2,7 +2,7 @@
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
 ``compile``, ``submit``, ``check``, ``editor``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``,
-``hooks``, ``queues`` and ``pool``.
+``route-diff``, ``hooks``, ``queues`` and ``pool``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from benchmarks import (
     process,
     queues,
     recurrence,
+    route_diff,
     router,
     routes,
     schedd,
@@ -50,6 +51,7 @@ def main() -> None:
         "transform": _print_transform,
         "routes": _print_routes,
         "router": _print_router,
+        "route-diff": _print_route_diff,
         "hooks": _print_hooks,
         "queues": _print_queues,
     }
@@ -228,6 +230,16 @@ def _print_routes() -> None:
         print(f"a poll without a change of jobs that {each.what}: {each.few:.1f} microseconds for {routes.FEW:,} jobs, "
               f"{each.many:.1f} for {routes.MANY:,}: {each.ratio:.2f} times (at most {routes.MOST_POLL:.3g}){missed}",
               flush=True)  # fmt: skip
+
+
+def _print_route_diff() -> None:
+    """Print what a comparison of two tables costs beside a match with one."""
+    found = route_diff.diffing()
+    missed = "" if found.ratio <= route_diff.MOST else "  missed"
+    print(
+        f"\ntwo tables of {route_diff.ROUTES} routes over {route_diff.JOBS:,} ads: route diff {found.diff:.1f} s, "
+        f"route match {found.match:.1f} s: {found.ratio:.2f} times (at most {route_diff.MOST:.3g}){missed}"
+    )
 
 
 def _print_router() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.knowledge import CommandType, submit_commands
 from crondor.source import Span
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.macro.scan import MacroFound, MacroKind, Scanner
 from crondor.source import Span
 from crondor.submit import SubmitFile

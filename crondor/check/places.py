@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.check.given import GivenJob, GivenValue
 from crondor.knowledge.slips import one_slip
 from crondor.macro.files import FileRefused

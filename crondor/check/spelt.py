@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from crondor._named_tuple import NamedTuple
 
 _PIECES: Final = re.compile(r'"(?:[^"\\]|\\.)*"')  # strings, in which nothing is an operator
 _OPERATORS: Final = re.compile(

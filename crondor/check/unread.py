@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.check.given import AMOUNTS, GivenValue
 from crondor.check.rule import RuleHit
 from crondor.check.spelt import Replacement, amounts, operators_of, replaced

@@ -19,7 +19,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, s
 from crondor.source import Source, Span
 from crondor_cli.common.setting_table import BY_KEYS, SETTINGS, TABLES, Setting
 from crondor_cli.common.settings_places import MAX_BYTES, OWN_FILE, PROJECT_FILE, folders_upwards, may_say
-from crondor_cli.common.toml_places import TomlPlaces, error_place
+from crondor_cli.common.toml_places import TomlPlaces, error_place, parse_toml
 from crondor_cli.times.zone import find_zone
 
 
@@ -116,7 +116,7 @@ def _read(file: _File) -> list[SettingValue]:
     """Return the values of a file. Raises BadSettings."""
     source = Source(file.text, file.path)
     try:
-        data = _parsed(file.text)
+        data = parse_toml(file.text)
     except RecursionError:  # arrays in arrays, thousands deep
         raise BadSettings([Diagnostic("settings", "this is nested too deeply", span=source.span(0, 1))]) from None
     except ValueError as error:
@@ -151,15 +151,6 @@ def _flat(section: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
                 yield (key, inner), each
         else:
             yield (key,), value
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text. Raises ValueError."""
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - 3 ms, and most folders have nothing to read
-    else:
-        import tomli as tomllib  # noqa: PLC0415 - the same
-    return tomllib.loads(text)
 
 
 def _fault(keys: tuple[str, ...], value: object, span: Span) -> Diagnostic | None:

@@ -1,9 +1,11 @@
-"""Where the keys of a TOML file stand: the readers of the standard library do not say."""
+"""TOML, and where the keys of a file stand: the readers of the standard library do not say."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 from crondor.source import Source, Span
 
@@ -60,3 +62,12 @@ def error_place(source: Source, message: str) -> Span:
     before = source.text.split("\n", int(found[1]) - 1)[: int(found[1]) - 1]
     start = sum(len(line) + 1 for line in before) + int(found[2]) - 1
     return source.span(start, start + 1)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text. Raises ValueError."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 - 3 ms, and most commands have nothing to read
+    else:
+        import tomli as tomllib  # noqa: PLC0415 - the same
+    return tomllib.loads(text)

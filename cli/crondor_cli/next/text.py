@@ -14,7 +14,7 @@ from crondor.spec import CronSpec, Dialect
 from crondor.words import describe, steps_beyond
 from crondor_cli.common.layout import in_columns, prose, screen_columns
 from crondor_cli.common.output import say, styled, together
-from crondor_cli.common.preview import Preview, shortened
+from crondor_cli.common.preview import MOST_KEPT_OUT, Preview, shortened
 from crondor_cli.common.rows import RunRow, RunSide
 from crondor_cli.common.screen import SCREEN
 from crondor_cli.times.text import local_text, relative
@@ -190,7 +190,8 @@ def _reasons(preview: Preview) -> list[str]:
 def _kept_out(preview: Preview) -> list[str]:
     first, count = preview.kept_out[0], len(preview.kept_out)
     time = local_text(first.deferral.time, preview.job.clock.zone)
-    times = f"one more time, {time}" if count == 1 else f"{count} more times, the first {time}"
+    number = f"more than {MOST_KEPT_OUT:,}" if count > MOST_KEPT_OUT else str(count)
+    times = f"one more time, {time}" if count == 1 else f"{number} more times, the first {time}"
     text = f"The real schedd computes {times}: requirements keep the job from matching there, and it does not run."
     return _wrapped(text, 2)
 

@@ -12,6 +12,8 @@ COMMANDS = {
     "match": ("crondor_cli.route.match", "Which job goes on which route."),
     "explain": ("crondor_cli.route.explain", "For each job and route: matched, or the reason why not."),
     "apply": ("crondor_cli.route.apply", "The routed ads of jobs, or what changes."),
+    "diff": ("crondor_cli.route.diff", "What another configuration does otherwise with jobs."),
+    "test": ("crondor_cli.route.expect", "Whether routes do what a file expects."),
     "plan": ("crondor_cli.route.plan", "The coming runs of scheduled jobs, and the route of each."),
     "run": ("crondor_cli.route.run", "Run a job router over a queue."),
     "status": ("crondor_cli.route.status", "How the routes stand, and why jobs are not routed now."),

@@ -31,6 +31,18 @@ def _never(table: CheckedTable) -> Iterator[RuleHit]:
         yield RuleHit(message, _default(table, "JOB_ROUTER_MAX_JOBS"), "write -1 for no limit")
 
 
+@rule("CRN646", "idle-limit", Severity.NOTE, "a limit of idle jobs that is never reached")
+def _idle(table: CheckedTable) -> Iterator[RuleHit]:
+    """A route with as many jobs as MaxJobs allows takes none, idle or not."""
+    for route in table.routes:
+        own = table.assigned(route, "MaxIdleJobs")
+        if own is not None and 0 < route.max_jobs < route.max_idle_jobs:
+            message = (
+                f"{route.name}: MaxIdleJobs {route.max_idle_jobs} is never reached, for MaxJobs is {route.max_jobs}"
+            )
+            yield RuleHit(message, own, "write fewer than MaxJobs, or -1 for no limit of idle jobs")
+
+
 def _default(table: CheckedTable, name: str) -> Span | None:
     knob = table.configuration.find(name)
     return knob.span if knob is not None else None
@@ -38,6 +50,7 @@ def _default(table: CheckedTable, name: str) -> Span | None:
 
 LIMIT_RULES: tuple[Rule[CheckedTable], ...] = (
     _never,
+    _idle,
     said("CRN642", "limit-ignored", Severity.WARNING, "a number that is none, so that the default holds"),
     said("CRN643", "bad-route-value", Severity.WARNING, "a value of a route that counts as not given"),
     said("CRN644", "no-grid-resource", Severity.WARNING, "a grid route that names no resource"),

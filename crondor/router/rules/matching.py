@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import combinations, islice
 
 from crondor.check.rule import Rule, RuleHit, rule
 from crondor.classad.errors import CircularReference
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
+from crondor.classad.tree import Node
 from crondor.classad.values import ERROR, UNDEFINED
 from crondor.diagnostics import Severity
+from crondor.router.rules.logic import Comparison, comparison, exclude_each_other, implies, leave_nothing, parts
 from crondor.router.rules.subject import CheckedTable, commands, constant, is_false
 from crondor.router.table.route import Route
 
@@ -40,9 +43,11 @@ def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
         if not _accepts(route):
             continue
         required = route.transform.requirements
-        earlier = all_taken or (asked.get(required.expression) if required is not None else None)
+        earlier = all_taken or (_wider(required.expression, asked) if required is not None else None)
         if earlier is not None:
             takes = "takes every candidate" if earlier is all_taken else "asks for the same"
+            if required is not None and takes != "takes every candidate" and required.expression not in asked:
+                takes = "asks for no more"
             message = f"{route.name} gets a job only while {earlier.name} is full or throttled: that one {takes}"
             limits = any(table.assigned(earlier, name) for name in ("MaxJobs", "MaxIdleJobs"))
             limits = limits or any(table.configuration.is_set(name) for name in _LIMITS)
@@ -54,6 +59,16 @@ def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
             asked.setdefault(required.expression, route)
 
 
+def _wider(expression: Expression, asked: Mapping[Expression, Route]) -> Route | None:
+    """Return an earlier route that asks for the same, or for what follows from this."""
+    same = asked.get(expression)
+    if same is not None:
+        return same
+    earlier = asked.items() if len(asked) <= _MOST_EARLIER else ()
+    return next((route for other, route in earlier if implies(expression.tree, other.tree)), None)
+
+
+_MOST_EARLIER = 60
 _LIMITS = ("JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE", "JOB_ROUTER_DEFAULT_MAX_IDLE_JOBS_PER_ROUTE")
 
 
@@ -111,4 +126,30 @@ def _asked(table: CheckedTable, route: Route) -> set[str]:
     return found
 
 
-MATCHING_RULES: tuple[Rule[CheckedTable], ...] = (_never, _unreachable, _remove, _edits)
+@rule("CRN636", "contradiction", Severity.WARNING, "comparisons that exclude each other, or leave nothing")
+def _contradiction(table: CheckedTable) -> Iterator[RuleHit]:
+    """No value is above 8000 and below 4000; every text is not "a" or not "b"."""
+    for transform in table.readable:
+        required = transform.requirements
+        if required is None:
+            continue
+        for choice in parts(required.expression.tree, "||"):
+            found = _first_pair(parts(choice, "&&"), exclude_each_other)
+            if found is not None:
+                message = f"never true: no {found[0].shown} meets both {found[0].text} and {found[1].text}"
+                yield RuleHit(message, required.span, "join with || what is to hold one or the other")
+        found = _first_pair(parts(required.expression.tree, "||"), leave_nothing)
+        if found is not None:
+            message = f"true of every job that has {found[0].shown}: it meets {found[0].text} or {found[1].text}"
+            yield RuleHit(message, required.span, "join with && what is to hold both")
+
+
+def _first_pair(
+    of: Iterable[Node], test: Callable[[Comparison, Comparison], bool]
+) -> tuple[Comparison, Comparison] | None:
+    """Return the first two comparisons for which a test holds."""
+    compared = [found for each in islice(of, _MOST_EARLIER) if (found := comparison(each)) is not None]
+    return next((pair for pair in combinations(compared, 2) if test(*pair)), None)
+
+
+MATCHING_RULES: tuple[Rule[CheckedTable], ...] = (_never, _unreachable, _remove, _edits, _contradiction)

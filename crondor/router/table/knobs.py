@@ -11,6 +11,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.config import Configuration, InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity, similar
+from crondor.knowledge.slips import one_slip
 from crondor.router.table.settings import RouterSettings, ScheddContact
 from crondor.source import Source, Span
 
@@ -115,6 +116,12 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
     """Yield a warning for each JOB_ROUTER_ knob that a router does not know."""
     for key, knob in configuration.knobs.items():
         name = key.removeprefix(f"{configuration.subsystem.lower()}.")
+        meant = _mistyped_begin(name)
+        if meant is not None:
+            written = f"{_BEGIN.upper()}{meant.upper() if _BEGIN + meant in _NAMES else knob.name[-len(meant) :]}"
+            message = f"no job router of HTCondor looks at {knob.name}"
+            yield _said("route-knob-unknown", message, knob.name_span, f"did you mean {written}?", written)
+            continue
         if not name.startswith(("job_router", "jobrouter")) or name in _NAMES or _OF_ANY_DAEMON.fullmatch(name):
             continue
         if any(pattern.fullmatch(name) for pattern in _PATTERNS):
@@ -126,6 +133,19 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
         yield _said(
             "route-knob-unknown", f"no job router of HTCondor looks at {knob.name}", knob.name_span, help_text, fix
         )
+
+
+def _mistyped_begin(name: str) -> str | None:
+    """Return what stands behind a mistyped ``job_router_`` in a knob's lower-case name, None for any other name."""
+    for length in range(len(_BEGIN) - 1, len(_BEGIN) + 2):
+        begin, rest = name[:length], name[length:]
+        is_knob = rest in {"route_names", "entries"} or rest.startswith(("route_", "transform_", "pre_", "post_"))
+        if is_knob and one_slip(begin, _BEGIN):
+            return rest
+    return None
+
+
+_BEGIN = "job_router_"
 
 
 def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:

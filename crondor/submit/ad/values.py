@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.classad import AdValue, ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value
 from crondor.classad.tree import Literal, Node, bare
 from crondor.job.attributes import boolean_of, integer_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.common.columns import plural
@@ -42,9 +42,14 @@ def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:
         properties |= {"file": span.source.name, "line": str(span.line), "endLine": str(end_line)}
         if end_line == span.line:  # GitHub takes columns within one line only
             properties |= {"col": str(span.column), "endColumn": str(end_column)}
-    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     text = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
-    return f"::{_LEVELS[diagnostic.severity]} {said}::{_data(text)}"
+    return github_line(_LEVELS[diagnostic.severity], properties, text)
+
+
+def github_line(level: str, properties: Mapping[str, str], text: str) -> str:
+    """Return a workflow command with a text and what belongs to it: title, file, line."""
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {said}::{_data(text)}"
 
 
 def _data(text: str) -> str:

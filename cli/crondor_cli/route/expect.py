@@ -1,0 +1,187 @@
+"""`crondor route test`: whether routes do what a file expects of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.router import RoutingTable
+from crondor.router.compare import chosen_of, made_jobs, record, unmet
+from crondor_cli.common.ad_findings import AdFindings
+from crondor_cli.common.command import Command
+from crondor_cli.common.config_files import ConfigFiles, config_options
+from crondor_cli.common.jobs import read_source
+from crondor_cli.common.options import (
+    Surroundings,
+    UsageProblem,
+    ads_option,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+    output_option,
+)
+from crondor_cli.common.output import emit
+from crondor_cli.common.plot_file import writes
+from crondor_cli.common.route_options import legacy_option, load_route_table, show_faults
+from crondor_cli.route import test_forms
+from crondor_cli.route.expectation_files import ExpectationFile, read_expectations, written
+from crondor_cli.route.jobs import JobFiles
+from crondor_cli.route.test_forms import Tried
+
+EXAMPLE = """\
+echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
+echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS RequestMemory < 8000' >> r.conf
+crondor route test --record --config r.conf -o routes.toml
+crondor route test routes.toml"""
+
+EPILOG = """\b
+Examples:
+  crondor route test routes.toml
+  crondor route test routes.toml --config new-routes.conf
+  crondor route test --record --config 50-routes.conf -o routes.toml
+  crondor route test --record --config 50-routes.conf --ads queue.ads
+  crondor route test routes.toml --format junit -o results.xml
+
+A file says of jobs on which route they go and what their copies have:
+  config = ["50-routes.conf"]
+  [[test]]
+  name = "big jobs go to the batch system"
+  job = { RequestMemory = 16000 }
+  route = "Batch"
+  copy = { GridResource = "batch slurm" }
+
+Exit status: 0 all as expected, 1 a test fails or routing is switched off, 2 wrong usage, or a file that cannot
+be read."""
+
+_FORMS: dict[str, Callable[..., Iterator[str]]] = {
+    "text": test_forms.text,
+    "json": test_forms.data,
+    "junit": test_forms.junit,
+    "github": test_forms.github,
+}
+
+
+class TestOptions(NamedTuple):
+    """How tables are loaded."""
+
+    config: ConfigFiles
+    allow_dirs: tuple[str, ...]
+    legacy: bool
+    context: Context
+
+    def table(self, named: tuple[str, ...]) -> RoutingTable:
+        """Return the table of what the command line names, or else of some files, and say what is wrong with it.
+
+        Raises UsageError where there are none.
+        """
+        config = self.config._replace(paths=named) if self.config.is_host and named else self.config
+        try:
+            table = load_route_table(config, self.allow_dirs, self.context, legacy=self.legacy)
+        except CrondorError as error:
+            raise UsageProblem(error) from None
+        show_faults(table)
+        return table
+
+
+@click.command("test", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Whether routes do what a file expects.")
+@click.argument("tests", nargs=-1, metavar="[FILE]...")
+@config_options
+@click.option("--record", "records", is_flag=True, help="Write a file of tests: what the routes do today.")
+@ads_option
+@click.option("-q", "--quiet", is_flag=True, help="Print what fails and no summary.")
+@legacy_option
+@output_option("Where the result goes, or what is recorded.")
+@file_options
+@clock_options
+@format_option(*_FORMS, text="How to print the result.")
+def command(
+    tests: tuple[str, ...],
+    config: ConfigFiles,
+    records: bool,
+    ads: tuple[str, ...],
+    quiet: bool,
+    legacy: bool,
+    out: str,
+    surroundings: Surroundings,
+    now: str | None,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Try jobs on a routing table: the route of each, attributes of its copy, or why no route takes it.
+
+    A job has what its test says, and is the plainest job in all else. No route is taken for full. --record makes such
+    a file of jobs of a queue (--ads), or of jobs made from what the routes ask for.
+    """
+    clock = clock_of(now, tz)
+    given = TestOptions(config, surroundings.allow_dirs, legacy, Context(now=clock.now, zone=clock.zone))
+    if records:
+        if tests:
+            raise click.UsageError("--record writes a file of tests, to -o FILE: name none to read")
+        files = JobFiles(ads, clock, surroundings)
+        files.check(config.paths)
+        _write(out, _recorded(given, files, os.path.dirname(out)))
+        return
+    if not tests or ads:
+        raise click.UsageError("name a file of tests, or write one with --record" if not ads else "--ads: for --record")
+    tried: list[Tried] = []
+    is_enabled = True
+    for file in _read(tests):
+        table = given.table(file.config)
+        is_enabled = is_enabled and table.is_enabled
+        name = file.source.name
+        tried += (Tried(name, each, tuple(unmet(table, each.expectation, given.context))) for each in file.tests)
+    _write(out, _FORMS[format_](tried, quiet=quiet))
+    if not is_enabled or any(each.unmet for each in tried):
+        raise click.exceptions.Exit(1)
+
+
+def _read(paths: tuple[str, ...]) -> list[ExpectationFile]:
+    """Read all files before any is tried. Raises UsageProblem with all faults."""
+    found: list[ExpectationFile] = []
+    faults: list[Diagnostic] = []
+    for path in paths:
+        try:
+            found.append(read_expectations(read_source(path)))
+        except CrondorError as error:  # noqa: PERF203 - the faults of all files
+            faults += error.diagnostics
+    if faults:
+        raise UsageProblem(CrondorError(faults))
+    return found
+
+
+def _recorded(given: TestOptions, files: JobFiles, folder: str) -> list[str]:
+    """Return the lines of a file of tests in a folder, which names the configuration as seen from there."""
+    table = given.table(())
+    if not table.is_enabled:
+        raise click.exceptions.Exit(1)
+    jobs: Iterator[tuple[str, dict[str, str | None]]]
+    if files.paths:
+        jobs = ((f"job {job.id}", chosen_of(table, job.ad)) for job in files.jobs(AdFindings()))
+    else:
+        jobs = ((_name(job.chosen), job.chosen) for job in made_jobs([table], given.context))
+    seen = [os.path.relpath(path, folder or ".") if path != "-" else path for path in given.config.paths]
+    return list(written(record(table, jobs, given.context), seen))
+
+
+def _write(out: str, lines: Iterable[str]) -> None:
+    """Write the result. Raises UsageError."""
+    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+    if out == "-":
+        emit(data)
+        return
+    with writes(out):
+        Path(out).write_bytes(data)
+
+
+def _name(chosen: dict[str, str | None]) -> str:
+    """Name a made job by what is chosen of it."""
+    said = [f"no {name}" if text is None else f"{name} = {text}" for name, text in chosen.items()]
+    shown = ", ".join(said[:4]) + (", ..." if len(said) > 4 else "")
+    return printable(shown) if shown else "the plainest job"

@@ -1,0 +1,298 @@
+"""Jobs made from what routes themselves ask for, so that a table can be tried without a queue.
+
+The constants of the requirements, of the transforms' conditions and of the tests give values on both sides of each
+comparison; conjunctions and disjunctions give a job for each branch; what transforms read is varied one by one, and
+together. The jobs are the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.scope import Context
+from crondor.classad.text import lower
+from crondor.classad.tree import Binary, Call, Node, Ternary, Unary, bare, measure, nodes
+from crondor.router.compare.models import (
+    MOST_NODES,
+    Assignment,
+    ValuePool,
+    distinct,
+    in_turn,
+    merged,
+    of_job,
+    references,
+    samples,
+)
+from crondor.router.compare.read_rules import ReadRules
+from crondor.router.match.clusters import meets
+from crondor.router.table.job_ids import id_text
+from crondor.router.table.route import Route
+from crondor.router.table.table import RoutingTable
+
+MOST_MADE = 5000
+"""Jobs that are made at most."""
+_MOST_ASKED = 1_000_000  # jobs times routes
+_MOST_NAMES = 200  # attributes of one route that are varied
+_MOST_MIXED = 24  # jobs of one route in which all attributes differ
+_MOST_PAIRS = 500
+_MOST_DECIDING = 200  # parts of one expression
+_MOST_BEGUN = 3  # jobs of one route that are varied
+_PRIMES = (1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
+_ANY: tuple[str | None, ...] = ("3", '"text"', "true", "1 + 1", "undefined", None)
+_KEPT = frozenset(("jobstatus", "managed", "routedby", "clusterid", "procid", "owner", "stageinstart"))
+_BASE = {
+    "JobUniverse": "5",
+    "JobStatus": "1",
+    "Owner": '"alice"',
+    "User": '"alice@example.org"',
+    "Cmd": '"/bin/true"',
+    "Arguments": '"1"',
+    "Iwd": '"/home/alice"',
+    "In": '"/dev/null"',
+    "Out": '"out"',
+    "Err": '"err"',
+    "UserLog": '"log"',
+    "QDate": "1700000000",
+    "RequestCpus": "1",
+    "RequestMemory": "128",
+    "RequestDisk": "1024",
+    "ImageSize": "100",
+    "DiskUsage": "100",
+    "Requirements": "true",
+    "Rank": "0.0",
+    "JobPrio": "0",
+    "Environment": '"A=1"',
+    "ShouldTransferFiles": '"IF_NEEDED"',
+    "WhenToTransferOutput": '"ON_EXIT"',
+    "LeaveJobInQueue": "false",
+    "OnExitRemove": "true",
+    "OnExitHold": "false",
+    "PeriodicRemove": "false",
+    "PeriodicHold": "false",
+    "PeriodicRelease": "false",
+    "NumJobStarts": "0",
+    "CurrentHosts": "0",
+    "MinHosts": "1",
+    "MaxHosts": "1",
+}
+
+
+class MadeJob(NamedTuple):
+    """A job that was made: its id, its ad, and what of it is not as in the plainest one; None: it is not there."""
+
+    id: str
+    ad: ClassAd
+    chosen: dict[str, str | None]
+
+
+def made_jobs(tables: Sequence[RoutingTable], context: Context | None = None, most: int = MOST_MADE) -> list[MadeJob]:
+    """Make jobs that reach the branches of some tables, at most ``most``, each another one.
+
+    The first is the plainest job. Nothing is promised about what a function without constants decides.
+    """
+    context = context or (tables[0].facts.context if tables else Context())
+    return list(_Maker(tables, context, most).jobs())
+
+
+class _Maker:
+    """One making of jobs."""
+
+    def __init__(self, tables: Sequence[RoutingTable], context: Context, most: int) -> None:
+        self._tables = tables
+        self._context = context
+        routes = sum(len(table.routes) for table in tables)
+        self._most = min(most, max(100, _MOST_ASKED // max(1, routes)))
+        self._asked = _MOST_ASKED
+        self._read = [ReadRules.of_table(table) for table in tables]
+        conditions = [condition for read in self._read for condition in read.conditions]
+        self._pool = ValuePool(conditions, context)
+        self._spelled = {lower(name): name for read in self._read for name in read.touched}
+        self._spelled.update(self._pool.spelled)
+        self._spelled.update({lower(name): name for name in _BASE})
+
+    def jobs(self) -> Iterator[MadeJob]:
+        """Yield the jobs."""
+        seen: set[tuple[tuple[str, str | None], ...]] = set()
+        for chosen in self._interleaved():
+            key = tuple(sorted(chosen.items()))
+            if key in seen:
+                continue
+            seen.add(key)
+            shown = {self._spelled.get(each, each): text for each, text in chosen.items()}
+            ad = self._ad(chosen, len(seen))
+            yield MadeJob(id_text(ad, self._context) or f"{len(seen)}.0", ad, shown)
+            if len(seen) >= self._most:
+                return
+
+    def _interleaved(self) -> Iterator[Assignment]:
+        """Yield what jobs have: what decides on the way, and then, from each route in turn, what its rules read."""
+        yield {}
+        reached = [[self._reached(table, at) for at in range(len(table.routes))] for table in self._tables]
+        for of_table in reached:
+            for found in of_table:
+                yield from found
+        for table in self._tables:
+            yield from self._on_both_sides(table)
+            yield from islice(self._of_two(table), _MOST_PAIRS)
+        varied = [
+            self._varied(table, route, found)
+            for table, of_table in zip(self._tables, reached, strict=True)
+            for route, found in zip(table.routes, of_table, strict=True)
+        ]
+        yield from in_turn(varied)
+
+    def _constraint(self, table: RoutingTable) -> list[Assignment]:
+        asked = table.settings.source_constraint
+        return [{}] if asked is None else self._pool.models(of_job(asked.tree), want=True) or [{}]
+
+    def _wanted(self, table: RoutingTable, route: Route, *, want: bool) -> list[Assignment]:
+        """Return what meets a route's requirements, or does not, and the source constraint."""
+        asked = route.transform.requirements
+        if asked is None:
+            return self._constraint(table) if want else []
+        found = self._pool.models(asked.expression.tree, want=want)
+        both = list(merged(found, self._constraint(table)))
+        return [each for each in both or found if not _is_spoilt(each)]
+
+    def _on_both_sides(self, table: RoutingTable) -> Iterator[Assignment]:
+        for route in table.routes:
+            for want in (True, False):
+                yield from self._wanted(table, route, want=want)
+
+    def _of_two(self, table: RoutingTable) -> Iterator[Assignment]:
+        """Yield what two routes want, and no earlier one as far as it comes so."""
+        for at, first in enumerate(table.routes):
+            for second in table.routes[at + 1 :]:
+                if self._asked <= 0:
+                    return
+                self._asked -= 100
+                ones, others = self._wanted(table, first, want=True), self._wanted(table, second, want=True)
+                yield from islice(merged(ones, others), 1)
+
+    def _reached(self, table: RoutingTable, at: int) -> list[Assignment]:
+        """Return what gets a job on a route, past those before it."""
+        found = []
+        for begun in self._wanted(table, table.routes[at], want=True):
+            made = self._past(table, at, begun)
+            if made is not None:
+                found.append(made)
+        return found
+
+    def _past(self, table: RoutingTable, at: int, begun: Assignment) -> Assignment | None:
+        made = begun
+        for _ in range(2 * at + 1):
+            earlier = self._first(table, at, made)
+            if earlier is None:
+                return made
+            asked = self._wanted(table, earlier, want=False)
+            changed = ({**each, **begun, **_without(made, begun)} for each in asked)
+            better = (each for each in (*changed, *({**made, **each, **begun} for each in asked)) if each != made)
+            following = next((each for each in better if not self._meets(earlier, each)), None)
+            if following is None:
+                return None
+            made = following
+        return None
+
+    def _first(self, table: RoutingTable, at: int, made: Assignment) -> Route | None:
+        return next((route for route in table.routes[:at] if self._meets(route, made)), None)
+
+    def _meets(self, route: Route, made: Assignment) -> bool:
+        self._asked -= 1
+        return self._asked > 0 and meets(route, self._ad(made, 1), self._context)
+
+    def _varied(self, table: RoutingTable, route: Route, found: list[Assignment]) -> Iterator[Assignment]:
+        """Yield jobs of a route in which what its rules read has other values."""
+        begun = found or self._wanted(table, route, want=True)[:1]
+        if not begun:
+            return
+        pairs = ((other, other.route(route.name)) for other in self._tables)
+        reads = [ReadRules.of_route(other, same) for other, same in pairs if same is not None]
+        conditions = distinct(condition for read in reads for condition in read.conditions)
+        for node in distinct(each for condition in conditions for each in islice(_deciding(condition), _MOST_DECIDING)):
+            for model in (*self._pool.models(node, want=True), *self._pool.models(node, want=False)):
+                for basis in begun[:_MOST_BEGUN]:
+                    yield {**model, **basis}
+                yield {**begun[0], **model}
+        names = self._names(reads)
+        for name in names:
+            for value in self._values(name):
+                for basis in begun[:_MOST_BEGUN]:
+                    yield {**basis, name: value}
+        for number in range(min(_MOST_MIXED, 3 * len(names))):
+            mixed: Assignment = {}
+            for place, name in enumerate(names):
+                values = self._values(name)
+                mixed[name] = values[(number * _PRIMES[place % len(_PRIMES)] + place) % len(values)]
+            yield {**mixed, **begun[number % len(begun)]}
+
+    def _names(self, reads: list[ReadRules]) -> list[str]:
+        found = dict.fromkeys(lower(name) for read in reads for name in read.touched)
+        conditions = (condition for read in reads for condition in read.conditions)
+        found.update(dict.fromkeys(name for condition in conditions for name in references(condition)))
+        for pattern in (pattern for read in reads for pattern in read.patterns):
+            for made in samples(pattern):
+                if made.isidentifier() and made.isascii():
+                    found.setdefault(lower(made))
+                    self._spelled.setdefault(lower(made), made)
+        return [name for name in found if name not in _KEPT][:_MOST_NAMES]
+
+    def _values(self, name: str) -> list[str | None]:
+        return list(dict.fromkeys((*self._pool.of(name)[:8], *_ANY)))
+
+    def _ad(self, chosen: Assignment, number: int) -> ClassAd:
+        return plain_job({self._spelled.get(name, name): text for name, text in chosen.items()}, number)
+
+
+def plain_job(chosen: Mapping[str, str | None] | None = None, number: int = 1) -> ClassAd:
+    """Return the plainest job of a queue, with texts of attributes on top; None takes one away.
+
+    Raises ClassAdSyntaxError.
+    """
+    ad = ClassAd.of_texts({"ClusterId": str(number), "ProcId": "0", **_BASE})
+    for name, text in (chosen or {}).items():
+        if text is None:
+            ad.prune(name)
+        else:
+            ad.set_text(name, text)
+    return ad
+
+
+def _without(made: Assignment, begun: Assignment) -> Assignment:
+    """Return what was chosen beyond what it began with."""
+    return {name: text for name, text in made.items() if name not in begun}
+
+
+def _is_spoilt(chosen: Assignment) -> bool:
+    """Say whether a job would be no candidate."""
+    return (
+        chosen.get("jobstatus", "1") != "1"
+        or chosen.get("managed") is not None
+        or chosen.get("owner", "") is None
+        or chosen.get("procid", "0") is None
+    )
+
+
+def _deciding(condition: Node) -> Iterator[Node]:
+    """Yield the parts of an expression that choose between others, and those that are true or false themselves."""
+    if measure(condition)[1] > MOST_NODES:
+        return
+    for node in (bare(condition), *nodes(condition)):
+        if isinstance(node, Ternary):
+            yield bare(node.test)
+        elif isinstance(node, Call) and node.name.lower() == "ifthenelse" and node.arguments:
+            yield bare(node.arguments[0])
+        elif isinstance(node, Binary) and node.op == "?:":
+            yield bare(node.left)
+        elif _is_truth(node):
+            yield node
+
+
+def _is_truth(node: Node) -> bool:
+    if isinstance(node, Call):
+        return node.name.lower().startswith(("is", "regexp", "stringlist"))
+    if isinstance(node, Binary):
+        return node.op not in {"+", "-", "*", "/", "%", "[]"}
+    return isinstance(node, Unary) and node.op == "!"

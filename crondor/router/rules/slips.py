@@ -1,0 +1,251 @@
+"""Names that are almost those of something, and words that belong to another language than a route's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from crondor.check.rule import Rule, RuleHit, rule
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.expression import Expression
+from crondor.classad.tree import Binary, Node, Reference, bare, nodes
+from crondor.diagnostics import Severity, similar
+from crondor.knowledge import AttributeType, job_attributes, submit_commands
+from crondor.knowledge.slips import one_slip
+from crondor.macro.statement import split
+from crondor.router.compare.models import name_of
+from crondor.router.rules.subject import CheckedTable, commands
+from crondor.router.rules.words import BATCH_SYSTEMS, GRID_TYPES, OF_CE, ROUTE_MACROS, is_known, meant
+from crondor.router.table.route import GRID
+from crondor.source import Span
+
+_OLD = re.compile(r"(?i)(eval_set|set|copy|delete)_([A-Za-z_][A-Za-z0-9_]*)").fullmatch
+_BEGIN = re.compile(r"[ \t]*[A-Za-z0-9_.]+[ \t]*@=[ \t]*([A-Za-z0-9_]+)[ \t]*\r?")
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MACRO = re.compile(r"\$[A-Za-z_]*\(([A-Za-z0-9_.]+)")
+_EQUAL = frozenset(("==", "!=", "=?=", "=!=", "is", "isnt"))
+_SETTING = frozenset(("SET", "DEFAULT", "EVALSET"))
+_QUEUES = frozenset(("batch_queue", "default_queue", "queue", "remote_queue"))
+_CONSTANTS = frozenset(("true", "false", "undefined", "error"))
+
+
+class _Asked(NamedTuple):
+    """An expression of a configuration, and where it stands."""
+
+    tree: Node
+    span: Span
+
+    def place(self, name: str) -> Span:
+        """Return where a name stands in it, or all of it."""
+        found = re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", self.span.text)
+        return self.span if found is None else self.span.part(*found.span())
+
+
+@rule("CRN616", "old-syntax", Severity.WARNING, "a line of the old route syntax in a route of today")
+def _old(table: CheckedTable) -> Iterator[RuleHit]:
+    """``set_Foo = 5`` defines a macro of that name here, and sets nothing."""
+    used = _macros(table)
+    for transform in table.readable:
+        for line in transform.lines:
+            parts = split(line.text)
+            found = _OLD(parts.name) if parts.operator == "=" else None
+            if found is None or parts.name.lower() in used:
+                continue
+            keyword = {"eval_set": "EVALSET"}.get(found[1].lower(), found[1].upper())
+            value = "" if keyword == "DELETE" else f" {line.text.partition('=')[2].strip()}"
+            message = f"{parts.name} = defines a macro that nothing reads: it is old route syntax, and changes no job"
+            yield RuleHit(message, line.span(), f"write {keyword} {found[2]}{value}"[:200])
+
+
+@rule("CRN617", "text-after-end", Severity.WARNING, "text behind the word that ends a value of several lines")
+def _after_end(table: CheckedTable) -> Iterator[RuleHit]:
+    """Only a line with nothing but @ and the word ends it; what follows is taken in."""
+    for source in table.configuration.sources:
+        word: str | None = None
+        at = 0
+        for line in source.text.split("\n"):
+            text = line.strip()
+            if word is None:
+                found = _BEGIN.fullmatch(line)
+                word = None if found is None else f"@{found[1]}".lower()
+            elif text.lower() == word:
+                word = None
+            elif text.lower().startswith(word) and not text[len(word)].isalnum():
+                begin = at + line.index("@")
+                message = f"this does not end the value, for there is text behind {text[: len(word)]}"
+                yield RuleHit(message, source.span(begin, begin + len(text)), f"write {text[: len(word)]} alone")
+            at += len(line) + 1
+
+
+@rule("CRN627", "macro-slip", Severity.WARNING, "a setting of a route that is almost one")
+def _macro(table: CheckedTable) -> Iterator[RuleHit]:
+    """A route may define any macro; one that nothing reads, and whose name is nearly a setting, is a slip."""
+    used = _macros(table)
+    known = {name.lower(): name for name in ROUTE_MACROS}
+    for route in table.routes:
+        for line in route.transform.lines:
+            parts = split(line.text)
+            name = parts.name.lower()
+            if parts.operator != "=" or name in known or name in used or len(name) < 6:
+                continue
+            near = next((each for each in known if one_slip(name, each)), None) or next(
+                iter(similar(name[:40], known, 0.87)), None
+            )
+            if near is not None:
+                message = f"{route.name}: no router looks at {parts.name}, and nothing reads it as a macro"
+                begin = line.text.find(parts.name)
+                span = line.span(begin, begin + len(parts.name)) if begin >= 0 else line.span()
+                yield RuleHit(message, span, f"did you mean {known[near]}?")
+
+
+@rule("CRN628", "attribute-slip", Severity.WARNING, "an attribute that is one letter from one that jobs have")
+def _attribute(table: CheckedTable) -> Iterator[RuleHit]:
+    """Nothing sets it and no HTCondor knows it: it is undefined in every job, or nobody looks at it."""
+    assigned = _assigned(table)
+    for asked in _expressions(table):
+        for name in _names(asked.tree):
+            near = None if name.lower() in assigned else meant(name)
+            if near is not None:
+                message = f"no job has {name}: it is undefined, and so is what depends on it"
+                yield RuleHit(message, asked.place(name), f"did you mean {near}?")
+    read = {name.lower() for asked in _expressions(table) for name in _names(asked.tree)} | _macros(table)
+    for transform in table.readable:
+        for each in commands(transform):
+            if each.target is None or each.keyword not in _SETTING or each.target in read:
+                continue
+            near = None if _attribute_of(each.target) else meant(each.target)
+            if near is not None and f"my.{each.target}" not in read:
+                name = _spelled(each.line.text, each.target)
+                at = each.line.text.find(name)
+                yield RuleHit(f"nobody looks at {name}", each.line.span(at, at + len(name)), f"did you mean {near}?")
+
+
+@rule("CRN629", "submit-command", Severity.WARNING, "a submit command where an attribute belongs")
+def _command(table: CheckedTable) -> Iterator[RuleHit]:
+    """A route works on the job's ad, where request_gpus is RequestGPUs."""
+    read = {name.lower() for asked in _expressions(table) for name in _names(asked.tree)} | _macros(table)
+    for transform in table.readable:
+        for each in commands(transform):
+            name = each.target
+            if name is None or each.keyword not in _SETTING or name in OF_CE or name in read or f"my.{name}" in read:
+                continue
+            attribute = _attribute_of(name)
+            if attribute is not None:
+                shown = _spelled(each.line.text, name)
+                at = each.line.text.find(shown)
+                message = f"{shown} is a command of submit files; nobody looks at an attribute of that name"
+                yield RuleHit(message, each.line.span(at, at + len(shown)), f"write {attribute}")
+
+
+@rule("CRN635", "missing-quotes", Severity.WARNING, "a text without its quotes")
+def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
+    """A bare word is an attribute, undefined in most jobs; and undefined =?= undefined is true."""
+    assigned = _assigned(table)
+    for asked in _expressions(table):
+        for node in nodes(asked.tree):
+            sides = (bare(node.left), bare(node.right)) if isinstance(node, Binary) and node.op in _EQUAL else ()
+            names = [side.name for side in sides if isinstance(side, Reference) and side.scope is None]
+            if len(names) != 2 or names[0].lower() == names[1].lower():
+                continue
+            strange = [name for name in names if not is_known(name) and name.lower() not in assigned and name.islower()]
+            if strange:
+                word = strange[-1]
+                message = f"{word} is an attribute here, which no job is known to have, and not the text"
+                if isinstance(node, Binary) and node.op in {"=?=", "is"}:
+                    message += ": where both are undefined, this is true"
+                yield RuleHit(message, asked.place(word), f'write "{word}"')
+    for transform in table.readable:
+        for each in commands(transform):
+            if each.keyword not in _SETTING or each.target is None or not _WORD.fullmatch(each.value):
+                continue
+            known = job_attributes().get(each.target)
+            is_text = each.target in _QUEUES or (known is not None and known.type is AttributeType.STRING)
+            word = each.value
+            if is_text and not is_known(word) and word.lower() not in assigned | _CONSTANTS:
+                at = each.line.text.rfind(word)
+                message = f"{word} is an attribute here, which no job is known to have, and not the text"
+                yield RuleHit(message, each.line.span(at, at + len(word)), f'write "{word}"')
+
+
+@rule("CRN645", "unknown-grid", Severity.WARNING, "a GridResource that names no system that HTCondor knows")
+def _grid(table: CheckedTable) -> Iterator[RuleHit]:
+    """Its first word is a type of grid, and behind batch the second one a batch system."""
+    for route in table.routes:
+        words = (route.grid_resource or "").split()
+        if route.universe != GRID or not words:
+            continue
+        kind, place = words[0].lower(), table.assigned(route, "GridResource") or table.place(route)
+        if kind not in GRID_TYPES:
+            near = similar(kind[:40], GRID_TYPES, 0.6)
+            help_text = f"did you mean {near[0]}?" if near else f"there are {', '.join(GRID_TYPES)}"
+            yield RuleHit(f"{route.name}: HTCondor knows no type of grid {words[0][:40]}", place, help_text)
+        elif kind == "batch" and len(words) > 1 and words[1].lower() not in BATCH_SYSTEMS:
+            near = similar(words[1][:40].lower(), BATCH_SYSTEMS, 0.7)
+            help_text = f"did you mean {near[0]}?" if near else f"its own are {', '.join(BATCH_SYSTEMS)}"
+            message = f"{route.name}: HTCondor's blahp comes without scripts for a batch system {words[1][:40]}"
+            yield RuleHit(message, place, help_text, severity=None if near else Severity.NOTE)
+
+
+def _expressions(table: CheckedTable) -> Iterator[_Asked]:
+    """Yield the requirements of all transforms, and what they evaluate in the job."""
+    for transform in table.readable:
+        required = transform.requirements
+        if required is not None:
+            yield _Asked(required.expression.tree, required.span)
+        for each in commands(transform):
+            if each.keyword in {"EVALSET", "EVALMACRO"} and "$" not in each.value:
+                tree = _tree(each.value)
+                if tree is not None:
+                    yield _Asked(tree, each.line.span())
+
+
+@cache
+def _tree(text: str) -> Node | None:
+    try:
+        return Expression(text).tree
+    except ClassAdSyntaxError:
+        return None
+
+
+def _names(tree: Node) -> list[str]:
+    """Return the names of the job's attributes in an expression, each once, as they are spelled."""
+    found = {each.name: None for each in nodes(tree) if isinstance(each, Reference) and name_of(each) is not None}
+    return sorted(found)
+
+
+def _assigned(table: CheckedTable) -> frozenset[str]:
+    """Return the attributes and macros that the configuration itself makes, in lower case."""
+    found = {each.target for transform in table.readable for each in commands(transform) if each.target is not None}
+    for transform in table.readable:
+        for each in commands(transform):
+            if each.keyword in {"COPY", "RENAME"}:
+                found.update(word.lower() for word in each.line.text.split()[1:2])
+    return frozenset(found)
+
+
+def _macros(table: CheckedTable) -> frozenset[str]:
+    """Return the macros that some text of the configuration reads, in lower case."""
+    texts = [line.text for transform in table.readable for line in transform.lines]
+    texts += [knob.text for knob in table.configuration.knobs.values()]
+    found = {name.lower() for text in texts for name in _MACRO.findall(text)}
+    defined = {word.lower() for text in texts for word in re.findall(r"(?i)\bdefined[ \t]+([A-Za-z0-9_.]+)", text)}
+    return frozenset(found | defined)
+
+
+def _attribute_of(name: str) -> str | None:
+    """Return the attribute that a submit command sets, None for what is no command, or an attribute as well."""
+    command = submit_commands().get(name) if submit_commands().is_one(name) else None
+    if command is None or job_attributes().is_one(name):
+        return None
+    attribute = command.attribute
+    return attribute if attribute and attribute.lower() != name and "<" not in attribute else None
+
+
+def _spelled(text: str, lowered: str) -> str:
+    found = re.search(re.escape(lowered), text, re.IGNORECASE)
+    return found[0] if found else lowered
+
+
+WORD_RULES: tuple[Rule[CheckedTable], ...] = (*(_old, _after_end, _macro, _attribute, _command, _quotes, _grid),)
