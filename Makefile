@@ -12,7 +12,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check docs fuzz bench clean
+.PHONY: help demo test check docs fuzz bench vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
@@ -21,6 +21,7 @@ help:
 	@echo 'make docs    bring the pages in docs/cli up to date with the options and the JSON schemas of the commands'
 	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2)'
 	@echo 'make bench   set up and measure, peers beside it'
+	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
 	@echo 'Needs Python 3.10 or later with venv; another one: make test PYTHON=python3.13'
@@ -45,11 +46,18 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300
 	CRONDOR_FUZZ_SEEDS=200 $(BIN)/python -m pytest tests/oracle
 	CRONDOR_SCHEDULES=200 $(BIN)/python -m pytest tests/compile/test_oracles.py
+	CRONDOR_EDITS=5000 $(BIN)/python -m pytest tests/lsp/test_random_edits.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
+# --ignore-scripts: nothing that a package brings is run while it is installed.
+vscode:
+	@command -v npm >/dev/null || { echo 'crondor: there is no npm here; install Node 18 or later' >&2; exit 1; }
+	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm test && npm run package
+
 clean:
+	rm -rf editors/vscode/node_modules editors/vscode/out editors/vscode/crondor.vsix
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

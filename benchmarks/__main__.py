@@ -1,8 +1,8 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``compile``, ``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``route-diff``,
-``hooks``, ``queues`` and ``pool``.
+``compile``, ``submit``, ``check``, ``editor``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``,
+``route-diff``, ``hooks``, ``queues`` and ``pool``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from benchmarks import (
     check,
     classad,
     compiling,
+    editor,
     hooks,
     job_queue,
     pool,
@@ -43,6 +44,7 @@ def main() -> None:
         "compile": _print_compile,
         "submit": _print_submit,
         "check": _print_check,
+        "editor": _print_editor,
         "job-queue": _print_queue,
         "schedd": _print_schedd,
         "world": _print_world,
@@ -172,6 +174,14 @@ def _print_world() -> None:
     print(
         f"one hourly job, a year: {spent:.2f} s, {pool.IMPORTS} times `import click` {goal:.2f} s{missed}", flush=True
     )
+
+
+def _print_editor() -> None:
+    """Print what an editor waits for."""
+    found = editor.measured()
+    print(f"\ncrondor lsp, a submit file of {editor.LINES} lines")
+    print(f"  from a keystroke to the findings: {found.keystroke:,.0f} ms, hover {found.hover:,.0f} ms")
+    print(f"  memory of the server: {found.memory:,.0f} MiB")
 
 
 def _print_queue() -> None:

@@ -37,6 +37,7 @@ COMMANDS = {
     "route": ("crondor_cli.route.group", "A job router: its routes, who goes where and why not; run one."),
     "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
+    "lsp": ("crondor_cli.lsp.command", "A language server: findings and help while you write."),
     "config": ("crondor_cli.config.command", "The settings, and where each comes from."),
     "schema": ("crondor_cli.schema.command", "The JSON of a command, as a JSON Schema."),
     "help": ("crondor_cli.help", "What a command does and takes, as its --help."),

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
         machine_attributes,
     )
     from crondor.knowledge.commands import CommandTable, CommandType, Setting, SubmitCommand, submit_commands
-    from crondor.knowledge.language import ClassAdFunction, SubmitMacro, classad_functions, submit_macros
+    from crondor.knowledge.language import (
+        ClassAdFunction,
+        SubmitMacro,
+        TransformCommand,
+        classad_functions,
+        submit_macros,
+        transform_commands,
+    )
     from crondor.knowledge.releases import NEWEST, OLDEST, Release, Releases
 
 __all__ = [
@@ -35,11 +42,13 @@ __all__ = [
     "Setting",
     "SubmitCommand",
     "SubmitMacro",
+    "TransformCommand",
     "classad_functions",
     "job_attributes",
     "machine_attributes",
     "submit_commands",
     "submit_macros",
+    "transform_commands",
 ]
 
 _ATTRIBUTES: Final = "crondor.knowledge.attributes"
@@ -50,7 +59,8 @@ _HOMES: Final = {
     **dict.fromkeys(("Attribute", "AttributeTable", "AttributeType"), _ATTRIBUTES),
     **dict.fromkeys(("job_attributes", "machine_attributes"), _ATTRIBUTES),
     **dict.fromkeys(("CommandTable", "CommandType", "Setting", "SubmitCommand", "submit_commands"), _COMMANDS),
-    **dict.fromkeys(("ClassAdFunction", "SubmitMacro", "classad_functions", "submit_macros"), _LANGUAGE),
+    **dict.fromkeys(("ClassAdFunction", "SubmitMacro", "TransformCommand"), _LANGUAGE),
+    **dict.fromkeys(("classad_functions", "submit_macros", "transform_commands"), _LANGUAGE),
     **dict.fromkeys(("NEWEST", "OLDEST", "Release", "Releases"), _RELEASES),
 }
 

@@ -26,6 +26,20 @@ class SubmitMacro(NamedTuple):
     sentence: str
 
 
+class TransformCommand(NamedTuple):
+    """A command of the job transform language: its name, its arguments in words, a sentence."""
+
+    name: str
+    arguments: str
+    sentence: str
+
+
+@cache
+def transform_commands() -> Mapping[str, TransformCommand]:
+    """Return the commands of transforms in HTCondor 25.14 by their lower-case names."""
+    return {name.lower(): TransformCommand(name, words, text) for name, words, text in rows("transform_commands.txt")}
+
+
 @cache
 def classad_functions() -> Mapping[str, ClassAdFunction]:
     """Return the functions of HTCondor 25.14's ClassAds by their lower-case names."""

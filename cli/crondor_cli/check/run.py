@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import tzinfo
 
 import click
 
@@ -12,12 +11,13 @@ from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refus
 from crondor.diagnostics import CrondorError
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.source import Source
-from crondor.submit import SubmitFile, read_submit
-from crondor_cli.common.findings.result import STDIN, ChosenReports
+from crondor.submit import SubmitFile
+from crondor_cli.common.checked_files import read_checked
+from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
-from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import Surroundings, clock_of
-from crondor_cli.common.pool_config import host_of, interval_of, read_pool
+from crondor_cli.common.pool_config import interval_of, read_pool
 from crondor_cli.common.progress import PROGRESS
 
 
@@ -44,7 +44,7 @@ class CheckResult(ChosenReports):
 
     def read(self, source: Source) -> SubmitFile:
         """Read one of the descriptions once more, changed perhaps. Raises CrondorError."""
-        return _read(source, self.settings, self.surroundings)
+        return read_checked(source, self.settings, self.surroundings)
 
 
 def run(paths: tuple[str, ...], given: CheckOptions, now: str | None) -> CheckResult:
@@ -98,18 +98,3 @@ def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
     except click.UsageError as error:
         return error
     return check_submit(source, result.settings, result.read)
-
-
-def _read(source: Source, settings: CheckSettings, surroundings: Surroundings) -> SubmitFile:
-    path = "-" if source.name == STDIN else source.name
-    zone = settings.zone if isinstance(settings.zone, tzinfo) else None
-    allow_dirs, seed, environ = surroundings
-    return read_submit(
-        source,
-        files=files_of(path, allow_dirs),
-        environ=environ,
-        now=settings.now,
-        zone=zone,
-        seed=seed,
-        host=host_of(settings.access_point),
-    )

@@ -31,7 +31,7 @@ def values_for(command: click.Command) -> dict[str, Any]:
         if value.setting.key == "width":
             values["width"] = value.value
         elif param is not None and _fits(value, param):
-            values[param.name] = _as_given(value)
+            values[param.name] = as_given(value)
     return values
 
 
@@ -54,7 +54,7 @@ def _fits(value: SettingValue, param: click.Parameter) -> bool:
     return not isinstance(param.type, click.Choice) or value.value in param.type.choices
 
 
-def _as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds
+def as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds
     """Return a value as the command line would have it; paths in a file are below the file's own folder."""
     if value.setting.key in _PATHS and value.span is not None:
         folder = os.path.dirname(value.source)

@@ -44,11 +44,14 @@ class Found(NamedTuple):
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def find_settings(environ: Mapping[str, str], user_folder: str) -> Found:
-    """Return what files and variables set. Raises BadSettings with all that is wrong."""
+def find_settings(environ: Mapping[str, str], user_folder: str, folder: str | None = None) -> Found:
+    """Return what files and variables set for a folder (None: the current one).
+
+    Raises BadSettings with all that is wrong.
+    """
     values: dict[tuple[str, ...], SettingValue] = {}
     faults: list[Diagnostic] = []
-    files = [file for file in (_user_file(user_folder), _project_file()) if file is not None]
+    files = [file for file in (_user_file(user_folder), _project_file(folder)) if file is not None]
     warnings: list[Diagnostic] = []
     for file in files:
         try:
@@ -81,9 +84,9 @@ def _user_file(folder: str) -> _File | None:
     return _opened(os.path.join(folder, OWN_FILE))
 
 
-def _project_file() -> _File | None:
-    """Return the nearest file that sets anything, from this folder upwards; crondor.toml before pyproject.toml."""
-    for folder in folders_upwards():
+def _project_file(begin: str | None) -> _File | None:
+    """Return the nearest file that sets anything, from a folder upwards; crondor.toml before pyproject.toml."""
+    for folder in folders_upwards(begin):
         own = _opened(os.path.join(folder, OWN_FILE))
         if own is not None:
             return own

@@ -22,10 +22,10 @@ def user_folder() -> str:
     return click.get_app_dir("crondor")
 
 
-def folders_upwards() -> Iterator[str]:
-    """Yield the current folder and those that it is in, up to the root; none where it has been removed."""
+def folders_upwards(folder: str | None = None) -> Iterator[str]:
+    """Yield a folder (None: the current one) and those around it, up to the root; none where it has been removed."""
     try:
-        folder = os.getcwd()
+        folder = os.getcwd() if folder is None else os.path.abspath(folder)
     except OSError:
         return
     while True:

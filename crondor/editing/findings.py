@@ -1,0 +1,148 @@
+"""What is wrong with a text: exactly what the commands find, each by its own rules or its own reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from crondor.check import RULES, CheckReport, CheckSettings, Finding, Rule, check_submit, select
+from crondor.check.pages import page as submit_page
+from crondor.classad import Context, ReadMode, read_ads
+from crondor.config import read_config
+from crondor.crontab.file import is_system_crontab, read_crontab
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.editing.kinds import TextKind
+from crondor.macro.files import Files
+from crondor.router.rules import RULES as ROUTE_RULES
+from crondor.router.rules import check_routes
+from crondor.router.rules import page as route_page
+from crondor.source import Source, Span
+from crondor.submit import SubmitFile, read_submit
+from crondor.transform import Transform, TransformFacts
+
+_ROUTER = "job_router"  # a configuration that says nothing of it is no router's
+_READING = ("CRN601", "CRN602", "CRN603", "CRN9")  # what is found of any configuration
+
+
+@dataclass(frozen=True)
+class EditSettings:
+    """What the findings of a text depend on beside it.
+
+    ``check`` is that of `crondor check`; ``read`` reads a submit description, ``files`` are those that a configuration
+    may include, ``environ`` is what $ENV() of a configuration sees. ``chosen`` and ``ignored`` are codes, or what they
+    begin with. ``new`` leaves out what is known already.
+    """
+
+    check: CheckSettings
+    read: Callable[[Source], SubmitFile] = read_submit
+    files: Files | None = None
+    environ: Mapping[str, str] | None = None
+    chosen: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    new: Callable[[Iterable[Finding]], list[Finding]] | None = None
+
+    @property
+    def context(self) -> Context:
+        """The clock and the zone of expressions."""
+        zone = self.check.zone
+        return Context(now=self.check.now) if isinstance(zone, str) else Context(now=self.check.now, zone=zone)
+
+
+@dataclass(frozen=True)
+class CheckedText:
+    """The findings of a text; their places are of ``source`` itself, or of a file that it includes.
+
+    ``report`` is that of a submit description, whose fixes can be applied one after the other.
+    """
+
+    source: Source
+    findings: tuple[Finding, ...]
+    rules: Mapping[str, Rule[Any]] = field(default_factory=dict)
+    report: CheckReport | None = None
+
+
+def check_text(source: Source, kind: TextKind, settings: EditSettings) -> CheckedText:
+    """Return what is wrong with a text; raises nothing, runs nothing, and is bounded as the commands are."""
+    found = _CHECKS[kind](source, settings)
+    return replace(found, findings=tuple(_at_home(found.findings, source)))
+
+
+def _submit(source: Source, settings: EditSettings) -> CheckedText:
+    report = check_submit(source, settings.check, settings.read)
+    found: Iterable[Finding] = select(report.findings, settings.chosen, settings.ignored)
+    kept = tuple(found if settings.new is None else settings.new(found))
+    return CheckedText(source, kept, RULES, report)
+
+
+def _config(source: Source, settings: EditSettings) -> CheckedText:
+    configuration = read_config(source, files=settings.files, environ=settings.environ, context=settings.context)
+    reports = check_routes(configuration, [source]).reports
+    is_router = any(name.startswith(_ROUTER) for name in configuration.knobs)
+    chosen = () if is_router else _READING
+    found = tuple(select((each for report in reports for each in report.findings), chosen, ()))
+    return CheckedText(source, found, ROUTE_RULES)
+
+
+def _transform(source: Source, settings: EditSettings) -> CheckedText:
+    facts = TransformFacts(environ=settings.environ, context=settings.context, files=settings.files)
+    try:
+        made = Transform.parse(source, facts=facts, strict=False)
+    except CrondorError as error:
+        return _said(source, error.diagnostics)
+    return _said(source, (*made.faults, *made.warnings))
+
+
+def _ad(source: Source, settings: EditSettings) -> CheckedText:
+    found: dict[Diagnostic, None] = {}
+    _ = settings
+    for _ad in read_ads(
+        source.text, None, ReadMode.STRICT, name=source.name, report=lambda each: found.update([(each, None)])
+    ):
+        continue
+    return _said(source, found)
+
+
+def _crontab(source: Source, settings: EditSettings) -> CheckedText:
+    _ = settings
+    return _said(source, read_crontab(source, has_users=is_system_crontab(source.name)).diagnostics)
+
+
+def _said(source: Source, found: Iterable[Diagnostic]) -> CheckedText:
+    return CheckedText(source, tuple(map(Finding, found)))
+
+
+_CHECKS: Mapping[TextKind, Callable[[Source, EditSettings], CheckedText]] = {
+    TextKind.SUBMIT: _submit,
+    TextKind.CONFIG: _config,
+    TextKind.TRANSFORM: _transform,
+    TextKind.AD: _ad,
+    TextKind.CRONTAB: _crontab,
+}
+
+
+def _at_home(findings: Iterable[Finding], source: Source) -> Iterator[Finding]:
+    """Yield findings with the places of pieces of a text as places of the text."""
+    starts: list[int] = []
+    for finding in findings:
+        span = finding.diagnostic.span
+        if span is None or span.source is source or span.source.name != source.name:
+            yield finding
+            continue
+        starts = starts or [0, *(found.end() for found in re.finditer("\n", source.text))]
+        start, end = (_offset(starts, source, *span.source.position(at)) for at in (span.start, span.end))
+        yield finding._replace(diagnostic=replace(finding.diagnostic, span=Span(source, start, max(start, end))))
+
+
+def _offset(starts: Sequence[int], source: Source, line: int, column: int) -> int:
+    """Return the offset of a line and a column (both from 1), kept inside the text."""
+    size = len(source.text)
+    return min(starts[line - 1] + column - 1, size) if line <= len(starts) else size
+
+
+def explanation(code: str) -> str | None:
+    """Return the page of a rule (Markdown), None for a code that is no rule's."""
+    if code in RULES:
+        return submit_page(code)
+    return route_page(code) if code in ROUTE_RULES else None
