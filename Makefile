@@ -12,7 +12,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check docs site fuzz bench clean
+.PHONY: help demo test check docs site site-test fuzz bench clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
@@ -20,6 +20,7 @@ help:
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
 	@echo 'make docs    bring the pages in docs/cli up to date with the options and the JSON schemas of the commands'
 	@echo 'make site    build the site, playground included, into build/site (needs npm)'
+	@echo 'make site-test   build it, and drive it in a real Chromium (needs npm and chromium)'
 	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
@@ -44,6 +45,9 @@ docs: $(VENV)/.installed
 
 site: $(VENV)/.installed-site website/node_modules
 	$(BIN)/python -m website build/site
+
+site-test: site
+	node website/tests/site.mjs build/site $(BIN)/crondor
 
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300

@@ -5,7 +5,7 @@ const $ = (id) => document.getElementById(id);
 const TABS = ["schedule", "submit", "route"];
 const INPUTS = { schedule: ["schedule-text", "zone", "other", "now", "window", "prep"], submit: ["submit-text", "zone", "now"], route: ["route-config", "route-jobs", "zone", "now"] };
 const FIELDS = ["cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week"];
-const LONGEST = 15000; // milliseconds that an answer may take, once the engine is there
+const LONGEST = 30000; // milliseconds that an answer may take, once the engine is there
 const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 let tab = "schedule";
 let year = 0;
@@ -132,7 +132,7 @@ function part(title, ...children) {
 function table(heads, rows) {
   return el("div", { class: "scroll", tabIndex: 0, role: "region", ariaLabel: "Runs" }, el("table", {},
     el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { textContent: head, scope: "col" })))),
-    el("tbody", {}, ...rows.map(({ cells, differs }) => el("tr", { class: differs ? "differs" : "" }, ...cells.map((cell) => el("td", { textContent: cell })))))));
+    el("tbody", {}, ...rows.map(({ cells, differs, time }) => el("tr", { class: differs ? "differs" : "", id: time ? `run-${time}` : "" }, ...cells.map((cell) => el("td", { textContent: cell })))))));
 }
 
 function heat({ year: shown, first_weekday: first, days }) {
@@ -171,7 +171,7 @@ function runRows(job, zone, other) {
     const time = (manual ?? real).time;
     const cells = [manual ? moment(time, zone) : "no run", ...(other ? [moment(time, other)] : []), moment((manual ?? real).match_opens, zone).slice(15, 20), moment((manual ?? real).last_start, zone).slice(15, 20)];
     if (both) cells.push(real ? (manual && real.time === manual.time ? "the same" : `${moment(real.time, zone)}${real.retry ? " (retry)" : ""}`) : run.differs ? "no run" : "not reached");
-    return { cells, differs: run.differs };
+    return { cells, differs: run.differs, time: manual?.time };
   });
   return table([zone, ...(other ? [other] : []), "match opens", "last start", ...(both ? ["real schedd"] : [])], rows);
 }
@@ -193,7 +193,7 @@ async function showSchedule(zone, other) {
   if (schedule) pieces.push(el("div", {}, el("ul", { class: "fields", ariaLabel: "The fields" }, ...schedule.fields.map((field) => el("li", {}, el("code", { textContent: field.written ?? "*" }), field.field.replaceAll("_", " "), el("br"), el("span", { textContent: field.unrestricted ? "any" : short(field.values) })))), el("p", { class: "quiet", textContent: schedule.day_rule?.words ?? "" })));
   if (found.year) pieces.push(heat(found.year));
   if (job?.runs?.length) pieces.push(part("Next runs", runRows(job, zone, other)), diffReasons(job.differences));
-  if (found.times) pieces.push(part("Next runs", table([zone, ...(other ? [other] : [])], found.times.map((time) => ({ cells: [moment(time, zone), ...(other ? [moment(time, other)] : [])] })))));
+  if (found.times) pieces.push(part("Next runs", table([zone, ...(other ? [other] : [])], found.times.map((time) => ({ time, cells: [moment(time, zone), ...(other ? [moment(time, other)] : [])] })))));
   if (found.times && !found.times.length) pieces.push(el("p", { textContent: "It has no run any more." }));
   const changes = found.explain?.clock_changes ?? [];
   if (changes.length) pieces.push(part("Clock changes ahead", el("ul", {}, ...changes.map((each) => el("li", { textContent: clockChange(each) })))));

@@ -1,5 +1,11 @@
-// The version switch: shown once the folder above the site has a versions.json that names more than one,
-// as [{"name": "0.2.0", "path": "0.2.0/"}, ...]. Without the file, or from disk, nothing is shown.
+// What Furo leaves open for keyboards and screen readers: code that scrolls takes the focus, captions have a level.
+for (const code of document.querySelectorAll("pre")) {
+  if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+}
+for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", "2");
+
+// The version switch: shown once versions.json of the site names more than one, as
+// [{"name": "0.2.0", "path": "0.2.0/"}, ...], each path below the folder that the sites stand in. Not from disk.
 const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
 const select = document.getElementById("versions");
 if (select && location.protocol.startsWith("http")) {
