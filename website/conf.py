@@ -25,6 +25,7 @@ html_js_files = [("site.js", {"type": "module"})]
 html_favicon = str(HERE / "play" / "icon.svg")
 html_show_copyright = False
 html_copy_source = False
+smartquotes = False  # what is written is what is shown, also of options
 html_sidebars = {
     "**": [
         "sidebar/brand.html",

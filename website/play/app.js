@@ -227,6 +227,7 @@ async function showSubmit(zone) {
   const counted = found.findings?.length ? findings(found.findings, { go, mend }) : el("p", { textContent: found.refused ?? "Nothing will go wrong that crondor knows of." });
   const jobs = (found.jobs ?? []).filter((job) => job.runs.length);
   return [part("Findings", counted), found.findings && found.refused && el("p", { textContent: found.refused }),
+    found.errors && el("pre", { class: "out", tabIndex: 0, textContent: found.errors }),
     ...jobs.map((job) => part(job.schedule ? job.schedule.words : "Runs", timeline(job, zone), diffReasons(job.differences)))];
 }
 

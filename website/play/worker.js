@@ -10,7 +10,8 @@ async function load() {
   const source = fetch("engine.py").then((answer) => answer.text());
   const python = await loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href });
   say("Loading crondor ...");
-  for (const file of await files) python.unpackArchive(file, "wheel");
+  const extractDir = python.runPython("import site; site.getsitepackages()[0]"); // else the folder that it is in
+  for (const file of await files) python.unpackArchive(file, "wheel", { extractDir });
   python.FS.writeFile("/home/pyodide/engine.py", await source);
   const engine = python.pyimport("engine");
   return (question) => engine.answer(JSON.stringify(question));
