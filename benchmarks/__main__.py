@@ -1,7 +1,8 @@
 """`make bench`: every case with its ratio to a peer, and long spans with theirs to short ones; medians in one run.
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
-``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks`` and ``pool``.
+``compile``, ``submit``, ``check``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``, ``hooks``,
+``queues`` and ``pool``.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from benchmarks import (
     algebra,
     check,
     classad,
+    compiling,
     hooks,
     job_queue,
     pool,
     process,
+    queues,
     recurrence,
     router,
     routes,
@@ -36,6 +39,7 @@ def main() -> None:
         "spans": _print_spans,
         "agenda": _print_agendas,
         "classad": _print_classads,
+        "compile": _print_compile,
         "submit": _print_submit,
         "check": _print_check,
         "job-queue": _print_queue,
@@ -45,6 +49,7 @@ def main() -> None:
         "routes": _print_routes,
         "router": _print_router,
         "hooks": _print_hooks,
+        "queues": _print_queues,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -87,6 +92,19 @@ def _print_spans() -> None:
         print(
             f"{case.name:<60} {short:>9.1f} {long:>9.1f} {ratio:>7.1f} "
             f"{case.most:>6.3g}{'' if ratio <= case.most else '  missed'}",
+            flush=True,
+        )
+
+
+def _print_compile() -> None:
+    """Print what ten years of a schedule cost, compiled and proven."""
+    print()
+    for found in compiling.measured():
+        task, missed = found.task, "  missed" if found.is_missed else ""
+        print(
+            f"crondor compile, {compiling.YEARS} years, {task.name}: {found.seconds:.2f} s of a processor "
+            f"(at most {task.seconds}), "
+            f"{found.megabytes:.1f} MB (at most {task.megabytes:.0f}), {found.compared:,} times compared{missed}",
             flush=True,
         )
 
@@ -207,6 +225,13 @@ def _print_router() -> None:
     print()
     for row in router.rows():
         print(f"router, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
+
+
+def _print_queues() -> None:
+    """Print what whole queues of ads that differ cost, beside HTCondor's own programs, and how that grows."""
+    print()
+    for row in queues.rows():
+        print(f"whole queues, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 
 def _print_hooks() -> None:

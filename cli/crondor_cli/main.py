@@ -23,6 +23,7 @@ COMMANDS = {
     "at": ("crondor_cli.next.at_command", "A time in words as deferral_time, and back."),
     "explain": ("crondor_cli.explain.command", "What a schedule means, and why it fires at a time or not."),
     "diff": ("crondor_cli.diff.command", "Where two schedules, or two readings of one, part."),
+    "compile": ("crondor_cli.compile.command", "Any schedule as lines for a submit file, proven."),
     "agenda": ("crondor_cli.agenda.command", "The coming days of all jobs of some files."),
     "check": ("crondor_cli.check.command", "What will go wrong with submit files, before submission."),
     "preview": ("crondor_cli.preview.command", "What the schedd makes of a job: its ad, or its refusal."),

@@ -25,6 +25,7 @@ from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_files import ConfigFiles, config_options
 from crondor_cli.common.file_problem import FileProblem, file_problem
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
@@ -85,7 +86,7 @@ _FORMS = [form.value for form in Format]
 )
 @click.option("--diff", is_flag=True, help="Print what changes in each ad instead of the ad.")
 @click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
-@click.option("--config", metavar="FILE", multiple=True, help="The configuration, for $(KNOB) and the knobs below.")
+@config_options
 @click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")
 @click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
 @click.option("-D", "--define", metavar="NAME=VALUE", multiple=True, help="A macro that is defined before the rules.")
@@ -102,7 +103,7 @@ def command(
     order: str,
     diff: bool,
     trace: bool,
-    config: tuple[str, ...],
+    config: ConfigFiles,
     job_transform: tuple[str, ...],
     job_route: tuple[str, ...],
     define: tuple[str, ...],
@@ -116,14 +117,15 @@ def command(
     if not rules and not job_transform and not job_route:
         raise click.UsageError("no rules: name a file with --rules, or knobs with --job-transform or --job-route")
     paths = ads or ("-",)
-    check_stdin(*paths, *rules, *config)
-    _check_files(paths, (*rules, *config), out)
+    check_stdin(*paths, *rules, *config.paths)
+    _check_files(paths, (*rules, *config.paths), out)
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone, seed=seed)
     folder = str(Path.cwd())
     files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)
     findings = AdFindings()
-    knobs = _knobs(config, allow_dirs, context, findings)
+    needs_config = config != ConfigFiles() or (bool(job_transform or job_route) and not rules)
+    knobs = _knobs(config, allow_dirs, context, findings) if needs_config else {}
     loaded = Rules(TransformFacts(knobs, environ=os.environ, context=context, files=files))
     try:
         _load(loaded, rules, job_transform, job_route, define)
@@ -146,12 +148,10 @@ def command(
 
 
 def _knobs(
-    paths: tuple[str, ...], allow_dirs: tuple[str, ...], context: Context, findings: AdFindings
+    config: ConfigFiles, allow_dirs: tuple[str, ...], context: Context, findings: AdFindings
 ) -> Mapping[str, str]:
     """Read the configuration and say what is wrong in it. Raises CrondorError where HTCondor would not start."""
-    if not paths:
-        return {}
-    configuration = replace(load_config(paths, allow_dirs, context), subsystem="XFORM")
+    configuration = replace(load_config(config, allow_dirs, context), subsystem="XFORM")
     faults = [each for each in configuration.diagnostics if each.severity is Severity.ERROR]
     findings.add((each for each in configuration.diagnostics if each not in faults), counts=False)
     if faults:

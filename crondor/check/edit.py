@@ -90,8 +90,11 @@ def literal(job: CheckedJob, name: str) -> Span | None:
 
     None where a replacement there would not be one of the value.
     """
-    span, value = job.group.spans.get(name), job.values.get(name)
-    source = job.file.source
+    return literal_value(job.file.source, name, job.values.get(name), job.group.spans.get(name))
+
+
+def literal_value(source: Source, name: str, value: str | None, span: Span | None) -> Span | None:
+    """Return the place of a command's value where the text of ``source`` there is that value, as ``literal`` does."""
     if span is None or not value or span.source is not source or span.text != value or "\n" in value:
         return None
     line = source.text[source.text.rfind("\n", 0, span.start) + 1 : span.start]

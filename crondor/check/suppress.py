@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from crondor._named_tuple import NamedTuple
 from crondor.check.rule import Finding, Rule
+from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE
 from crondor.source import Source, Span
 
 _COMMENT = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
@@ -42,6 +43,7 @@ class Comments:
         """Read them."""
         self.orders: list[Suppression] = []
         self.malformed: list[Span] = []
+        self._compiled: list[Suppression] = []
         self._by_line: dict[int, list[Suppression]] = {}
         if "crondor" in source.text:
             self._read(source)
@@ -50,7 +52,8 @@ class Comments:
         self._firsts = sorted(self._by_line)
 
     def covering(self, code: str, line: int) -> Iterator[Suppression]:
-        """Yield the orders that silence a finding."""
+        """Yield the orders that silence a finding; the markers of compiled lines are some."""
+        yield from (order for order in self._compiled if order.covers(code, line))
         if not self._firsts:
             return
         near = self._firsts[bisect_right(self._firsts, line) - 1] if line >= self._firsts[0] else 0
@@ -60,6 +63,8 @@ class Comments:
     def _read(self, source: Source) -> None:
         statements = _Statements(source)
         for comment in _COMMENT.finditer(source.text):
+            if self._is_of_schedule(source, comment):
+                continue
             order = _ORDER.fullmatch(comment[1])
             if order is None or not _LIST.fullmatch(order[2]) or len(self.orders) + order[2].count(",") >= _MOST:
                 self.malformed.append(source.span(comment.start(), comment.start() + len(comment[0].rstrip("\r"))))
@@ -71,6 +76,19 @@ class Comments:
             at = comment.start(1) + order.start(2)
             spans = (source.span(at + c.start(), at + c.end()) for c in _CODE.finditer(order[2]))
             self.orders += [Suppression(span, span.text.upper(), first, last) for span in spans]
+
+    def _is_of_schedule(self, source: Source, comment: re.Match[str]) -> bool:
+        """Say whether a comment is a schedule or a marker of compiled lines, and take note of these."""
+        text = comment[0].rstrip("\r")
+        if BEGIN.fullmatch(text):
+            span, line = source.span(comment.start(), comment.end()), source.position(comment.start())[0]
+            self._compiled = [Suppression(span, code, line, None) for code in EXPECTED]
+        elif END.fullmatch(text):
+            last = source.position(comment.start())[0]
+            self._compiled = [order._replace(last=last) for order in self._compiled]
+        else:
+            return SCHEDULE.fullmatch(text) is not None
+        return True
 
 
 class Silence(NamedTuple):

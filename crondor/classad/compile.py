@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from crondor.classad import operators
+from crondor.classad import operators, shapes
 from crondor.classad import text as texts
 from crondor.classad.closures import operation
 from crondor.classad.code import (
@@ -54,7 +54,7 @@ def read(text: str) -> Code:
 
 @lru_cache(maxsize=MAX_CACHED)
 def _read(text: str) -> Code:
-    return code_of(parse_expression(Source(text)))
+    return code_of(shapes.literal(text) or parse_expression(Source(text)))
 
 
 def code_of(node: Node) -> Code:

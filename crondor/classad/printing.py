@@ -13,11 +13,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from crondor.classad.scope import Attributes, Code, Codes, literal_value
+from crondor.classad.shapes import printed_old
 from crondor.classad.show import code_tree
 from crondor.classad.spelling import Frame, Spelling
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
-from crondor.classad.unparse import UnparseForm, print_name, print_real, print_string, unparse
+from crondor.classad.unparse import UnparseForm, print_constant, print_name, print_real, print_string, unparse
 from crondor.classad.values import ERROR, UNDEFINED, RelTime
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ class Order(Enum):
 
 _AS_IT_IS: Final = re.compile(r'"[^"\\]*"|0|-?[1-9][0-9]{0,17}|true|false|undefined|error').fullmatch
 _SIMPLE_STRING: Final = re.compile(r'"(?:[^"\\]|\\["\\])*"').fullmatch
+_REAL: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,20}").fullmatch
 _MAX_KNOWN: Final = 1 << 14
+_MAX_SIZE: Final = 1 << 23
 _MAX_KNOWN_TEXT: Final = 512
 _LARGE: Final = 500  # attributes of an ad whose layout is not worth keeping
 _LONG: Final = 1 << 15  # characters of its names
@@ -148,21 +151,28 @@ def _getter(keys: Sequence[str]) -> Getter:
 class _Printed(dict["Code | str", str]):
     """The old form of texts printed lately; expressions that are no longer texts are printed each time."""
 
-    __slots__ = ("faithful",)
+    __slots__ = ("faithful", "size")
 
     def __init__(self, *, faithful: bool) -> None:
         super().__init__()
         self.faithful = faithful
+        self.size = 0  # characters of what was remembered unasked
 
     def __missing__(self, value: Code | str) -> str:
         if isinstance(value, Code):
-            return unparse(code_tree(value), UnparseForm.OLD, faithful=self.faithful)
+            tree = code_tree(value)
+            if tree.__class__ is Literal:
+                return print_constant(tree.value, UnparseForm.OLD)
+            return unparse(tree, UnparseForm.OLD, faithful=self.faithful)
         if _AS_IT_IS(value):
             printed = value
         elif _SIMPLE_STRING(value):
             printed = value.replace("\\\\", "\\")
+        elif _REAL(value):
+            printed = print_real(float(value), UnparseForm.OLD)
         else:
-            printed = unparse(code_tree(value), UnparseForm.OLD, faithful=self.faithful)
+            known = printed_old(value)
+            printed = unparse(code_tree(value), UnparseForm.OLD, faithful=self.faithful) if known is None else known
         if len(value) <= _MAX_KNOWN_TEXT:
             if len(self) >= _MAX_KNOWN:
                 self.clear()
@@ -174,11 +184,13 @@ _PRINTED: Final = _Printed(faithful=False)
 _FAITHFUL: Final = _Printed(faithful=True)
 
 
-def remember_literals(texts: Sequence[str]) -> None:
-    """Remember short texts that are plain literals: the old form prints them as they are written."""
-    if len(_PRINTED) >= _MAX_KNOWN:
+def remember_as_written(texts: Sequence[str], size: int) -> None:
+    """Remember texts of so many characters together that the old form prints as they are written."""
+    _PRINTED.size += size
+    if len(_PRINTED) >= _MAX_KNOWN or _PRINTED.size > _MAX_SIZE:
         _PRINTED.clear()
-    _PRINTED.update(zip(texts, texts, strict=True))
+        _PRINTED.size = size
+    _PRINTED.update(zip(texts, texts))  # noqa: B905 - they are the same
 
 
 def prints_as_it_is(text: str) -> bool:

@@ -42,7 +42,7 @@ class Frame:
     text of each value.
     """
 
-    __slots__ = ("_blank", "_common", "_get", "_last", "_others", "_price", "_printed", "_some", "_waits")
+    __slots__ = ("_blank", "_common", "_get", "_known", "_last", "_others", "_price", "_printed", "_some", "_waits")
 
     def __init__(
         self,
@@ -59,6 +59,7 @@ class Frame:
         self._last: Sequence[Code | str] = ()
         self._price = _PRICE
         self._waits = 1
+        self._known: Sequence[Code | str] = ()
         self._others: set[int] = set()
         self._common: tuple[Getter, Sequence[Code | str], Getter, list[str]] | None = None
 
@@ -84,14 +85,20 @@ class Frame:
         return text
 
     def _learn(self, values: Sequence[Code | str], pieces: list[str]) -> None:
-        """Look at what an ad has in common with the one before; less and less often, as it takes some time."""
+        """Look at what an ad has in common with the one before, and with the one that was looked at before.
+
+        Less and less often, as it takes some time.
+        """
         last, self._last = self._last, values
         self._waits -= 1
         if self._waits >= 0 or not last:
             return
         self._waits, self._price = self._price, min(2 * self._price, _DEAREST)
-        differing = {at for at, (one, other) in enumerate(zip(values, last, strict=True)) if one != other}
-        most = len(values) // 2
+        known, self._known = self._known or last, values
+        differing = {
+            at for at, (one, *others) in enumerate(zip(values, last, known, strict=True)) if others != [one, one]
+        }
+        most = len(values) * 3 // 4
         self._others = differing if len(self._others | differing) > most else self._others | differing
         if len(self._others) > most:
             self._common = None

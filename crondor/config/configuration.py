@@ -74,7 +74,8 @@ class Configuration:
     A name is looked up as HTCondor does it for the daemon that ``subsystem`` names: with ``local_name`` and a dot
     before it, with the subsystem and a dot, and alone. ``knobs`` has what was set by lower-case name, ``defaults``
     what holds where nothing was. ``environ`` is what $ENV() sees, None: not known. ``diagnostics`` is what was found
-    on reading; with an ERROR among them HTCondor does not start.
+    on reading; with an ERROR among them HTCondor does not start. ``is_followed``: what LOCAL_CONFIG_DIR and its kin
+    name was looked for, and what of it is not read stands there.
     """
 
     knobs: Mapping[str, Knob] = field(default_factory=dict)
@@ -86,6 +87,7 @@ class Configuration:
     subsystem: str = "JOB_ROUTER"
     local_name: str = ""
     version: tuple[int, int, int] = VERSION
+    is_followed: bool = False
 
     @property
     def is_valid(self) -> bool:

@@ -9,6 +9,7 @@ from crondor._named_tuple import NamedTuple
 
 _TEXT: Final = re.compile(r"(\d{1,3})(?:\.(\d{1,3}))?")
 _LAST: Final = 10**6  # a minor version that no release reaches
+_NEWEST_MINOR: Final = {23: 10, 24: 12, 25: 14}  # of each series that the tables know
 
 
 class Release(NamedTuple):
@@ -29,6 +30,11 @@ class Release(NamedTuple):
     def is_series(self) -> bool:
         """Whether it stands for the last release of its series, whatever that is."""
         return self.minor == _LAST
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """The numbers that `if version` of a configuration and a schedd's rules are asked with."""
+        return self.major, _NEWEST_MINOR.get(self.major, self.minor) if self.is_series else self.minor, 0
 
     def __str__(self) -> str:
         """Return it as it is written."""

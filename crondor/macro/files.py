@@ -5,10 +5,12 @@ HTCondor: Open_macro_source, submit_expand_globs.
 
 from __future__ import annotations
 
+import errno
 import os  # not pathlib: it takes longer to import than a plain file to read
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from copy import copy
 from itertools import islice
 
 from crondor.diagnostics import CrondorError, Diagnostic
@@ -16,6 +18,7 @@ from crondor.macro.text import MAX_BYTES, source_from_bytes
 from crondor.source import Source
 
 MAX_ENTRIES = 1_000_000  # names of folders looked at for one pattern
+_MOST_LINKS = 40  # as the kernel
 _LONGEST = 4096  # characters of a pattern, as of a path
 _MAGIC = frozenset("*?[")
 
@@ -34,6 +37,8 @@ class Files:
 
     ``base`` is the folder that relative paths begin in. ``limit`` is the largest size of a file in bytes. A source is
     called as the path is written, or, ``is_named_whole``, by what leads there from where ``base`` does.
+    With ``tree`` all of it is as if that folder were ``/``: an absolute path begins there, links and ``..`` stay in it,
+    and a source is called by where it is from here.
     """
 
     def __init__(
@@ -44,13 +49,26 @@ class Files:
         limit: int = MAX_BYTES,
         entries: int = MAX_ENTRIES,
         is_named_whole: bool = False,
+        tree: str | None = None,
     ) -> None:
         """Resolve the folders; nothing is opened."""
         self.base = base
         self._is_named_whole = is_named_whole
-        self._roots = tuple(os.path.realpath(root) for root in roots)
+        self._shown = tree
+        self._tree = None if tree is None else os.path.realpath(tree)
+        self._roots = tuple(self._real(root) for root in roots)
         self._limit = limit
         self._entries = entries
+
+    def based(self, base: str) -> Files:
+        """Return the same files, with relative paths that begin in another folder."""
+        made = copy(self)
+        made.base = os.path.join(self.base, base)  # noqa: PTH118
+        return made
+
+    def real(self, path: str) -> str:
+        """Return where a path leads. Raises FileRefused where that is outside."""
+        return self._resolved(path)
 
     def read(self, path: str) -> Source:
         """Return the text of a file. Raises FileRefused, and InvalidText for what is no text."""
@@ -73,8 +91,13 @@ class Files:
             raise
         with os.fdopen(opened, "rb") as file:
             data = file.read(self._limit + 1)
-        name = os.path.normpath(self._joined(path)) if self._is_named_whole else path
-        return source_from_bytes(data, name, self._limit)
+        return source_from_bytes(data, self._name(path), self._limit)
+
+    def _name(self, path: str) -> str:
+        """Return what the source of a path is called."""
+        if self._shown is not None:
+            return os.path.join(self._shown, self._joined(path).lstrip("/"))  # noqa: PTH118
+        return os.path.normpath(self._joined(path)) if self._is_named_whole else path
 
     def kind(self, path: str) -> str:
         """Return ``folder`` or ``file`` for what a path leads to, nothing where nothing is there; nothing is opened.
@@ -131,7 +154,7 @@ class Files:
                 continue
             if os.path.isdir(real):  # noqa: PTH112
                 yield below + "/"
-            elif is_last and (os.path.lexists(real) or os.path.lexists(self._joined(below))):
+            elif is_last and (os.path.lexists(real) or self._is_link(below)):
                 yield below
 
     def _names(self, path: str, piece: str, budget: list[int]) -> list[str]:
@@ -151,18 +174,80 @@ class Files:
             return []
         return found
 
+    def plain_names(self, folder: str) -> list[str]:
+        """Return the names of what is in a folder and is no folder itself, in the order of their bytes.
+
+        Raises FileRefused where it leads outside, cannot be read, or has too many names.
+        """
+        found: list[str] = []
+        try:
+            with os.scandir(self._resolved(folder)) as entries:
+                for count, entry in enumerate(entries):
+                    if count >= self._entries:
+                        raise _refused("file-many", f"crondor looks at no more than {self._entries} names of a folder")
+                    if not self._is_folder(f"{folder}/{entry.name}"):
+                        found.append(entry.name)
+        except OSError as error:
+            raise _refused("file-missing", f"can't open folder {folder}: {error.strerror}") from None
+        return sorted(found, key=os.fsencode)
+
     def _joined(self, path: str) -> str:
         return os.path.join(self.base, path)  # noqa: PTH118
+
+    def _is_folder(self, path: str) -> bool:
+        try:
+            return os.path.isdir(self._real(self._joined(path)))  # noqa: PTH112
+        except OSError:  # links in a circle
+            return False
+
+    def _is_link(self, path: str) -> bool:
+        """Whether a name is there, be it a link that leads nowhere."""
+        folder, name = os.path.split(self._joined(path))
+        return os.path.lexists(os.path.join(self._real(folder or "."), name))  # noqa: PTH118
+
+    def _real(self, path: str) -> str:
+        """Return the path with all links followed, inside of the tree if there is one. Raises OSError, ValueError."""
+        return os.path.realpath(path) if self._tree is None else _real_inside(self._tree, path)
 
     def _resolved(self, path: str) -> str:
         """Return the path with all links followed. Raises FileRefused where that is outside."""
         try:
-            real = os.path.realpath(self._joined(path))
+            real = self._real(self._joined(path))
         except (OSError, ValueError) as error:
             raise _refused("file-missing", f"can't open file {path}: {error}") from None
         if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in self._roots):
             raise _outside(path)
         return real
+
+
+def _real_inside(tree: str, path: str) -> str:
+    """Return where a path of a tree leads when that folder is taken for ``/``; no link leads out of it.
+
+    Raises OSError for links that lead in a circle.
+    """
+    left = path.split("/")[::-1]
+    made: list[str] = []
+    links = 0
+    while left:
+        piece = left.pop()
+        if piece in {"", "."}:
+            continue
+        if piece == "..":
+            del made[-1:]
+            continue
+        below = "/".join([tree.rstrip("/"), *made, piece])
+        try:
+            target = os.readlink(below)  # noqa: PTH115
+        except OSError:  # no link, or not there
+            made.append(piece)
+            continue
+        links += 1
+        if links > _MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        if target.startswith("/"):
+            made.clear()
+        left += target.split("/")[::-1]
+    return "/".join([tree.rstrip("/"), *made]) or "/"
 
 
 _ALLOW = "allow its folder, or copy the file next to the one that names it"

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.operators import truth
-from crondor.classad.scope import Context
+from crondor.classad.scope import Attributes, Context
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import LogicalLine, MacroError
 from crondor.source import Source
@@ -201,7 +201,7 @@ class Transform:
         """
         return definitions(self._statements, facts)
 
-    def matches(self, ad: ClassAd, context: Context | None = None) -> bool:
+    def matches(self, ad: Attributes, context: Context | None = None) -> bool:
         """Say whether an ad meets REQUIREMENTS: true, or a number that is not zero; no value at all counts as met."""
         if self._asks is None:
             return True

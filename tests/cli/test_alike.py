@@ -181,6 +181,7 @@ OTHERWISE = {
     "--target": "the ad that an expression is matched with, or the release that submit files are for",
     "--to": "a format of the world outside, or a form of ads",
     "--trace": "simulate has several kinds",
+    "--write": "check changes the files that it is given, compile the one that it is told",
     "--universe": "of jobs by its name, in a hook's input by its number",
 }
 

@@ -37,7 +37,7 @@ from tests.cli.running import crondor, next_of
 from tests.cli.schemas import OPTIONS, check_output, faults
 from tests.cli.test_alike import COMMANDS
 
-MAPS = {"ad", "environment", "attributes", "macros"}  # objects whose keys are data
+MAPS = {"ad", "environment", "attributes", "commands", "macros"}  # objects whose keys are data
 
 
 def with_json() -> set[str]:

@@ -263,6 +263,7 @@ JSON_INPUTS = [
     ("simulate", "--spec", "hourly.sub", "--days", "1", "--machine", "cpus=2,memory=2G", "--preempt", "5%@1h"),
     ("simulate", "hourly.sub", "--routes", "examples/routes.conf", "--days", "1", "--timeline", "--events"),
     ("simulate", "routed.sub", "--routes", "examples/routes.conf", "--events", "--site", "Slurm=swallow"),
+    ("agenda", "--suggest", "examples/nightly.sub", "examples/routed-nightly.sub", "hourly.sub", "nested.sub"),
     ("agenda", "far.sub", "odd.sub", "bad.sub", "whole.sub", "examples/every10.sub"),
 ]
 
@@ -285,6 +286,8 @@ def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path
     (tmp_path / "only.sub").write_text("executable = /bin/true\ndeferral_time = 4102444800\n", encoding="utf-8")
     (tmp_path / "never.sub").write_text(never, encoding="utf-8")
     (tmp_path / "routed.sub").write_text("executable = /bin/true\n+WantJobRouter = true\nqueue 60\n", encoding="utf-8")
+    nested = "executable = /bin/true\nx = minute\narguments = $(cron_$(x))\ncron_minute = 0\nqueue\n"
+    (tmp_path / "nested.sub").write_text(nested, encoding="utf-8")
     (tmp_path / "whole.sub").write_text("if true\nlog = x\n", encoding="utf-8")
     held = 'ClusterId = 1\nProcId = 0\nJobStatus = 5\nOwner = "alice"\nCmd = "/bin/date"\nDeferralTime = 1795611600\n'
     held += 'CronMinute = "0"\nHoldReason = "late"\nHoldReasonCode = 20\n\nCronMinute = "0"\n'

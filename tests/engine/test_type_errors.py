@@ -43,7 +43,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "cron_hour is text as in a submit file, not {kind}": lambda wrong: JobSchedule.from_submit({"cron_hour": wrong}),
     "time is a number of seconds, not {kind}": Deferral,
     "source is a Source, not {kind}: write Source(text, 'job.sub')": read_submit,
-    "source is a Source, not {kind}: write Source": lambda wrong: check_submit(wrong, CheckSettings(0)),
+    "source is a Source or a text, not {kind}: write Source": lambda wrong: check_submit(wrong, CheckSettings(0)),
     "settings is CheckSettings, not {kind}: write CheckSettings(": lambda wrong: check_submit(Source(""), wrong),
     "text is text or a Source, not {kind}: for a file read_ads(file)": read_ad,
     "a SubmitFile, not {kind}: write read_submit(": lambda wrong: list(job_ads(wrong)),

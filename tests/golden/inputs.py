@@ -76,6 +76,14 @@ INPUTS: Mapping[str, Mapping[str, str]] = {
     },
     "routes": {"config": "the configuration", "jobs": "the jobs", "options": "the command line"},
     "legacy-routes": {"mode": "the command line", "text": "the configuration", "files": "the files beside it"},
+    "legacy-routed": {
+        "config": "the configuration",
+        "jobs": _FILE,
+        "table[].Source": "which ad of which knob it is",
+        "source": _SAID,
+        "htcondor": _SAID,
+        "diagnostics[]": _SAID,
+    },
     "router-tools": {"tool": "which tool", "args": "the command line", "now": "the clock", "ads": _FILE},
     "hooks:*": {
         **dict.fromkeys(("run", "keyword", "type", "n", "t", "cwd"), _CALL),

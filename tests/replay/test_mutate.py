@@ -40,6 +40,7 @@ RECORDINGS = {
     "routes": ["routes/routes.jsonl.gz"],
     "router-tools": ["router_tools/tools.jsonl"],
     "legacy-routes": ["legacy_routes/conversions.jsonl.gz"],
+    "legacy-routed": ["legacy_routes/routed.jsonl.gz"],
     "access-point": ["access_point/submissions.jsonl.gz"],
 }
 

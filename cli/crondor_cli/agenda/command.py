@@ -8,6 +8,7 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.agenda.days import Agenda
 from crondor_cli.agenda.span import AgendaSpan
+from crondor_cli.agenda.suggest_options import SuggestOptions
 from crondor_cli.agenda.text import print_table
 from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
@@ -24,6 +25,7 @@ from crondor_cli.common.options import (
     reading_options,
     schedule_options,
 )
+from crondor_cli.common.output import say
 from crondor_cli.common.plot_file import check_plot, needs_matplotlib, writes
 from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
@@ -37,11 +39,14 @@ Examples:
   crondor agenda --dialect htcondor --format json jobs/*.sub
   crondor agenda --plot week.svg jobs/*.sub
   crondor agenda --schedule 'every 90 minutes from 2026-12-01' jobs/*.sub
+  crondor agenda --suggest --pin nightly.sub jobs/*.sub
+  crondor agenda --suggest --write jobs/*.sub
 
 The first of the days is that of --from, as far as it is left. Equal jobs count one by one: `queue 10` is ten starts.
 Schedules are read as HTCondor's manual says; --dialect htcondor shows what the schedd of HTCondor 25.14 does.
 
-Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; the others are shown), 2 wrong usage."""
+Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; the others are shown) or a change
+that --suggest shows and does not write, 2 wrong usage, or a file that cannot be written."""
 
 
 @click.command(
@@ -62,6 +67,17 @@ Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; t
 )
 @format_option("table", "json", text="How to print the agenda.")
 @click.option("--plot", metavar="FILE", help="Draw it as well, into a file .svg or .png (needs matplotlib).")
+@click.option("--suggest", is_flag=True, help="Propose minutes that flatten the busiest ones, as a diff.")
+@click.option("--write", is_flag=True, help="With --suggest: change the files.")
+@click.option("--pin", multiple=True, metavar="NAME", help="With --suggest: a file to leave as it is. Repeatable.")
+@click.option(
+    "--run-time",
+    type=click.IntRange(0, 604_800),
+    default=0,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --suggest: how long a run holds its slot, at least.",
+)
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
@@ -78,6 +94,10 @@ def command(
     pairs: int,
     format_: str,
     plot: str | None,
+    suggest: bool,
+    write: bool,
+    pin: tuple[str, ...],
+    run_time: int,
     surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
@@ -87,6 +107,8 @@ def command(
     start in the same minute, and those that do not start in these days.
     """
     check_plot(plot)
+    options = SuggestOptions(suggest, write, pin, run_time)
+    options.check()
     clock = clock_of(now, tz)
     span = AgendaSpan(clock.read(from_, "--from"), days, clock.zone)
     agenda = Agenda(span, dialect or Dialect.MANUAL)
@@ -104,6 +126,9 @@ def command(
     if given:
         request.check()
     agenda.read(requests)
+    if suggest:
+        _suggest(agenda, request, options, clock, format_, pairs, plot)
+        return
     if plot is not None:
         _draw(agenda, clock, plot)
     show(dict.fromkeys(agenda.findings))
@@ -114,6 +139,46 @@ def command(
 
         print_json(agenda, clock, pairs)
     if agenda.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _suggest(
+    agenda: Agenda,
+    request: ScheduleRequest,
+    options: SuggestOptions,
+    clock: Clock,
+    format_: str,
+    pairs: int,
+    plot: str | None,
+) -> None:
+    """Show or write other minutes, and exit."""
+    from crondor_cli.agenda.suggest import suggest, write_files  # noqa: PLC0415 - 15 ms, and seldom asked for
+    from crondor_cli.agenda.suggest_text import print_suggestion  # noqa: PLC0415 - with it
+
+    found = suggest(agenda, request, options)
+    if plot is not None:
+        with needs_matplotlib():
+            from crondor_cli.agenda.suggest_plot import save_suggestion  # noqa: PLC0415 - as below
+        with writes(plot):
+            save_suggestion(agenda, found, clock, plot)
+    failed = write_files(found) if options.write else []
+    show(dict.fromkeys((*agenda.findings, *found.problems)))
+    is_written = options.write and not failed
+    if format_ == "table":
+        print_suggestion(agenda, found, clock, is_written=options.write)
+    else:
+        from crondor_cli.agenda.data import print_json  # noqa: PLC0415 - as above
+        from crondor_cli.agenda.suggest_data import suggestion_data  # noqa: PLC0415 - as above
+
+        print_json(agenda, clock, pairs, suggestion_data(found, clock, is_written=is_written))
+    files = f"{len(found.files) - len(failed)} file{'' if len(found.files) - len(failed) == 1 else 's'}"
+    for error in failed:
+        say(f"Error: {error.message}", err=True)
+    if found.files:
+        say(f"{files} changed" if options.write else f"{files} would change: add --write to change them", err=True)
+    if failed:
+        raise click.exceptions.Exit(2)
+    if agenda.failed or found.problems or (found.files and not options.write):
         raise click.exceptions.Exit(1)
 
 

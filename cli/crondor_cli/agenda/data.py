@@ -11,12 +11,12 @@ from crondor_cli.common.options import Clock
 from crondor_cli.common.streaming import echo_json
 
 
-def print_json(agenda: Agenda, clock: Clock, pairs: int) -> None:
-    """Print one object."""
+def print_json(agenda: Agenda, clock: Clock, pairs: int, suggestion: dict[str, object] | None = None) -> None:
+    """Print one object, with what is suggested if that was asked for."""
     span = agenda.span
     busiest, ties = agenda.busiest()
     found, more = agenda.collisions(pairs)
-    data = {
+    data: dict[str, object] = {
         "zone": clock.zone_name,
         "now": clock.now,
         "from": span.start,
@@ -34,6 +34,8 @@ def print_json(agenda: Agenda, clock: Clock, pairs: int) -> None:
         "invalid": [{"name": name, "line": line} for name, line in agenda.invalid],
         "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(agenda.findings)],
     }
+    if suggestion is not None:
+        data["suggestion"] = suggestion
     echo_json(data)
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-import io
 import sys
 from dataclasses import replace
 
 import click
 
 from crondor.check.fixing import Cured, fixed
-from crondor.diagnostics import CrondorError, printable
-from crondor.rights.replacing import Changed, replace_text
+from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.check.run import CheckResult
-from crondor_cli.common.file_problem import file_problem
-from crondor_cli.common.findings.result import STDIN
+from crondor_cli.common.changed_text import diff_of, write_source
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import in_order, shown
 
@@ -47,10 +43,10 @@ def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
 def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
     """Show or make the changes of a file. Raises UsageError where it cannot be written."""
     if write:
-        _write(before, cured.report.source)
+        write_source(before, cured.report.source)
         say(f"{printable(before.name)}: {', '.join(cured.titles)}")
     else:
-        emit(_diff(before, cured.report.source).encode("utf-8", "surrogateescape"))
+        emit(diff_of(before, cured.report.source).encode("utf-8", "surrogateescape"))
 
 
 def _end(result: CheckResult, left: list[Cured], changed: int, *, write: bool) -> int:
@@ -73,36 +69,3 @@ def _end(result: CheckResult, left: list[Cured], changed: int, *, write: bool) -
         files = f"{changed} file{'' if changed == 1 else 's'}"
         say(f"{files} changed, {left_over} finding{'' if left_over == 1 else 's'} left", err=True)
     return after.status
-
-
-def _diff(before: Source, after: Source) -> str:
-    """Return a unified diff that patch(1) takes."""
-    name = printable(before.name)
-    return "".join(map(_ended, difflib.unified_diff(_lines(before.text), _lines(after.text), name, name)))
-
-
-def _lines(text: str) -> list[str]:
-    """Part a text where patch(1) and condor_submit do, and nowhere else."""
-    return list(io.StringIO(text, newline="\n"))
-
-
-def _ended(line: str) -> str:
-    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-
-
-def _write(before: Source, after: Source) -> None:
-    """Replace a file's text in one step; raises UsageError where that cannot be done."""
-    context = click.get_current_context(silent=True)
-    shown = printable(before.name)
-    if before.name == STDIN:
-        raise click.UsageError("standard input cannot be changed: leave --write out to see the diff", context)
-    try:
-        replace_text(before.name, *(each.text.encode("utf-8", "surrogateescape") for each in (before, after)))
-    except Changed:
-        message = f"'{shown}' has changed while it was checked, and was not written to"
-        raise click.UsageError(message, context) from None
-    except CrondorError as error:
-        reason = "; ".join(printable(each.message) for each in error.diagnostics)
-        raise click.UsageError(f"cannot write '{shown}': {reason}", context) from None
-    except OSError as error:
-        raise file_problem("write", before.name, error) from None

@@ -71,9 +71,7 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
     clock = clock_of(now, given.tz)
     access_point = None
     if given.pool_config:
-        release = given.target or NEWEST
-        numbers = (release.major, release.minor, 0)
-        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, numbers, beside=paths)
+        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, given.target, beside=paths)
     return CheckResult(
         (),
         codes_of(given.select, RULES),

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import getpass
 import os
-import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
-from crondor.diagnostics import CrondorError, Severity, printable
+from crondor.diagnostics import CrondorError, Severity
 from crondor.submit import SubmitHost
 from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.show import show
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
+    from crondor.knowledge.releases import Release
     from crondor_cli.common.options import Clock
 
 HOST: Final = "host"
 """The word for this host's own configuration in the place of a file."""
 
-_RELEASES: Final = {"23": (23, 10, 0), "24": (24, 12, 0), "25": (25, 14, 0)}
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
@@ -36,29 +36,11 @@ def pool_config_option(function: _Function) -> _Function:
     )(function)
 
 
-class Release(click.ParamType[Any]):
-    """A release of HTCondor: ``25``, ``25.7``, ``25.7.2``."""
-
-    name = "release"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int, int]:  # noqa: ANN401 - click's signature
-        """Return the three numbers."""
-        if isinstance(value, tuple):
-            return value
-        text = str(value).strip()
-        if text in _RELEASES:
-            return _RELEASES[text]
-        if not re.fullmatch(r"2[3-5]\.\d{1,3}(\.\d{1,3})?", text):
-            self.fail(f"'{printable(text)}' is no release: write 23, 24 or 25, or more of it, as 25.7", param, ctx)
-        major, minor, *sub = (int(each) for each in text.split("."))
-        return major, minor, sub[0] if sub else 0
-
-
 def target_option(function: _Function) -> _Function:
     """Add --target RELEASE, as ``target``."""
     return click.option(
         "--target",
-        type=Release(),
+        type=ReleaseType(),
         metavar="RELEASE",
         default="25",
         show_default=True,
@@ -94,13 +76,13 @@ def read_pool(
     paths: Sequence[str],
     allow_dirs: Sequence[str],
     clock: Clock,
-    target: tuple[int, int, int] = _RELEASES["25"],
+    target: Release | None = None,
     *,
     beside: Sequence[str] = (),
 ) -> AccessPoint:
     """Return the access point that the configuration describes; without any, one with HTCondor's defaults.
 
-    ``target`` is its release; ``beside`` are the other files that the command reads.
+    ``target`` is its release, the newest where it is None; ``beside`` are the other files that the command reads.
     What its schedd passes over is said on stderr. Raises CrondorError for what no schedd starts with, and for what is
     no text, and UsageError for a file that cannot be read.
     """
@@ -108,10 +90,12 @@ def read_pool(
     from crondor.access_point import read_access_point  # noqa: PLC0415
     from crondor.classad.scope import Context  # noqa: PLC0415
     from crondor.config import Configuration, read_config, read_host_config  # noqa: PLC0415
+    from crondor.knowledge.releases import NEWEST  # noqa: PLC0415
     from crondor.transform import TransformFacts  # noqa: PLC0415
+    from crondor_cli.common.config_files import check_paths  # noqa: PLC0415
     from crondor_cli.common.jobs import files_of, read_source  # noqa: PLC0415
-    from crondor_cli.common.route_options import check_paths  # noqa: PLC0415
 
+    version = (target or NEWEST).version
     context = Context(now=clock.now, zone=clock.zone)
     made: Configuration | None = None
     check_paths((*paths, *beside))
@@ -120,7 +104,7 @@ def read_pool(
             if made is not None or len(paths) > 1:
                 message = f"--pool-config {HOST} stands alone: it is all files of this host's configuration"
                 raise click.UsageError(message, click.get_current_context(silent=True))
-            made = read_host_config(os.environ, context=context, version=target)
+            made = read_host_config(os.environ, context=context, version=version)
             continue
         if os.path.isdir(path):
             raise file_problem("read", path, IsADirectoryError(21, "Is a directory"))
@@ -132,9 +116,9 @@ def read_pool(
             base=made,
             subsystem="SCHEDD",
             context=context,
-            version=target,
+            version=version,
         )
-    configuration = made or read_config({}, subsystem="SCHEDD", context=context, version=target)
+    configuration = made or read_config({}, subsystem="SCHEDD", context=context, version=version)
     found = read_access_point(configuration, TransformFacts(environ=os.environ, context=context))
     faults = [each for each in found.diagnostics if each.severity is Severity.ERROR]
     show(each for each in found.diagnostics if each not in faults)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -30,6 +31,9 @@ from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
 from crondor_cli.next.text import print_table
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = 'crondor next --crontab "30 2 * * *"'
 
@@ -87,7 +91,7 @@ def command(
     policy: Policy | None,
     schedd_interval: int,
     pool_config: tuple[str, ...],
-    target: tuple[int, int, int],
+    target: Release,
     strict: bool,
     format_: str,
     surroundings: Surroundings,

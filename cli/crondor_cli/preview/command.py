@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crondor_cli.common.command import Command
 from crondor_cli.common.options import Surroundings, clock_of, clock_options, file_options, format_option
 from crondor_cli.common.pool_config import pool_config_option, target_option
 from crondor_cli.common.submit_files import submit_files
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = """\
 echo 'JOB_TRANSFORM_NAMES = Acct' > site.conf
@@ -52,7 +57,7 @@ read."""
 def command(
     paths: tuple[str, ...],
     pool_config: tuple[str, ...],
-    target: tuple[int, int, int],
+    target: Release,
     job: int | None,
     owner: str | None,
     diff: bool,

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
@@ -20,6 +20,9 @@ from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.pool_config import host_of, read_pool
 
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
+
 MOST_JOBS: Final = 10_000
 
 
@@ -28,7 +31,7 @@ class PreviewRequest(NamedTuple):
 
     paths: tuple[str, ...]
     pool_config: tuple[str, ...]
-    target: tuple[int, int, int]
+    target: Release
     job: int | None
     owner: str | None
     clock: Clock

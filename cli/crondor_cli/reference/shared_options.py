@@ -59,6 +59,8 @@ OWN = {
     ("transform", "--from"),
     ("transform", "--seed"),
     ("classad format", "--from"),
+    ("compile", "--name"),
+    ("compile", "--allow-dir"),
 }
 
 

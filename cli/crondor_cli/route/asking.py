@@ -11,6 +11,7 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RouteState, RoutingTable
 from crondor_cli.common.ad_findings import AdFindings
+from crondor_cli.common.config_files import ConfigFiles, config_options
 from crondor_cli.common.options import (
     Surroundings,
     ads_option,
@@ -20,7 +21,7 @@ from crondor_cli.common.options import (
     format_option,
 )
 from crondor_cli.common.output import say
-from crondor_cli.common.route_options import config_only_option, legacy_option, load_route_table
+from crondor_cli.common.route_options import legacy_option, load_route_table
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.route.jobs import CandidateJob, JobFiles, reading_jobs_options
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
@@ -75,7 +76,7 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
             *,
             paths: tuple[str, ...],
             ads: tuple[str, ...],
-            config: tuple[str, ...],
+            config: ConfigFiles,
             surroundings: Surroundings,
             legacy: bool,
             now: str | None,
@@ -92,7 +93,7 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
             if not (paths or ads):
                 raise click.UsageError("name the jobs: FILES or --ads FILE", click.get_current_context(silent=True))
             files = JobFiles((*paths, *ads), clock_of(now, tz), surroundings, job_owner, lenient, ignore_prior_routing)
-            files.check(config)
+            files.check(config.paths)
             context = files.context
             table = load_route_table(config, surroundings.allow_dirs, context, legacy=legacy)
             asking = Asking(table, files, owner)
@@ -101,6 +102,6 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
 
         formed = clock_options(format_option(*formats)(command))
         read = submit_files()(ads_option(file_options(reading_jobs_options(route_state_options(formed)))))
-        return config_only_option(legacy_option(read))
+        return config_options(legacy_option(read))
 
     return add

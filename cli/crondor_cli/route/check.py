@@ -7,10 +7,11 @@ import click
 from crondor.router.rules import RULES
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
 from crondor_cli.common.completion import complete_code, complete_codes
+from crondor_cli.common.config_files import ConfigFiles, config_options
 from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.common.options import clock_options, format_option, include_option
-from crondor_cli.common.route_options import CONFIG_HELP, ConfigCommand
+from crondor_cli.common.route_options import ConfigCommand
 from crondor_cli.route.check_run import RouteCheckOptions, run
 
 EXAMPLE = """\
@@ -43,7 +44,7 @@ that cannot be read."""
     epilog=EPILOG,
     short_help="What is wrong with a router's configuration, or will surprise.",
 )
-@click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP)
+@config_options
 @include_option
 @click.option(
     "--select",
@@ -64,7 +65,7 @@ that cannot be read."""
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 @clock_options
 def command(
-    config: tuple[str, ...],
+    config: ConfigFiles,
     allow_dirs: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -85,8 +86,6 @@ def command(
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules(RULES)
         return
-    if not config:
-        raise click.UsageError("name the files to check with --config", click.get_current_context(silent=True))
     result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict), now, tz)
     status = result.status
     if baseline.path is not None:

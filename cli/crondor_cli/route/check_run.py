@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crondor.check import CheckReport, Rule
 from crondor.classad.scope import Context
-from crondor.diagnostics import CrondorError
 from crondor.router.rules import RULES, check_routes, page
 from crondor.router.rules.engine import refused
 from crondor.source import Source
+from crondor_cli.common.config_files import ConfigFiles, ConfigReader
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
-from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of
-from crondor_cli.common.route_options import check_paths, join_config
 
 
 class RouteCheckOptions(NamedTuple):
@@ -42,30 +40,26 @@ class RouteCheckResult(ChosenReports):
         return page(code)
 
 
-def run(paths: Iterable[str], given: RouteCheckOptions, now: str | None, tz: str | None) -> RouteCheckResult:
+def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str | None) -> RouteCheckResult:
     """Check the files together; one that is no text is a finding like any other, and the others are checked.
 
     Raises UsageError for options that cannot be used, and for a file that cannot be read.
     """
     select, ignore = codes_of(given.select, RULES), codes_of(given.ignore, RULES)
     clock = clock_of(now, tz)
+    context = Context(now=clock.now, zone=clock.zone)
+    reader = ConfigReader(config, given.allow_dirs, context)
     texts: list[tuple[str, Source]] = []
     broken: list[CheckReport] = []
-    for path in check_paths(paths):
-        read = _read(path)
+    for path, read in reader.tried():
         if isinstance(read, Source):
             texts.append((path, read))
         else:
-            broken.append(read)
+            broken.append(refused(path, read.diagnostics))
     reports: tuple[CheckReport, ...] = tuple(broken)
     if texts:
-        configuration = join_config(texts, given.allow_dirs, Context(now=clock.now, zone=clock.zone))
-        reports += check_routes(configuration, [source for _, source in texts]).reports
+        configuration = reader.read(texts)
+        named = [source for _, source in texts]
+        others = [each for each in configuration.sources if each not in named] if configuration.is_followed else []
+        reports += check_routes(configuration, [*others, *named]).reports
     return RouteCheckResult(reports, select, ignore, given.strict)
-
-
-def _read(path: str) -> Source | CheckReport:
-    try:
-        return read_source(path)
-    except CrondorError as error:
-        return refused(path, error.diagnostics)

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
 from crondor.check.data import place_data
 from crondor.config import Configuration
+from crondor.config.entrypoint import READ_BY_TRANSFORMS
 from crondor.diagnostics import Diagnostic, Severity, has_error, printable
 from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
-from crondor.router.legacy.table import ENTRIES_CMD
+from crondor.router.legacy.table import ENTRIES_CMD, Runner
+from crondor.router.legacy.verifying import Verified, verify
+from crondor_cli.common.columns import plural
+from crondor_cli.common.config_files import ConfigFiles, files_below
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
 from crondor_cli.common.output import emit, say
-from crondor_cli.common.route_options import ConfigCommand, config_option, files_below, load_config
+from crondor_cli.common.route_options import ConfigCommand, config_option, load_config
 from crondor_cli.common.show import show
 
 EXAMPLE = """\
@@ -34,6 +39,9 @@ Examples:
   ./routing_table.sh > table.txt; crondor route convert --config old.conf \\
       --cmd-output table.txt
   crondor route convert --config old.conf --faithful
+
+With --ce, for an entrypoint of today: what an older HTCondor-CE generated is left out, and what its transforms read
+is kept as they read it. The result is tried with made jobs.
 
 The result takes the place of JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES, JOB_ROUTER_ENTRIES_FILE and
 JOB_ROUTER_ENTRIES_CMD; what changes in meaning is said on stderr. The command of JOB_ROUTER_ENTRIES_CMD is never run.
@@ -60,7 +68,7 @@ or a file that cannot be read or written."""
 @click.option("--cmd-output", metavar="FILE", help="What the command of JOB_ROUTER_ENTRIES_CMD printed.")
 @format_option("text", "json", text="A configuration, or the routes and findings as data.")
 def command(
-    config: tuple[str, ...],
+    config: ConfigFiles,
     allow_dirs: tuple[str, ...],
     out: str,
     faithful: bool,
@@ -73,7 +81,7 @@ def command(
         raise click.UsageError("--mode says how --faithful prints: add --faithful")
     if faithful and (cmd_output is not None or format_ == "json"):
         raise click.UsageError("--faithful prints what HTCondor's tool prints: it takes no --cmd-output, no --format")
-    _check_out(out, (*config, *([cmd_output] if cmd_output else [])))
+    _check_out(out, (*config.paths, *([cmd_output] if cmd_output else [])))
     configuration = load_config(config, allow_dirs)
     files = files_below(config, allow_dirs)
     if faithful:
@@ -82,22 +90,37 @@ def command(
         found: Sequence[Diagnostic] = (*configuration.diagnostics, *made.diagnostics)
         is_empty = False
     else:
-        table = _converted(configuration, files, cmd_output)
-        found, is_empty = table.diagnostics, not table.routes
-        _write(str(table) if format_ == "text" else _json(table, found), out)
+        converted = _converted(configuration, files, cmd_output, is_entrypoint=config.is_entrypoint)
+        table, tried = converted
+        found, is_empty = (*table.diagnostics, *tried.diagnostics), not (table.routes or table.transforms)
+        _write(str(table) if format_ == "text" else _json(table, found, tried), out)
     if format_ == "text":
         show(_merged(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
+        if not faithful and tried.jobs:
+            same = f"{tried.different} differ" if tried.different else "no difference"
+            say(f"tried with {plural(tried.jobs, 'made job')}, through the old routes and the new: {same}", err=True)
     raise click.exceptions.Exit(int(has_error(found)))
 
 
-def _converted(configuration: Configuration, files: Files, cmd_output: str | None) -> NewTable:
-    if cmd_output is None:
-        return convert_table(read_legacy(configuration, files=files, macros=Macros.KEPT))
-    printed = read_source(cmd_output).text
-    if not configuration.is_set(ENTRIES_CMD):
-        raise click.UsageError(f"--cmd-output: the configuration has no {ENTRIES_CMD}")
-    return convert_table(read_legacy(configuration, files=files, run=lambda _: printed, macros=Macros.KEPT))
+def _converted(
+    configuration: Configuration, files: Files, cmd_output: str | None, *, is_entrypoint: bool
+) -> tuple[NewTable, Verified]:
+    """Convert, and try the result with made jobs. Raises UsageError."""
+    run: Runner | None = None
+    if cmd_output is not None:
+        printed = read_source(cmd_output).text
+        if not configuration.is_set(ENTRIES_CMD):
+            raise click.UsageError(f"--cmd-output: the configuration has no {ENTRIES_CMD}")
+
+        def run(_command: str) -> str:
+            return printed
+
+    read = partial(read_legacy, configuration, files=files, run=run, without_generated=is_entrypoint)
+    table = convert_table(read(macros=Macros.KEPT), READ_BY_TRANSFORMS if is_entrypoint else ())
+    if not table.routes and not table.transforms:
+        return table, Verified(0, 0, ())
+    return table, verify(read(), table)
 
 
 def _check_out(out: str, inputs: Iterable[str]) -> None:
@@ -150,7 +173,7 @@ def _counted(found: Iterable[Diagnostic]) -> str:
     )
 
 
-def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
+def _json(table: NewTable, found: Iterable[Diagnostic], tried: Verified) -> str:
     data = {
         "routes": [
             {
@@ -162,7 +185,12 @@ def _json(table: NewTable, found: Iterable[Diagnostic]) -> str:
             }
             for route in table.routes
         ],
+        "transforms": [
+            {"name": each.name, "place": place_data(each.entry.span), "commands": each.text.split("\n")}
+            for each in table.transforms
+        ],
         "names": list(table.names),
+        "verified": {"jobs": tried.jobs, "different": tried.different},
         "macros": dict(table.macros),
         "diagnostics": [
             {

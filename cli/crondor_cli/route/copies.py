@@ -14,6 +14,7 @@ from crondor.router.table.knobs import SettingsReader
 from crondor.router.tools import routed
 from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
+from crondor_cli.common.config_files import ConfigFiles, config_options
 from crondor_cli.common.options import Clock, UsageProblem, include_option
 from crondor_cli.common.queue import QueueOptions, complete_job, selection_of, unknown_job
 from crondor_cli.common.route_options import complete_route, load_config
@@ -23,8 +24,7 @@ _Function = TypeVar("_Function", bound=Callable[..., None])
 
 def contact_options(function: _Function) -> _Function:
     """Add --config and --allow-dir: the configuration of the router, which names the queue of its copies."""
-    help_text = "The router's configuration: JOB_ROUTER_SCHEDD2_* (or else SCHEDD1_*) name the queue."
-    return click.option("--config", metavar="FILE", multiple=True, help=help_text)(include_option(function))
+    return config_options(include_option(function))
 
 
 def copies_options(function: _Function) -> _Function:
@@ -70,14 +70,14 @@ def missing_copies(chosen: Selection, ads: Iterable[ClassAd]) -> list[Diagnostic
 
 
 def queue_of_copies(
-    asked: QueueOptions, config: tuple[str, ...], allow_dirs: tuple[str, ...], clock: Clock
+    asked: QueueOptions, config: ConfigFiles, allow_dirs: tuple[str, ...], clock: Clock
 ) -> QueueOptions:
     """Return the queue that the options name, or else the configuration: the router's second schedd, or its first.
 
     Its name and pool win over its log. Raises CrondorError where the configuration names no queue, and for a file of
     it that is no text; UsageError for one that cannot be read.
     """
-    if not config:
+    if config == ConfigFiles():
         return asked
     if any((asked.queue, asked.log, asked.ads, asked.name, asked.pool)):
         return asked

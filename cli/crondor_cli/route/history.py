@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor.router.tools import Times
+from crondor_cli.common.config_files import ConfigFiles
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.one_dash import OneDashCommand
 from crondor_cli.common.options import clock_of, clock_options, format_option
@@ -64,7 +65,7 @@ def command(
     spool: str | None,
     files: tuple[str, ...],
     asked: QueueOptions,
-    config: tuple[str, ...],
+    config: ConfigFiles,
     allow_dirs: tuple[str, ...],
     now: str | None,
     tz: str | None,

@@ -13,6 +13,7 @@ from crondor.router_bridge import JobSettings, Plannable, PlannedRun, PlanOption
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_files import ConfigFiles, config_options
 from crondor_cli.common.options import (
     Clock,
     Surroundings,
@@ -26,7 +27,7 @@ from crondor_cli.common.options import (
 )
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.route_options import config_only_option, legacy_option, load_route_table
+from crondor_cli.common.route_options import legacy_option, load_route_table
 from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.route import plan_text
@@ -71,7 +72,7 @@ _DEFAULT_COUNT = 10
 @submit_files()
 @ads_option
 @click.option("--queue", "--log", metavar="PATH", help="The jobs of an embedded queue's folder, or of a job_queue.log.")
-@config_only_option
+@config_options
 @file_options
 @legacy_option
 @click.option(
@@ -101,7 +102,7 @@ def command(
     paths: tuple[str, ...],
     ads: tuple[str, ...],
     queue: str | None,
-    config: tuple[str, ...],
+    config: ConfigFiles,
     surroundings: Surroundings,
     legacy: bool,
     count: int | None,
@@ -127,7 +128,7 @@ def command(
     """Show which route takes a scheduled job for each coming run, and what becomes of its schedule there."""
     if not (paths or ads or queue):
         raise _usage("name the jobs: FILES, --ads FILE or --queue PATH")
-    if [*paths, *ads, *config].count("-") > 1:
+    if [*paths, *ads, *config.paths].count("-") > 1:
         raise _usage("standard input (-) can be read only once")
     clock = clock_of(now, tz)
     end = _end(clock, until, days)

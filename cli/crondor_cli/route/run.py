@@ -36,6 +36,7 @@ from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 from crondor_cli.common.columns import plural
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_files import ConfigFiles
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import (
@@ -75,11 +76,13 @@ SIGHUP reads the configuration anew; one that cannot be read leaves the old one 
 switches routing off does so: no more jobs are taken, and those that are routed go on. SIGTERM and Ctrl-C end the router
 between two polls: its jobs stay as they are, and the next router of this name goes on with them.
 
+Without --config the configuration is that of this host: CONDOR_CONFIG, or the first of HTCondor's places.
+
 A schedd that takes no writing, or does not answer, is left alone for some polls, longer each time; so is a job that it
 refuses. The reason is said once.
 
 Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, that
-takes no writing, or that refuses every job, a router of this name is running), 2 wrong usage."""
+takes no writing, or no job that could be claimed, a router of this name is running), 2 wrong usage."""
 
 _NO_LOGS = "the user logs of the jobs are not written: nobody sees there that a job was routed, has run and ended"
 _STAYS = "the routing table stays as it was"
@@ -109,7 +112,7 @@ _STAYS = "the routing table stays as it was"
 )
 @clock_options
 def command(
-    config: tuple[str, ...],
+    config: ConfigFiles,
     allow_dirs: tuple[str, ...],
     legacy: bool,
     asked: QueueOptions,
@@ -184,7 +187,7 @@ def command(
         if not once:
             with waking(loop.handlers) as waker, stack.pop_all():  # the queues are closed before the handlers go
                 loop.run(waker)
-        elif not loop.poll():
+        elif not loop.poll() or router.has_claimed_none:
             raise click.exceptions.Exit(1)
 
 

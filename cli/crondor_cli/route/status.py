@@ -15,6 +15,7 @@ from crondor.router.daemon import QueueStatus, RouterOptions, RouterReport
 from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.public_ad import public_ad
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_files import ConfigFiles
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.queue import QueueOptions, read_jobs, selection_of, source_options, unknown_job
@@ -61,7 +62,7 @@ Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there
 @clock_options
 @click.option("--format", "format_", type=click.Choice(["table", "json", "ad"]), default="table", help="How to print.")
 def command(
-    config: tuple[str, ...],
+    config: ConfigFiles,
     allow_dirs: tuple[str, ...],
     legacy: bool,
     asked: QueueOptions,
@@ -141,7 +142,7 @@ def _report(source: QueueOptions, table: RoutingTable, findings: list[Diagnostic
     return found if found is not None and found.name == table.settings.name and is_locked(lock) else None
 
 
-def _print_ad(config: tuple[str, ...], allow_dirs: tuple[str, ...], clock: Clock) -> None:
+def _print_ad(config: ConfigFiles, allow_dirs: tuple[str, ...], clock: Clock) -> None:
     configuration = load_config(config, allow_dirs)
     host = configuration.string("FULL_HOSTNAME") or socket.gethostname()
     ad, faults = public_ad(configuration, host, clock.now)

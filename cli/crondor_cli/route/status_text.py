@@ -42,7 +42,8 @@ def _head(survey: QueueStatus, report: RouterReport | None, clock: Clock) -> Ite
         return
     when = local_text(report.polled, clock.zone)
     failed = "" if report.answered else ", and the queue did not answer"
-    yield f"{printable(survey.name)}: a router runs here; its last poll was {when}{failed}"
+    alone = f"; for {plural(report.pause, 'poll')} more nothing is written there" if report.pause else ""
+    yield f"{printable(survey.name)}: a router runs here; its last poll was {when}{failed}{alone}"
 
 
 def _row(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> list[str]:
@@ -88,7 +89,7 @@ def print_json(survey: QueueStatus, report: RouterReport | None, job: JobId | No
         "now": survey.now,
         "router": None
         if report is None
-        else {"started": report.started, "polled": report.polled, "answered": report.answered},
+        else {"started": report.started, "polled": report.polled, "answered": report.answered, "pause": report.pause},
         "routes": [_route(now, survey, report) for now in survey.routes()],
         "jobs": [
             {"reason": reason.value, "route": about or None, "count": count}

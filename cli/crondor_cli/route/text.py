@@ -86,9 +86,9 @@ def _rejected(rejected: Rejected) -> Iterator[str]:
         yield f"Reason       : {printable(found.message + place)}"
 
 
-def print_json(table: RoutingTable) -> None:
-    """Print one object; `crondor schema route show` has the keys."""
-    data = {
+def print_json(table: RoutingTable, effective: dict[str, object] | None = None) -> None:
+    """Print one object, with what one job passes if that was asked; `crondor schema route show` has the keys."""
+    data: dict[str, object] = {
         "is_enabled": table.is_enabled,
         "routes": [_route_data(route) for route in table.routes or table.idle],
         "before": [_transform_data(transform) for transform in table.before],
@@ -99,6 +99,8 @@ def print_json(table: RoutingTable) -> None:
         ],
         "diagnostics": [diagnostic_data(found) for found in table.diagnostics],
     }
+    if effective is not None:
+        data["effective"] = effective
     echo_json(data)
 
 

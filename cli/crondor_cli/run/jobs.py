@@ -91,7 +91,7 @@ class _Origin(NamedTuple):
 
 def _refuse_errors(source: Source, clock: Clock, read: Callable[[Source], SubmitFile]) -> None:
     """Raise CrondorError with the errors of a check."""
-    report = check_submit(source, CheckSettings(clock.now, clock.zone), read)
+    report = check_submit(source, CheckSettings(clock.now, clock.zone, files=False), read)
     errors = [each.diagnostic for each in select(report.findings, (), ()) if each.diagnostic.severity is Severity.ERROR]
     if errors:
         raise CrondorError(errors)

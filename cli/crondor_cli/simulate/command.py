@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 from click.core import ParameterSource
 
@@ -22,6 +24,9 @@ from crondor_cli.common.plot_file import check_plot
 from crondor_cli.common.pool_config import check_target, interval_of, pool_config_option, read_pool, target_option
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.simulate.options import SimulatedRouter, check_options
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 EXAMPLE = 'crondor simulate --crontab "30 2 * * *"'
 
@@ -130,7 +135,7 @@ def command(
     days: int | None,
     schedd_interval: int,
     pool_config: tuple[str, ...],
-    target: tuple[int, int, int],
+    target: Release,
     run_time: str,
     match_delay: str,
     transfer: str,

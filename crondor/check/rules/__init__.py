@@ -20,6 +20,7 @@ from crondor.check.rules import (
     reading,
     refused,
     releases,
+    schedule_line,
     units,
     unused,
 )
@@ -46,6 +47,9 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     conditions.no_function,
     units.unit,
     units.amount,
+    schedule_line.unlike,
+    schedule_line.ends,
+    schedule_line.unreadable,
     files.no_file,
     files.no_folder,
     files.blank_list,

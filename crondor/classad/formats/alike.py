@@ -1,29 +1,31 @@
-"""Ads in the old form that are much like one before: most lines are the same, and are compared many at once.
+"""Ads in the old form that are much like those before: read by one regular expression, not line by line.
 
-The ads of a queue or a pool have the same attributes in the same order, and most of the same values. What was read
-line by line shows which lines differ; the text between these is a text to find again, not lines to take apart.
+The ads of a queue or a pool have the same attributes in the same order, many of them with the same value, and the
+others with values that are alike: literals, and expressions of few shapes. What was read line by line shows which.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
 from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.printing import remember_literals
+from crondor.classad.printing import remember_as_written
 from crondor.classad.scope import Code
+from crondor.classad.shapes import pattern_like
 
-_LITERAL: Final = r'(?:"[ !#-\[\]-~]{0,400}"|0|-?[1-9][0-9]{0,17}|true|false|undefined)'
-_SIMPLE: Final = re.compile(_LITERAL).fullmatch
-_ALL_SIMPLE: Final = re.compile(rf"{_LITERAL}(?:\n{_LITERAL})*").fullmatch
 _FEW: Final = 8  # lines of an ad that is read as fast line by line
 _MANY: Final = 500  # lines of an ad that is not worth keeping
-_MOST_SHAPES: Final = 16
+_LONG: Final = 1 << 14  # characters of such an ad
+_MOST_NAMES: Final = 16
 _MOST_TEMPLATES: Final = 4
-_PRICE: Final = 4  # ads read line by line that pay for a template
-_MOST_CREDIT: Final = 64
-_MOST_WAIT: Final = 30
+_LEAST: Final = 12  # ads read line by line that pay for a template,
+_PART: Final = 200  # or one for so many characters
+_MANY_READ: Final = 100  # ads that a template has read so that the next may be as cheap
+_MOST_PATTERNS: Final = 8  # of one attribute
+_ANY: Final = r"[^\n]*"
 
 
 class Unusual(Exception):
@@ -31,93 +33,119 @@ class Unusual(Exception):
 
 
 class AdTemplate:
-    """The lines that ads have in common, and where the others stand between them."""
+    """Ads as one regular expression: the lines that are the same in all, and what the values of the others are like.
 
-    __slots__ = ("_beginnings", "_codes", "_head", "_keys", "_parts", "lines")
+    ``patterns`` has for each line that varies the patterns of its values; none: any text, which is read by itself.
+    ``read`` counts the ads that were like this.
+    """
+
+    __slots__ = ("_codes", "_keys", "_match", "_others", "_plain", "lines", "read")
 
     def __init__(
-        self, lines: Sequence[str], keys: Sequence[str], codes: Sequence[Code | str], varying: set[int]
+        self,
+        lines: Sequence[str],
+        keys: Sequence[str],
+        codes: Sequence[Code | str],
+        patterns: Mapping[int, Sequence[str]],
     ) -> None:
-        """Take the lines of an ad, its names in lower case and its expressions; ``varying`` are numbers of lines."""
+        """Take the lines of an ad, its names in lower case and its expressions."""
         self.lines = len(lines)
+        self.read = 0
         self._codes = dict(zip(keys, codes, strict=True))
-        numbers = sorted(varying)
+        numbers = sorted(patterns)
         self._keys = [keys[at] for at in numbers]
-        self._beginnings = [_beginning(lines[at]) for at in numbers]
-        self._parts: list[tuple[str, int]] = []
-        first, *others = [*numbers, len(lines)]
-        self._head = _before(lines, 0, first)
-        for at, following in zip(numbers, others, strict=True):
-            after = "\n" + _before(lines, at + 1, following) if at + 1 < len(lines) else ""
-            self._parts.append((after, len(after)))
+        self._others = [(place, _beginning(lines[at])) for place, at in enumerate(numbers) if not patterns[at]]
+        self._plain = _taker([place for place, at in enumerate(numbers) if patterns[at]], len(numbers))
+        made = [re.escape(line) for line in lines]
+        for at in numbers:
+            made[at] = f"{re.escape(_beginning(lines[at]))}({'|'.join(patterns[at]) or _ANY})"
+        self._match = re.compile("\n".join(made)).fullmatch
 
     def codes(self, block: str, known: Mapping[str, tuple[str, Code | str]]) -> dict[str, Code | str] | None:
-        """Return the expressions of an ad, None if it is not like this; ``known`` reads the lines that differ.
+        """Return the expressions of an ad, None if it is not like this; ``known`` reads lines that may be anything.
 
         Raises Unusual and ClassAdSyntaxError for one of these.
         """
-        if not block.startswith(self._head):
+        match = self._match(block)
+        if match is None:
             return None
-        at = len(self._head)
-        texts: list[str] = []
-        for after, size in self._parts:
-            end = block.find("\n", at)
-            if end < 0:
-                end = len(block)
-            if not block.startswith(after, end):
-                return None
-            texts.append(block[at:end])
-            at = end + size
-        if at != len(block):
-            return None
+        texts = match.groups()
         made = self._codes.copy()
-        if _ALL_SIMPLE("\n".join(texts)):
-            made.update(zip(self._keys, texts, strict=True))
-            remember_literals(texts)
-        else:
-            for key, before, text in zip(self._keys, self._beginnings, texts, strict=True):
-                made[key] = text if _SIMPLE(text) else known[before + text][1]
+        made.update(zip(self._keys, texts))  # noqa: B905 - a group for each
+        for place, before in self._others:
+            made[self._keys[place]] = known[before + texts[place]][1]
+        self.read += 1
+        remember_as_written(texts if self._plain is None else self._plain(texts), len(block))
         return made
+
+
+def _taker(places: Sequence[int], size: int) -> Callable[[Sequence[str]], Sequence[str]] | None:
+    """Return what takes the texts at these places out of so many; None where that is all of them."""
+    if len(places) == size:
+        return None
+    return itemgetter(*places) if len(places) > 1 else lambda texts: [texts[at] for at in places]
 
 
 def _beginning(line: str) -> str:
     return line[: line.index(" = ") + 3]
 
 
-def _before(lines: Sequence[str], begin: int, end: int) -> str:
-    """Return the text of lines up to the value of line ``end``, or to the end of all of them."""
-    if end == len(lines):
-        return "\n".join(lines[begin:end])
-    return "\n".join([*lines[begin:end], _beginning(lines[end])])
+class _SameNames:
+    """The ads with the same names in the same order that were read line by line since there is a template of them."""
 
+    __slots__ = ("_last", "_patterns", "_price", "_seen", "_template", "_waits", "names")
 
-class _Shape:
-    """What is known of the ads with the same names in the same order."""
-
-    __slots__ = ("codes", "misses", "names", "varying", "wait")
-
-    def __init__(self, names: dict[str, str], codes: Sequence[Code | str]) -> None:
+    def __init__(self, names: dict[str, str], size: int) -> None:
+        """Take the names, and the characters of an ad."""
         self.names = names  # kept so that its id stays its own
-        self.codes = codes
-        self.varying: set[int] = set()
-        self.misses = 0  # ads in a row that differ too much from the one before
-        self.wait = 0  # ads that are not looked at, since those before differ too much
+        self._price = self._waits = max(_LEAST, size // _PART)
+        self._seen: list[Sequence[str]] = []
+        self._last: list[Sequence[str]] = []  # the ad that has the lines which do not vary in the template
+        self._patterns: dict[int, tuple[str, ...]] = {}
+        self._template: AdTemplate | None = None
+
+    def add(self, lines: Sequence[str], keys: Sequence[str], codes: Sequence[Code | str]) -> AdTemplate | None:
+        """Take an ad; return a template for those to come when there have been enough."""
+        self._seen.append(lines)
+        if len(self._seen) < self._waits:
+            return None
+        for at, column in enumerate(zip(*self._seen, *self._last, strict=True)):
+            if at in self._patterns or len(set(column)) > 1:
+                self._learn(at, column)
+        self._seen, self._last = [], [lines]
+        before = self._template
+        self._waits = self._price if before is None or before.read >= _MANY_READ else 2 * self._waits
+        self._template = AdTemplate(lines, keys, codes, self._patterns)
+        return self._template
+
+    def _learn(self, at: int, lines: Iterable[str]) -> None:
+        """Take note of what the values of a line that varies are like."""
+        known = self._patterns.get(at)
+        if known == ():
+            return
+        patterns = dict.fromkeys(known or ())
+        for line in dict.fromkeys(lines):
+            pattern = pattern_like(line[len(_beginning(line)) :])
+            if pattern is None or len(patterns) >= _MOST_PATTERNS:
+                self._patterns[at] = ()
+                return
+            patterns[pattern] = None
+        self._patterns[at] = tuple(patterns)
 
 
 class Alike:
     """The templates of one text, made of ads that were read line by line."""
 
-    __slots__ = ("_credit", "_known", "_shapes", "_templates")
+    __slots__ = ("_by_names", "_known", "_templates")
 
     def __init__(self, known: Mapping[str, tuple[str, Code | str]]) -> None:
         """Begin with none; ``known`` has the name and the expression of a line."""
         self._known = known
-        self._shapes: dict[int, _Shape] = {}
+        self._by_names: dict[int, _SameNames] = {}
         self._templates: list[tuple[AdTemplate, dict[str, str]]] = []
-        self._credit = _MOST_CREDIT
 
     def read(self, block: str) -> tuple[dict[str, Code | str], dict[str, str], int] | None:
-        """Return the expressions, the spellings and the number of lines of an ad that is like one before."""
+        """Return the expressions, the spellings and the number of lines of an ad that is like those before."""
         for number, (template, names) in enumerate(self._templates):
             try:
                 codes = template.codes(block, self._known)
@@ -126,8 +154,6 @@ class Alike:
             if codes is not None:
                 if number:
                     self._templates.insert(0, self._templates.pop(number))
-                if self._credit < _MOST_CREDIT:
-                    self._credit += 1
                 return codes, names, template.lines
         return None
 
@@ -137,27 +163,15 @@ class Alike:
         """Look at an ad that was read line by line; ``names`` is the same object for all ads of the same names."""
         if not _FEW <= len(lines) <= _MANY or len(names) != len(lines):
             return
-        self._credit += 1
-        shape = self._shapes.get(id(names))
-        if shape is None:
-            if len(self._shapes) >= _MOST_SHAPES:
-                self._shapes.clear()
-            self._shapes[id(names)] = _Shape(names, codes)
-            return
-        if shape.wait:
-            shape.wait -= 1
-            shape.codes = codes
-            return
-        differing = {at for at, (one, other) in enumerate(zip(shape.codes, codes, strict=True)) if one is not other}
-        shape.codes = codes
-        if len(differing) > len(lines) // 3 or self._credit < _PRICE:
-            shape.misses += 1
-            shape.wait = min(shape.misses, _MOST_WAIT)
-            return
-        shape.misses = 0
-        shape.varying |= differing
-        if len(shape.varying) > len(lines) // 2:
-            shape.varying = differing
-        self._credit -= _PRICE
-        self._templates.insert(0, (AdTemplate(lines, keys, codes, shape.varying), names))
-        del self._templates[_MOST_TEMPLATES:]
+        same = self._by_names.get(id(names))
+        if same is None:
+            size = sum(map(len, lines))
+            if size > _LONG:
+                return
+            if len(self._by_names) >= _MOST_NAMES:
+                self._by_names.clear()
+            same = self._by_names[id(names)] = _SameNames(names, size)
+        template = same.add(lines, keys, codes)
+        if template is not None:
+            kept = [each for each in self._templates if each[1] is not names]
+            self._templates = [(template, names), *kept[: _MOST_TEMPLATES - 1]]

@@ -23,6 +23,7 @@ from crondor.classad.limits import MAX_TEXT
 from crondor.classad.parser import parse_expression
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code
+from crondor.classad.shapes import is_expression
 from crondor.classad.spelling import Spelling
 from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic
@@ -81,7 +82,9 @@ def read_long(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[Cla
             return
         piece, last = following
         text = piece.text.replace("\r\n", "\n").rstrip("\r\n")
-        found = _whole(text, mode, Place(feed.name, piece.position(0)[0]), alike)
+        place = Place(feed.name, piece.position(0)[0])
+        known = alike.read(text)
+        found = _whole(text, mode, place, alike) if known is None else ClassAd.of(known[0], known[1], place)
         if found is not None:
             yield found
         else:
@@ -256,6 +259,8 @@ def _encodable(text: str) -> bool:
 
 def _exact(text: str) -> Code | str:
     """Return a value's expression. Raises ClassAdSyntaxError for none, and for more than one."""
+    if is_expression(text):
+        return text
     parse_expression(Source(text), old=True)
     return _new_text(text)
 

@@ -9,9 +9,9 @@ HTCondor: SubmitHash::SetRequirements.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor.classad import CircularReference, Context, Expression, UnparseForm, unparse
+from crondor.classad import CircularReference, Code, Context, Expression, UnparseForm, lower, unparse
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, nodes
 from crondor.deferral import LATEST, Deferral, InvalidDeferral
@@ -247,18 +247,62 @@ class Gate:
         return any(is_moving(code, self._ad, self._machine, names) for code in codes)
 
 
+class _Moving(NamedTuple):
+    """Whether an expression moves, as long as what it can reach in the two ads is what was ``seen`` there.
+
+    ``mine`` and ``theirs`` are the names that it reaches in the job's ad and in the machine's, in lower case.
+    """
+
+    moves: bool
+    mine: tuple[str, ...]
+    theirs: tuple[str, ...]
+    seen: tuple[object, ...]
+
+
+_MOVING: Final[dict[tuple[Code, frozenset[str]], _Moving]] = {}
+_MOST_MOVING: Final = 1024
+
+
 def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:
     """Say whether an expression may have another value later: it asks for the time, or for one of some attributes.
 
-    ``names`` are in lower case. What it refers to in both ads counts.
+    ``names`` are in lower case. What it refers to in both ads counts. It is asked at each look at a job, and found
+    out anew only where something has changed that the expression can reach.
     """
+    known = _MOVING.get((part.code, names))
+    if known is not None and known.seen == _seen(ad, machine, known.mine, known.theirs):
+        return known.moves
     try:
         found = part.references(ad)
     except CircularReference:
         return True
     asked = [name.rpartition(".")[2] for name in found.external]
     codes = [part, *(expression(ad, name) for name in found.internal), *(expression(machine, name) for name in asked)]
-    return any(_asks(code.tree, names) for code in codes if code is not None)
+    trees = [code.tree for code in codes if code is not None]
+    moves = any(_asks(tree, names) for tree in trees)
+    if not any(map(_selects, trees)):
+        mine = (*_SCOPES, *map(lower, (*found.internal, *asked)))
+        theirs = tuple(map(lower, asked))
+        if len(_MOVING) >= _MOST_MOVING:
+            _MOVING.clear()
+        _MOVING[part.code, names] = _Moving(moves, mine, theirs, _seen(ad, machine, mine, theirs))
+    return moves
+
+
+_SCOPES: Final = ("my", "target", "self", "other")
+
+
+def _seen(ad: ClassAd, machine: ClassAd, mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[object, ...]:
+    return *map(ad.codes.get, mine), *map(machine.codes.get, theirs)
+
+
+def _selects(tree: Node) -> bool:
+    """Say whether a name is selected from what has to be evaluated first, with all that it may ask for."""
+    return any(isinstance(node, Reference) and (node.absolute or not _is_plain(node.scope)) for node in nodes(tree))
+
+
+def _is_plain(scope: Node | None) -> bool:
+    return scope is None or (isinstance(scope, Reference) and scope.scope is None and lower(scope.name) in _SCOPES)
 
 
 def _asks(tree: Node, names: frozenset[str]) -> bool:

@@ -5,7 +5,7 @@ HTCondor: JobRoute::ApplyRoutingJobEdits, JobRoute::EditJobInPlace.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -42,6 +42,21 @@ NEVER_SENT: Final = (
 
 SPOOLING: Final = (("JobStatus", "5"), ("HoldReason", '"Spooling input data files"'), ("HoldReasonCode", "16"))
 """What a sandboxed copy is submitted with, until its input is there: attributes and their texts."""
+
+
+class TransformStep(NamedTuple):
+    """A transform on the way of a job, before it runs; ``run`` has the ad and the variables as they are then.
+
+    ``position`` is pre-route, route or post-route; ``is_applied`` false: its REQUIREMENTS are not met.
+    """
+
+    position: str
+    transform: Transform
+    is_applied: bool
+    run: TransformRun
+
+
+Watch = Callable[[TransformStep], None]
 
 _routed = tuple.__new__  # a NamedTuple's own call takes twice as long
 
@@ -97,7 +112,7 @@ class _Refused(Exception):
         self.diagnostic = Diagnostic(code, message, help=help)
 
 
-def apply_route(
+def apply_route(  # noqa: PLR0913 - all that decides on a copy, by name
     table: RoutingTable,
     route: Route,
     ad: ClassAd,
@@ -107,12 +122,14 @@ def apply_route(
     id_tokens: Mapping[str, str] | None = None,
     trace: bool = False,
     faithful: bool = False,
+    watch: Watch | None = None,
 ) -> RoutedAd:
     """Return what a route makes of a job, whose ad stays as it is; whether it matches is not asked.
 
     ``translated`` is what a TRANSLATE_JOB hook made of the job, to go on with in place of its ad. ``facts`` replaces
     those of the table: the time of day is in its context. ``id_tokens`` are the files of the tokens by name. Nothing
-    is read, spooled or submitted. ``faithful`` words failures as HTCondor 25.14 does.
+    is read, spooled or submitted. ``faithful`` words failures as HTCondor 25.14 does; ``watch`` is told
+    of each transform.
 
     The order is HTCondor's: the default conversion, transforms before the route, the route, transforms after it, all
     with one table of macros; then RoutedFromJobId, RoutedBy and RouteName are set, which no rule can override. The
@@ -122,22 +139,30 @@ def apply_route(
     expect("route", route, Route, "a Route of the table", "write table.route('Name')")
     expect("ad", ad, ClassAd, "a ClassAd", "write read_ad(text)")
     facts = table.facts if facts is None else facts
-    if translated is None and not trace:
+    if translated is None and not trace and watch is None:
         course = table.course(route)
         made = course.run(ad, facts) if course.is_open else None
         if made is not None:
             return _routed(RoutedAd, (route, ad, made[0], None, False, (), None, (), made[1], (), ()))
-    applying = _Applying(table, route, ad, facts, trace=trace, faithful=faithful)
+    applying = _Applying(table, route, ad, facts, trace=trace, faithful=faithful, watch=watch)
     return applying.run(ad if translated is None else translated, id_tokens or {})
 
 
 class _Applying:
     """One application of a route."""
 
-    __slots__ = ("applied", "context", "facts", "faithful", "found", "route", "source", "steps", "table")
+    __slots__ = ("applied", "context", "facts", "faithful", "found", "route", "source", "steps", "table", "watch")
 
     def __init__(
-        self, table: RoutingTable, route: Route, source: ClassAd, facts: TransformFacts, *, trace: bool, faithful: bool
+        self,
+        table: RoutingTable,
+        route: Route,
+        source: ClassAd,
+        facts: TransformFacts,
+        *,
+        trace: bool,
+        faithful: bool,
+        watch: Watch | None,
     ) -> None:
         self.table = table
         self.route = route
@@ -148,6 +173,7 @@ class _Applying:
         self.applied: list[str] = []
         self.found: list[Diagnostic] = []
         self.steps: list[TraceStep] | None = [] if trace else None
+        self.watch = watch
 
     def run(self, begin: ClassAd, id_tokens: Mapping[str, str]) -> RoutedAd:
         """Do all of it."""
@@ -186,32 +212,35 @@ class _Applying:
         run = TransformRun(copy, self.facts, {}, self.facts.defaults(iterates=False), self.steps)
         route, table = self.route, self.table
         before, after = (table.before, table.after) if route.takes_transforms else ((), ())
-        done = self._all(run, before, "in pre-route transform ", copy) and self._applied(run, route.transform)
-        done = done and self._all(run, after, self._after, copy)
+        done = self._all(run, before, "pre-route", copy) and self._applied(run, route.transform)
+        done = done and self._all(run, after, "post-route", copy)
         self.found += run.found
         return done
 
-    def _all(self, run: TransformRun, transforms: tuple[Transform, ...], where: str, copy: ClassAd) -> bool:
+    def _all(self, run: TransformRun, transforms: tuple[Transform, ...], position: str, copy: ClassAd) -> bool:
         """Apply transforms beside the route, each where its REQUIREMENTS are met; return whether all were done."""
         for transform in transforms:
             required = transform.requirements
-            if (required is None or transform.matches(copy, self.context)) and not self._applied(run, transform, where):
+            if required is not None and not transform.matches(copy, self.context):
+                if self.watch is not None:
+                    self.watch(TransformStep(position, transform, is_applied=False, run=run))
+            elif not self._applied(run, transform, position):
                 return False
         return True
 
-    def _applied(self, run: TransformRun, transform: Transform, where: str = "") -> bool:
+    def _applied(self, run: TransformRun, transform: Transform, position: str = "route") -> bool:
         """Apply a transform; return whether it was done."""
+        if self.watch is not None:
+            self.watch(TransformStep(position, transform, is_applied=True, run=run))
         self.applied.append(transform.name)
         ended = transform.run(run)
         if ended is None:
             return True
-        named = f"{where}{transform.name}" if where else f"(route={self.route.name})"
+        # HTCondor calls those behind the route so, too.
+        said = "pre-route" if self.faithful else position
+        named = f"(route={self.route.name})" if position == "route" else f"in {said} transform {transform.name}"
         run.found.append(replace(ended, message=f"JobRouter failure {named}: {ended.message}"))
         return False
-
-    @property
-    def _after(self) -> str:
-        return "in pre-route transform " if self.faithful else "in post-route transform "
 
     def _finished(self, copy: ClassAd, id_tokens: Mapping[str, str], *, is_sandboxed: bool) -> RoutedAd:
         """Set what comes after all transforms. Raises _Refused."""

@@ -57,9 +57,11 @@ def take_over(context: RouterContext, job: RoutedJob) -> None:
     if job.is_sandboxed and context.options.delivery is None:
         clean_up(context, job, RouterEvent.NO_SANDBOX)
         return
+    context.tried += 1
     try:
         if not context.edit(operations.claim(job.id, context.name)):
-            clean_up(context, job, RouterEvent.NOT_CLAIMED, f": {_busy(operations.live(context.source, job.id), job)}")
+            context.hindered(RouterEvent.NOT_CLAIMED, job, _busy(operations.live(context.source, job.id), job))
+            clean_up(context, job)
             return
     except CrondorError as error:
         context.failed(RouterEvent.NOT_CLAIMED, job, error)
@@ -69,6 +71,7 @@ def take_over(context: RouterContext, job: RoutedJob) -> None:
     job.source = written(job.source, {"Managed": EXTERNAL, "ManagedManager": context.name})
     job.is_claimed = True
     job.state = RoutedState.CLAIMED
+    context.claimed += 1
     context.say(RouterEvent.CLAIMED, job)
 
 

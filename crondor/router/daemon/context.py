@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
@@ -85,11 +84,21 @@ class RouterOptions:
 
 
 @dataclass
+class _Failure:
+    """What was met in a poll: the first job, what is to be logged of it, and how often it came."""
+
+    job: str
+    text: str
+    count: int = 1
+
+
+@dataclass
 class RouterContext:
     """The router's surroundings; ``table`` may be replaced, ``now`` (epoch seconds) is the time of the poll.
 
     ``look_again`` has the next poll look at a source, changed or not.
-    ``routed`` and ``refused`` count the jobs of this poll that have got there, and those that a schedd did not take.
+    ``routed`` and ``refused`` count the jobs of this poll that have got there, and those that a schedd did not take;
+    ``tried`` and ``claimed`` the claims of this poll.
     """
 
     source: Patient
@@ -105,8 +114,10 @@ class RouterContext:
     polls: int = 0
     routed: int = 0
     refused: int = 0
+    tried: int = 0
+    claimed: int = 0
     _context: Context = field(default_factory=Context)
-    _failures: Counter[tuple[RouterEvent, str]] = field(default_factory=Counter)
+    _failures: dict[tuple[RouterEvent, str], _Failure] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -133,17 +144,23 @@ class RouterContext:
         self.options.log(LogEntry(self.now, what, str(job), text))
 
     def failed(self, what: RouterEvent, job: RoutedJob | str, error: CrondorError) -> None:
-        """Log what an error says: once a poll for what is the same for several jobs, and what is to be done about it.
+        """Log what an error says, and what is to be done about it: once a poll for what is the same for several jobs.
 
         Of a schedd that is left alone the error that led to it has said all.
         """
-        if isinstance(error, LeftAlone):
-            return
-        reason = "; ".join(each.message for each in error.diagnostics)
+        if not isinstance(error, LeftAlone):
+            reason = "; ".join(each.message for each in error.diagnostics)
+            self.hindered(what, job, reason, self._advice(error))
+
+    def hindered(self, what: RouterEvent, job: RoutedJob | str, reason: str, advice: str = "") -> None:
+        """Log why a job gets no further; claims are counted first, and logged in one line when the poll ends."""
         key = what, reason.replace(str(job.id), "") if isinstance(job, RoutedJob) else reason
-        self._failures[key] += 1
-        if self._failures[key] == 1:
-            self.say(what, job, f": {reason}{self._advice(error)}")
+        if key in self._failures:
+            self._failures[key].count += 1
+        else:
+            self._failures[key] = _Failure(str(job), f": {reason}{advice}")
+            if what is not RouterEvent.NOT_CLAIMED:
+                self.say(what, job, f": {reason}{advice}")
 
     def _advice(self, error: CrondorError) -> str:
         if not isinstance(error, ScheddError):
@@ -160,13 +177,16 @@ class RouterContext:
     def begin_poll(self) -> None:
         """Count a poll that the queues have answered."""
         self.polls += 1
-        self.routed = self.refused = 0
+        self.routed = self.refused = self.tried = self.claimed = 0
 
     def end_poll(self) -> None:
-        """Say how often the errors came that were said once."""
-        for (what, reason), count in self._failures.items():
-            if count > 1:
-                self.say(what, "", f" for {count - 1:,} more: {reason}")
+        """Log the claims that failed, and how often the errors came that were logged once."""
+        for (what, reason), found in self._failures.items():
+            more = found.count - 1
+            if what is RouterEvent.NOT_CLAIMED:
+                self.say(what, found.job, f"{found.text}{f'; so for {more:,} more' if more else ''}")
+            elif more:
+                self.say(what, "", f" for {more:,} more: {reason}")
         self._failures.clear()
 
     def edit(self, edit: JobEdit, *, copy: bool = False) -> bool:

@@ -30,7 +30,8 @@ class InvalidReport(CrondorError, ValueError):
 class RouterReport:
     """What a router says of itself; times are epoch seconds, names of routes in lower case.
 
-    ``answered``: the queues answered the last poll. ``turn`` is how often a route has been chosen.
+    ``answered``: the queues answered the last poll. ``turn`` is how often a route has been chosen. ``pause``: for how
+    many polls a schedd that refused, or did not answer, is left alone.
     """
 
     name: str
@@ -39,6 +40,7 @@ class RouterReport:
     answered: bool = True
     turn: int = 0
     throttles: Mapping[str, Throttle] = field(default_factory=dict)
+    pause: int = 0
 
     def write(self, path: Path | str) -> None:
         """Write it as JSON, whole or not at all. Raises QueueIO."""
@@ -49,6 +51,7 @@ class RouterReport:
             "polled": self.polled,
             "answered": self.answered,
             "turn": self.turn,
+            "pause": self.pause,
             "throttles": {name: throttle._asdict() for name, throttle in self.throttles.items()},
         }
         temporary = Path(f"{path}.tmp")
@@ -94,6 +97,7 @@ class RouterReport:
             data.get("answered") is True,
             _count(data, "turn"),
             {name: _throttle(each) for name, each in throttles.items()},
+            _count(data, "pause") if "pause" in data else 0,
         )
 
 

@@ -176,6 +176,11 @@ class Router:
         except CrondorError as error:
             context.failed(RouterEvent.FILES_LEFT, "", error)
 
+    @property
+    def has_claimed_none(self) -> bool:
+        """Say whether the last poll tried to claim jobs, and got none of them."""
+        return self._context.tried > 0 and not self._context.claimed
+
     def close(self) -> None:
         """End the hooks that are running; jobs stay as they are."""
         for job in self.jobs.values():
@@ -211,6 +216,7 @@ class Router:
             self._answered,
             route_state.turn,
             route_state.throttles,
+            max(self._context.source.pause, self._context.destination.pause),
         )
 
     def _look_at_clock(self) -> None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from crondor.classad import lower
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.scan import MacroKind, Scanner
 from crondor.router.legacy.corrected import convert_mended
+from crondor.router.legacy.knobs import RouterKnobs
 from crondor.router.legacy.table import NAMES, REFRESH, ROUTE, LegacyTable
 from crondor.router.legacy.tool import tag_of
-from crondor.transform.classad_form.entry import LegacyEntry
+from crondor.router.table.loading import load_table
+from crondor.transform.classad_form.ads import MalformedAd, read_ads
+from crondor.transform.classad_form.entry import EntryAttributes, LegacyEntry
+from crondor.transform.classad_form.placed import Macros
+from crondor.transform.variables import from_outside
 
+TRANSFORM = "JOB_TRANSFORM_"
 AROUND = ("JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES", "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES")
 CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
 _MOST_MACROS = 1000
@@ -32,31 +40,43 @@ class NewTable(NamedTuple):
 
     ``names`` are all routes in order, those too that were transforms already. ``macros`` are the knobs that the
     routes refer to, and JOB_ROUTER_SOURCE_JOB_CONSTRAINT where a route needs it, as they are written. ``diagnostics``
-    are those of the old table, and what changed on the way.
+    are those of the old table, and what changed on the way. ``malformed`` are routes that do not read, comments now.
+    ``transforms`` are knobs JOB_TRANSFORM_<name> that were ClassAds.
     """
 
     routes: tuple[NewRoute, ...]
     names: tuple[str, ...]
     macros: tuple[tuple[str, str], ...]
     diagnostics: tuple[Diagnostic, ...]
+    malformed: tuple[MalformedAd, ...] = ()
+    transforms: tuple[NewRoute, ...] = ()
 
     def __str__(self) -> str:
         """Return the configuration: macros, routes, and their order."""
         out = [_assignment(name, text) for name, text in self.macros]
         if out:
             out.append("\n")
-        for route in self.routes:
+        for knob, route in (
+            *((f"{ROUTE}{route.name}", route) for route in self.routes),
+            *((f"{TRANSFORM}{route.name}", route) for route in self.transforms),
+        ):
             tag = _tag("jre", route.text)
             body = "".join(f"   {line}\n" for line in route.text.split("\n"))
-            out.append(f"{ROUTE}{route.name} @={tag}\n{body}@{tag}\n\n")
+            out.append(f"{knob} @={tag}\n{body}@{tag}\n\n")
+        out += map(_commented, self.malformed)
         if self.names:
             out.append(" ".join([NAMES, "=", *self.names]) + "\n")
         return "".join(out)
 
 
-def convert_table(table: LegacyTable) -> NewTable:
-    """Convert all routes of a table into knobs JOB_ROUTER_ROUTE_<name>; never fails."""
+def convert_table(table: LegacyTable, variables: Collection[str] = ()) -> NewTable:
+    """Convert all routes of a table into knobs JOB_ROUTER_ROUTE_<name>; never fails.
+
+    Knobs JOB_TRANSFORM_<name> that are ClassAds are converted with them. ``variables`` are the lower-case names of what
+    transforms around the routes read, beside those of the table's own configuration.
+    """
     found = list(table.diagnostics)
+    around = _variables_around(table) | frozenset(variables)
     kept = [*table.modern, *(entry.name for entry in table.entries if entry.is_knob)]
     taken = {*map(lower, kept), "names"}
     routes: list[NewRoute] = []
@@ -68,14 +88,47 @@ def convert_table(table: LegacyTable) -> NewTable:
         if name != entry.name:
             message = f"the route {entry.name} is called {name} now, in RouteName of its copies too"
             found.append(Diagnostic("legacy-name", message, Severity.NOTE, entry.place("Name")))
-        made = convert_mended(entry)
+        made = convert_mended(entry, around)
         found += made.diagnostics
         # A knob of comments alone is an empty one, and no route.
         is_named = name != entry.name or not made.has_commands
         routes.append(NewRoute(entry, name, made.text(entry.name if is_named else "")))
     found += _around(table)
     ordered = tuple(names[lower(name)] for name in table.order if lower(name) in names)
-    return NewTable(tuple(routes), ordered, _macros(table, routes), tuple(dict.fromkeys(found)))
+    transforms = [*_transforms(table, found)]
+    macros = _macros(table, [*routes, *transforms])
+    return NewTable(tuple(routes), ordered, macros, tuple(dict.fromkeys(found)), table.malformed, tuple(transforms))
+
+
+def _variables_around(table: LegacyTable) -> frozenset[str]:
+    """Return the lower-case names of the variables that the transforms before and behind routes read."""
+    loaded = load_table(table.configuration, keep_routes=True)
+    return frozenset(name for transform in (*loaded.before, *loaded.after) for name in from_outside(transform))
+
+
+def _transforms(table: LegacyTable, found: list[Diagnostic]) -> Iterator[NewRoute]:
+    """Yield the knobs JOB_TRANSFORM_<name> that are ClassAds, converted.
+
+    HTCondor: JobTransforms::initAndReconfig, up to 25.7.
+    """
+    configuration = table.configuration
+    knobs = RouterKnobs(configuration)
+    for key, knob in configuration.knobs.items():
+        if not key.startswith(lower(TRANSFORM)) or not knob.text.lstrip().startswith("["):
+            continue
+        placed = knobs.expanded(knob.name, Macros.EXPANDED)
+        for ad in () if placed is None else islice(read_ads(placed, knob.name), 1):
+            if isinstance(ad, Diagnostic) or placed is None:
+                found += [ad] if isinstance(ad, Diagnostic) else []
+                continue
+            read = EntryAttributes(ad, placed)
+            name = knob.name[len(TRANSFORM) :]
+            entry = LegacyEntry(name, read.ad(), knob.name, 1, placed.span(ad.start, ad.end), read.places, is_knob=True)
+            made = convert_mended(entry, None)
+            found += made.diagnostics
+            text = made.text("" if made.has_commands else name)
+            yield NewRoute(entry, name, text.replace("# autoconversion of route", "# autoconversion of transform", 1))
+    found += knobs.diagnostics
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -132,6 +185,13 @@ def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str]
                 left.append(knob.text)
             at = text.find("$", max(macro.resume, at + 1))
     return tuple(found[key] for key in sorted(found))
+
+
+def _commented(ad: MalformedAd) -> str:
+    """Return a route that does not read as a comment; no line of it goes on behind a backslash."""
+    why = " ".join(ad.message.partition("; it begins ")[0].split())
+    lines = [f"# {line.rstrip().rstrip(chr(92)).rstrip()}".rstrip() for line in _LINE_END.split(ad.text)]
+    return "\n".join([f"# {why}:", *(line for line in lines if line != "#")]) + "\n\n"
 
 
 def _assignment(name: str, text: str) -> str:

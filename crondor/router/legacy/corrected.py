@@ -7,7 +7,7 @@ them all.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from crondor.classad import EvaluationFailed, Expression, lower, print_string, unparse
@@ -15,6 +15,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.scope import Inlining
 from crondor.classad.tree import Literal, Node
 from crondor.classad.unparse import UnparseForm
+from crondor.config.values import as_integer, as_real
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.attributes import exact_integer_of, number_of
 from crondor.macro.scan import MacroKind, Scanner
@@ -35,6 +36,7 @@ from crondor.transform.universes import UNIVERSES, universe_name
 
 _OTHERS = frozenset(("target", "other"))
 _LIMITS = frozenset(("maxjobs", "maxidlejobs", "failureratethreshold"))
+_QUEUES = ("remote_queue", "batch_queue")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RAW = re.compile(r"[^\s\\](?:[^\r\n\0]*[^\s\\])?")
 _OPEN = Inlining()
@@ -58,9 +60,16 @@ class CorrectedRoute(NamedTuple):
         return "\n".join([*([f"NAME {name}"] if name else []), *self.head, *self.body])
 
 
-def convert_mended(entry: LegacyEntry) -> CorrectedRoute:
-    """Convert a route; what cannot be a command is left out and reported as an ERROR. Never fails."""
+def convert_mended(entry: LegacyEntry, around: Collection[str] | None = ()) -> CorrectedRoute:
+    """Convert a route; what cannot be a command is left out and reported as an ERROR. Never fails.
+
+    ``around`` are the lower-case names of the variables that the transforms before and behind routes read: what the
+    route sets as an attribute of such a name is a variable as well. So is each ``default_`` of HTCondor-CE. None: it is
+    no route, but a transform of the schedd.
+    """
     made = _Mended(entry)
+    if around is not None:
+        made.add_variables(around)
     head, body = made.head(), [*made.body()]
     return CorrectedRoute(tuple(head), tuple(made.loadable(head, body)), tuple(dict.fromkeys(made.found)))
 
@@ -72,8 +81,55 @@ class _Mended(Commands):
         self.found: list[Diagnostic] = []
         self.left_out: list[str] = []
         self.raw: dict[str, str] = {}
+        self.evaluated: dict[str, tuple[str, str]] = {}
         super().__init__(entry)
         self.name = entry.name
+
+    def add_variables(self, around: Collection[str]) -> None:
+        """Make variables of what the transforms around the route read as such, where it was an attribute."""
+        if self.universe and "targetuniverse" not in self.assignments:
+            name = next(each for each in self.entry.ad if lower(each) == "targetuniverse")
+            self.assignments["targetuniverse"] = (name, str(self.universe))
+        for name in self.entry.ad:
+            prefix = next((each for each in ("set_", "eval_set_") if lower(name).startswith(each)), "")
+            attribute = name[len(prefix) :]
+            key = lower(attribute)
+            if prefix and key in _QUEUES and "default_queue" in around:
+                self._batch_queue(name, key, is_evaluated=prefix != "set_")
+            is_made = key in (self.sets if prefix == "set_" else self.eval_sets)
+            if not prefix or not is_made or key in self.assignments:
+                continue
+            if key.startswith("default_") or key in around:
+                self._variable(name, attribute, is_evaluated=prefix != "set_")
+
+    def _batch_queue(self, name: str, key: str, *, is_evaluated: bool) -> None:
+        """Set BatchQueue, which HTCondor-CE takes since version 6, where a rule sets the queue by its old name."""
+        section = self.eval_sets if is_evaluated else self.sets
+        if key in section and "batchqueue" not in self.sets and "batchqueue" not in self.eval_sets:
+            section["batchqueue"] = ("BatchQueue", section[key][1])
+            self.say("variable", f"{name} sets BatchQueue as well: HTCondor-CE looks at that now", name)
+
+    def _variable(self, name: str, attribute: str, *, is_evaluated: bool) -> None:
+        """Give a variable the value of the attribute of its name: a literal as it is, else evaluated for each job."""
+        key = lower(attribute)
+        node = self.tree(name)
+        text = literal_text(node)
+        if isinstance(node, Literal) and text is None:
+            self.assignments[key] = (attribute, self.printed(node))
+        elif text is not None and (_RAW.fullmatch(text) or not text):
+            if text:
+                self.assignments[key] = (attribute, text if self.entry.expand is not None else _escaped(text))
+        else:
+            self.evaluated[key] = (attribute, (self.eval_sets if is_evaluated else self.sets)[key][1])
+        message = f"{name} sets the variable {attribute} as well: transforms around the route read it as $({attribute})"
+        self.say("variable", message, name)
+
+    def body(self) -> Iterator[str]:
+        """Yield the commands, with the variables that are evaluated at the end."""
+        yield from super().body()
+        if self.evaluated:
+            yield "# variables for the transforms behind the route"
+        yield from (f"EVALMACRO {name} {text}" for _, (name, text) in sorted(self.evaluated.items()))
 
     def say(self, code: str, message: str, name: str, severity: Severity = Severity.NOTE, help_text: str = "") -> None:
         """Report something about an attribute."""
@@ -303,9 +359,11 @@ class _Mended(Commands):
         key = lower(name)
         node = self.tree(name)
         found = self.entry.value(name)
-        value: int | float | None = exact_integer_of(found)
+        literal = literal_text(node)
+        # HTCondor takes the quotes of a string away before it looks for a number.
+        value: int | float | None = exact_integer_of(found) if literal is None else as_integer(literal, bounded())
         if value is None and key == "failureratethreshold" and not isinstance(found, bool):
-            value = number_of(found)
+            value = number_of(found) if literal is None else as_real(literal, bounded())
         if value is None:
             what = "number" if key == "failureratethreshold" else "integer"
             message = f"{name} = {self.entry.ad.text(name)[:60]} is no {what}: the default holds, as before"

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from crondor.classad import lower
 from crondor.classad.scope import Context
-from crondor.config import read_config
+from crondor.config import Configuration, read_config
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.router.legacy.configuration import NewTable, convert_table
+from crondor.router.legacy.configuration import NewRoute, NewTable, convert_table
 from crondor.router.legacy.corrected import convert_mended
 from crondor.router.legacy.knobs import Texts
 from crondor.router.legacy.table import (
@@ -41,21 +41,25 @@ def convert(entry: LegacyEntry, *, faithful: bool = False) -> str:
     return convert_mended(entry).text(entry.name)
 
 
-def legacy_table(table: LegacyTable | Texts, context: Context | None = None) -> RoutingTable:
-    """Return a table with its ClassAd routes as the router of HTCondor 23.10 would have it.
+def legacy_table(table: LegacyTable | Texts, context: Context | None = None, *, faithful: bool = False) -> RoutingTable:
+    """Return a table with its ClassAd routes as a router of HTCondor 23 has it.
+
+    Such a router converts the routes itself when it reads them; ``faithful`` keeps the defects of its conversion
+    (TARGET in what ``eval_set_`` evaluates is undefined) and its names for routes without one (``entries:0``). Without
+    it they mean what they say, as ``convert_table`` writes them.
 
     The ClassAd routes have their own names, and leave out the transforms before and behind routes, which were not for
     them; routes that are transforms already stand among them, in the old order. Never fails: a table whose defaults
     do not read, or that has no route, is not enabled, and ``diagnostics`` say why.
     """
     table = table if isinstance(table, LegacyTable) else read_legacy(table)
-    loaded, made = _loaded(table, context)
+    loaded, made = _loaded(table, context, faithful=faithful)
     reads = table.is_enabled and table.configuration.is_valid
     is_enabled = loaded.is_enabled and reads
     return replace(
         loaded,
-        routes=_renamed(loaded.routes, made) if is_enabled else (),
-        idle=_renamed(loaded.idle, made) if reads else (),
+        routes=_renamed(loaded.routes, made, faithful=faithful) if is_enabled else (),
+        idle=_renamed(loaded.idle, made, faithful=faithful) if reads else (),
         is_enabled=is_enabled,
         diagnostics=tuple(dict.fromkeys([*loaded.diagnostics, *filter(_holds_unconverted, made.diagnostics)])),
     )
@@ -69,30 +73,50 @@ def legacy_routes(table: LegacyTable | Texts, context: Context | None = None) ->
     table = table if isinstance(table, LegacyTable) else read_legacy(table)
     if not table.is_enabled:
         return ()
-    loaded, made = _loaded(table, context)
-    return tuple(route for route in _renamed(loaded.routes, made) if route.is_legacy)
+    loaded, made = _loaded(table, context, faithful=False)
+    return tuple(route for route in _renamed(loaded.routes, made, faithful=False) if route.is_legacy)
 
 
-def _loaded(table: LegacyTable, context: Context | None) -> tuple[RoutingTable, NewTable]:
+def _loaded(table: LegacyTable, context: Context | None, *, faithful: bool) -> tuple[RoutingTable, NewTable]:
     """Load the converted routes and the others together, without the knobs that they come from."""
     made = convert_table(table)
-    old = table.configuration
-    gone = {*map(lower, _OLD), *(lower(entry.knob) for entry in table.entries)}
-    without = replace(old, knobs={key: knob for key, knob in old.knobs.items() if key not in gone}, diagnostics=())
-    texts = {f"{ROUTE}{route.name}": route.text for route in made.routes}
+    without = without_old(table)
+    texts = {f"{ROUTE}{route.name}": _verbatim(route) if faithful else route.text for route in made.routes}
     names = {NAMES: " ".join(made.names)} if made.names else {}
     return load_table(read_config({**texts, **names}, base=without), context=context, keep_routes=True), made
 
 
-def _renamed(routes: tuple[Route, ...], made: NewTable) -> tuple[Route, ...]:
+def without_old(table: LegacyTable) -> Configuration:
+    """Return the configuration of a table without the knobs that its ClassAd routes come from."""
+    old = table.configuration
+    gone = {*map(lower, _OLD), *(lower(entry.knob) for entry in table.entries)}
+    return replace(old, knobs={key: knob for key, knob in old.knobs.items() if key not in gone}, diagnostics=())
+
+
+def _verbatim(route: NewRoute) -> str:
+    """Return the commands that HTCondor 23 makes of a route; what it prints nothing of is no route."""
+    return (convert_faithfully(route.entry) or ("", ""))[1]
+
+
+def _renamed(routes: tuple[Route, ...], made: NewTable, *, faithful: bool) -> tuple[Route, ...]:
     """Return routes with the names and the rights of the entries that they were."""
     entries = {lower(route.name): route.entry for route in made.routes}
     return tuple(
-        replace(route, name=entry.name, takes_transforms=entry.is_knob, is_legacy=True)
+        replace(
+            route, name=live_name(entry) if faithful else entry.name, takes_transforms=entry.is_knob, is_legacy=True
+        )
         if (entry := entries.get(lower(route.name))) is not None
         else route
         for route in routes
     )
+
+
+def live_name(entry: LegacyEntry) -> str:
+    """Return what HTCondor 23 calls a route: one without Name by its number in the source, from 0."""
+    name = entry.value("Name")
+    if entry.is_knob or (isinstance(name, str) and name):
+        return entry.name
+    return f"{_SOURCES.get(entry.knob, 'entries')}:{entry.number - 1}"
 
 
 def _holds_unconverted(found: Diagnostic) -> bool:
@@ -101,4 +125,5 @@ def _holds_unconverted(found: Diagnostic) -> bool:
     return not is_renaming and found.kind not in {"legacy-around", "legacy-refresh"}
 
 
+_SOURCES = {ENTRIES: "entries", ENTRIES_FILE: "file", ENTRIES_CMD: "cmd"}
 _OLD = (DEFAULTS, ENTRIES, ENTRIES_FILE, ENTRIES_CMD, MERGE)

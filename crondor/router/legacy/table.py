@@ -20,7 +20,7 @@ from crondor.macro.files import Files
 from crondor.macro.lines import BLANKS
 from crondor.router.legacy.knobs import RouterKnobs, Texts, knobs_of, placed_knob
 from crondor.source import Source, Span
-from crondor.transform.classad_form.ads import Ad, read_ads
+from crondor.transform.classad_form.ads import Ad, MalformedAd, read_ads
 from crondor.transform.classad_form.entry import EntryAttributes, LegacyEntry
 from crondor.transform.classad_form.placed import Macros, Placed, Segment
 
@@ -30,6 +30,8 @@ ENTRIES_FILE = "JOB_ROUTER_ENTRIES_FILE"
 ENTRIES_CMD = "JOB_ROUTER_ENTRIES_CMD"
 REFRESH = "JOB_ROUTER_ENTRIES_REFRESH"
 MERGE = "MERGE_JOB_ROUTER_DEFAULT_ADS"
+GENERATED = "JOB_ROUTER_DEFAULTS_GENERATED"
+_KEPT = frozenset(("maxjobs", "maxidlejobs", "requirements"))
 NAMES = "JOB_ROUTER_ROUTE_NAMES"
 ROUTE = "JOB_ROUTER_ROUTE_"
 MOST = 1000  # findings kept; whoever has more learns nothing from the rest
@@ -44,7 +46,8 @@ class LegacyTable:
 
     ``refresh`` is JOB_ROUTER_ENTRIES_REFRESH in seconds, 0: the table is read once. ``modern`` are the names of the
     routes among them that are written as transforms already; ``order`` has the names of all, in order.
-    ``is_enabled`` false: the defaults do not read, and HTCondor routes nothing. ``configuration`` is what was read.
+    ``is_enabled`` false: the defaults do not read, and HTCondor routes nothing. ``configuration`` is what was read,
+    ``malformed`` are the routes that do not read.
     """
 
     entries: tuple[LegacyEntry, ...] = ()
@@ -54,6 +57,7 @@ class LegacyTable:
     order: tuple[str, ...] = ()
     is_enabled: bool = True
     configuration: Configuration = field(default_factory=Configuration, compare=False, repr=False)
+    malformed: tuple[MalformedAd, ...] = ()
 
     def entry(self, name: str) -> LegacyEntry | None:
         """Return the route of a name, which has no case."""
@@ -61,15 +65,22 @@ class LegacyTable:
 
 
 def read_legacy(
-    *texts: Texts, files: Files | None = None, run: Runner | None = None, macros: Macros = Macros.EXPANDED
+    *texts: Texts,
+    files: Files | None = None,
+    run: Runner | None = None,
+    macros: Macros = Macros.EXPANDED,
+    without_generated: bool = False,
 ) -> LegacyTable:
     """Read the routes that configurations (texts, sources, or knobs by name) hold in the deprecated syntax.
 
     ``files`` opens JOB_ROUTER_ENTRIES_FILE; ``run`` runs JOB_ROUTER_ENTRIES_CMD, which nothing else does, and may
-    raise OSError or CrondorError. ``macros`` says what becomes of those in the ads. Never raises: what is wrong
+    raise OSError or CrondorError. ``macros`` says what becomes of those in the ads. ``without_generated`` leaves out of
+    the defaults what HTCondor-CE had generated, which its transforms do since version 6. Never raises: what is wrong
     stands in ``diagnostics``.
     """
-    return _Reader(knobs_of(*texts), files, run, macros).read()
+    reader = _Reader(knobs_of(*texts), files, run, macros)
+    reader.without_generated = without_generated
+    return reader.read()
 
 
 class _Reader:
@@ -84,6 +95,8 @@ class _Reader:
         self._rows: dict[str, LegacyEntry | str] = {}
         self._defaults = EntryAttributes(None, Placed(()))
         self._unnamed = 0
+        self._malformed: list[MalformedAd] = []
+        self.without_generated = False
 
     def read(self) -> LegacyTable:
         is_enabled = self._read_defaults()
@@ -101,6 +114,7 @@ class _Reader:
             tuple(each if isinstance(each, str) else each.name for each in rows),
             is_enabled,
             self._knobs.configuration,
+            tuple(self._malformed),
         )
 
     def _say(self, code: str, message: str, severity: Severity, span: Span, help: str | None = None) -> None:  # noqa: A002
@@ -124,11 +138,28 @@ class _Reader:
                 self._found.append(each)
             else:
                 self._defaults = self._defaults.updated(each)
+        if self.without_generated:
+            self._drop_generated(placed)
         if not any(isinstance(each, Diagnostic) and each.severity is Severity.ERROR for each in found):
             return True
         message = f"with {DEFAULTS} malformed HTCondor routes nothing; the routes are taken without what it lost"
         self._say("legacy-defaults", message, Severity.ERROR, placed.span(0, 1))
         return False
+
+    def _drop_generated(self, defaults: Placed) -> None:
+        """Leave out of the defaults what is as condor_ce_router_defaults generated it."""
+        placed = self._knobs.expanded(GENERATED, self._macros)
+        made = EntryAttributes(None, Placed(()))
+        for each in () if placed is None else read_defaults(placed, is_merged=False):
+            if not isinstance(each, Diagnostic):
+                made = made.updated(each)
+        ad, generated = self._defaults.ad(), made.ad()
+        same = [name for name in generated if name in ad and ad[name] == generated[name] and lower(name) not in _KEPT]
+        for key in map(lower, same):
+            del self._defaults.codes[key], self._defaults.names[key]
+        if same:
+            message = f"{len(same)} attributes of {GENERATED} are left out: transforms of HTCondor-CE do that since 6"
+            self._say("legacy-generated", message, Severity.NOTE, defaults.span(0, 1))
 
     def _texts(self) -> Iterator[tuple[str, Placed]]:
         """Yield the texts of the table in HTCondor's order: of the command, of the file, of the knob."""
@@ -175,6 +206,7 @@ class _Reader:
             if isinstance(each, Diagnostic):
                 if len(self._found) < MOST:
                     self._found.append(each)
+                    self._malformed += [each] if isinstance(each, MalformedAd) else []
             else:
                 self._add(self._entry(each, placed, knob, number))
 

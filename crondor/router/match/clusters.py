@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from crondor.classad.compile import read
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import holds, value_of
+from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.evaluate import holds
 from crondor.classad.expression import Expression
-from crondor.classad.operators import truth
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import UNKNOWN, AdValue, Attributes, Code, Codes, Context
 from crondor.router.match.dependence import Needs, needs_of
@@ -48,11 +47,11 @@ class AlikeJobs:
         self.is_candidate = False
         self.matched = 0
 
-    def ask(self, routes: Sequence[Route], clauses: Iterable[BuiltIn], context: Context) -> AlikeJobs:
+    def ask(self, routes: Sequence[Route], clauses: Clauses, context: Context) -> AlikeJobs:
         """Find out what holds, and return this cluster."""
         self._context = context
         self._passes.clear()
-        self.is_candidate = all(holds(each.expression.code, _NO_AD, self._ad, context) for each in clauses)
+        self.is_candidate = clauses.hold(self._ad, context)
         self.matched = 0
         if self.is_candidate:
             self.matched = sum(1 << at for at, route in enumerate(routes) if meets(route, self._ad, context))
@@ -68,6 +67,29 @@ class AlikeJobs:
     def is_of(self, context: Context) -> bool:
         """Say whether what is known here is so at another time too."""
         return not self.is_timed or self._context == context
+
+
+class Clauses:
+    """The clauses that are asked of jobs that are alike; what literals come to is remembered."""
+
+    __slots__ = ("_clauses", "_known")
+
+    def __init__(self, clauses: Iterable[BuiltIn]) -> None:
+        """Take the clauses, which ask for _CANDIDATE_NAMES alone."""
+        self._clauses = tuple(clauses)
+        self._known: dict[Key, bool] = {}
+
+    def hold(self, job: Attributes, context: Context) -> bool:
+        """Say whether all hold for a job."""
+        key = tuple(map(job.codes.get, _CANDIDATE_NAMES))
+        found = self._known.get(key)
+        if found is None:
+            found = all(holds(each.expression.code, _NO_AD, job, context) for each in self._clauses)
+            if all(text is None or _literal(text) for text in key):
+                if len(self._known) >= MOST_KEYS:
+                    self._known.clear()
+                self._known[key] = found
+        return found
 
 
 class _Deeper:
@@ -92,7 +114,7 @@ class Autoclusters:
         self.routes = table.routes
         clauses = built_in(table.settings.name, owner)
         self._of_job = tuple(each for each in clauses if each.clause in _BY_JOB)
-        self._of_key = tuple(each for each in clauses if each.clause not in _BY_JOB)
+        self._of_key = Clauses(each for each in clauses if each.clause not in _BY_JOB)
         asked = [each.transform.requirements.expression for each in table.routes if each.transform.requirements]
         if table.settings.source_constraint is not None:
             asked.append(table.settings.source_constraint)
@@ -175,13 +197,7 @@ def meets(route: Route, job: Attributes, context: Context) -> bool:
 
     True or a number that is not zero; none at all counts as met, and so does what HTCondor cannot evaluate.
     """
-    required = route.transform.requirements
-    if required is None:
-        return True
-    try:
-        return truth(value_of(required.expression.code, job, None, context)) is True
-    except (EvaluationFailed, ClassAdSyntaxError):
-        return True
+    return route.transform.matches(job, context)
 
 
 _NO_AD = AdValue({}, {})

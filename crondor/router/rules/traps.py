@@ -11,16 +11,14 @@ from crondor.classad.expression import Expression
 from crondor.classad.tree import Binary, Literal, Node, Reference, bare, nodes
 from crondor.classad.unparse import unparse
 from crondor.diagnostics import Severity
-from crondor.macro.lines import LogicalLine
-from crondor.macro.scan import MacroKind, Scanner
-from crondor.macro.statement import split
 from crondor.router.match.umbrella import Clause
 from crondor.router.rules.subject import CheckedTable, commands
 from crondor.router.table.route import Route
 from crondor.source import Span
-from crondor.transform import Transform
+from crondor.transform.variables import defined_by, read_by
 
 _OWN = ("CRN621", "CRN623")
+_CONDITION = re.compile(r"[ \t]*(if|elif|else|endif)\b(?:[ \t]*(![ \t]*)?defined[ \t]+([\w.]+))?", re.IGNORECASE)
 _IN_VAIN = frozenset(
     (
         *("clusterid", "enteredcurrentstatus", "leavejobinqueue", "procid", "qdate"),
@@ -85,14 +83,25 @@ def _target(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN624", "undefined-macro", Severity.WARNING, "a macro that nothing defines")
 def _undefined(table: CheckedTable) -> Iterator[RuleHit]:
-    """An undefined macro leaves nothing in its place, without a word."""
+    """An undefined macro leaves nothing in its place, without a word.
+
+    Below ``if defined NAME`` somebody has thought of that; and a transform around routes may ask for what only some
+    routes define, as HTCondor-CE's own do, where all of a string is such a macro: it is empty then.
+    """
     known = set(table.table.facts.knobs) | set(table.table.facts.defaults(iterates=False)) | _OF_HTCONDOR
     known |= set(table.table.facts.defaults(iterates=True))
-    known |= {name for transform in table.readable for name in _defined(transform)}
+    known |= {name for transform in table.readable for line in transform.lines if (name := defined_by(line))}
+    around = {id(transform) for transform in (*table.table.before, *table.table.after)}
     for transform in table.readable:
+        guards = _Guards()
         for line in transform.lines:
-            for name, span in _macros(line):
-                if name not in known and not name.startswith("my.") and f"my.{name}" not in known:
+            guards.read(line.text)
+            for name, span, default, is_asked in read_by(line):
+                if default is not None or is_asked or guards.has(name):
+                    continue
+                if id(transform) in around and _is_all(line.text, span.text):
+                    continue
+                if name not in known and f"my.{name}" not in known and span.text.startswith("$("):
                     shown = _name(span.text, name)
                     message = f"nothing defines the macro {shown}: it leaves nothing in its place"
                     help_text = (
@@ -101,25 +110,33 @@ def _undefined(table: CheckedTable) -> Iterator[RuleHit]:
                     yield RuleHit(message, span, help_text)
 
 
-def _defined(transform: Transform) -> Iterator[str]:
-    for line in transform.lines:
-        parts = split(line.text.removeprefix(":"))
-        if parts.operator in {"=", "+=", "@="} and not parts.is_sentence:
-            yield f"my.{parts.name[1:].lower()}" if parts.name[:1] in {"+", "-"} else parts.name.lower()
-    for each in commands(transform):
-        if each.keyword == "EVALMACRO" and each.target is not None:
-            yield each.target
+class _Guards:
+    """The names that the conditions around a line say are defined."""
+
+    def __init__(self) -> None:
+        self._branches: list[tuple[str, bool]] = []
+
+    def read(self, text: str) -> None:
+        """Take a line: what it opens, changes or closes."""
+        found = _CONDITION.match(text)
+        if found is None:
+            return
+        word = found[1].lower()
+        if word != "if" and self._branches:
+            name, holds = self._branches.pop()
+            if word == "else":
+                self._branches.append((name, not holds))
+        if word in {"if", "elif"}:
+            self._branches.append(((found[3] or "").lower(), not found[2]))
+
+    def has(self, name: str) -> bool:
+        """Say whether a lower-case name is defined where the line stands."""
+        return (name, True) in self._branches
 
 
-def _macros(line: LogicalLine) -> Iterator[tuple[str, Span]]:
-    """Yield the macros of a line that have no default, and where they stand."""
-    at = line.text.find("$")
-    scanner = Scanner(line.text)
-    while at >= 0:
-        found = scanner.scan(at)
-        if found.kind is MacroKind.MACRO and found.default < 0 and found.name:
-            yield found.name, line.span(found.at, found.end)
-        at = line.text.find("$", max(found.resume, at + 1))
+def _is_all(text: str, macro: str) -> bool:
+    """Say whether all of a string in a line is one macro."""
+    return f'"{macro}"' in text
 
 
 @rule("CRN625", "set-in-vain", Severity.NOTE, "an attribute that the router sets itself afterwards")

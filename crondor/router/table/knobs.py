@@ -133,6 +133,8 @@ def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
 
     HTCondor reads them after the files that name them; here they are the caller's to read.
     """
+    if configuration.is_followed:
+        return
     read = {source.name for source in configuration.sources}
     for name, help_text in _FURTHER.items():
         knob = configuration.find(name)

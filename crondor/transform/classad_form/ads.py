@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from crondor.classad.errors import ClassAdSyntaxError
@@ -25,6 +26,9 @@ MAX_WORK = 1 << 20
 """Characters that are read more than once before the rest of a text without sense is left alone."""
 
 MAX_ADS = 100_000
+
+LONGEST = 1 << 16
+"""Characters of a malformed ad that are kept."""
 
 MAX_FAULTS = 1000
 """Malformed ads after which the rest of a text is left alone."""
@@ -76,14 +80,23 @@ def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[A
             tree = parse_ad(Source(text[opening:end]))
         except ClassAdSyntaxError as error:
             found = _fault(placed, knob, opening, error)
-            yield found.diagnostic
             faults += 1
             at = _resume(text, found, brackets, opening, faithful=faithful)
+            said = found.diagnostic
+            lost = text[opening : max(opening, at)][:LONGEST]
+            yield MalformedAd(said.kind, said.message, said.severity, said.span, said.help, text=lost)
             continue
         yield Ad(tree, opening, end)
         at = end
     if not faithful and (junk := _junk(placed, knob, at, len(text))):
         yield junk
+
+
+@dataclass(frozen=True)
+class MalformedAd(Diagnostic):
+    """The finding about an ad that does not read; ``text`` is all of it that is left out."""
+
+    text: str = ""
 
 
 class _Fault(NamedTuple):

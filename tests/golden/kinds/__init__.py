@@ -9,6 +9,7 @@ from tests.golden.kinds import (
     crontab,
     daemon_timeline,
     hooks,
+    legacy_routed,
     legacy_routes,
     queue_log,
     router_steps,
@@ -36,5 +37,6 @@ KINDS: Mapping[str, Replay] = {
     **routes.KINDS,
     **router_tools.KINDS,
     **legacy_routes.KINDS,
+    **legacy_routed.KINDS,
     **access_point.KINDS,
 }

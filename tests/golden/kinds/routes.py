@@ -34,7 +34,7 @@ from tests.golden.kinds.case import (
 from tests.golden.kinds.routes_config import compare_config
 
 _FIELDS = ("config", "jobs", "options", "config_out", "umbrella", "matches", "routed", "rc", "stdout", "stderr")
-_ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}
+ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}
 _IGNORE = "-ignore-prior-routing"
 _RUNS = ("config", "match", "route")
 _VARIANTS: tuple[Mapping[str, str | None], ...] = (
@@ -74,19 +74,22 @@ def _replay(case: Case) -> list[Difference]:
     if not set(options) <= {_IGNORE}:
         raise Malformed("options", f"{options} are not known here")
     context = Context()
-    configuration = read_config(Source(text(record, "config"), "config"), environ=_ENVIRON, context=context)
+    configuration = read_config(Source(text(record, "config"), "config"), environ=ENVIRON, context=context)
     table = load_table(configuration, context=context)
-    jobs = dict(_jobs(texts(record, "jobs"), ignores=_IGNORE in options))
+    jobs = dict(read_jobs(texts(record, "jobs"), ignores=_IGNORE in options))
     search = Matcher(table).match(jobs.items(), RouteState(), context)
     found = list(search)
-    differences += _umbrella(optional_text(record, "umbrella"), search.umbrella, jobs.values())
-    differences += compare("matches", _matches(record), [{"job": job, "route": route.name} for job, route in found])
-    made = {match.job: _made(table, jobs[match.job], match) for match in found}
-    said = {job: _shown(routed) for job, routed in made.items() if not routed.failed}
-    return differences + compare("routed", _routed(record), said)
+    differences += compare_umbrella(optional_text(record, "umbrella"), search.umbrella, jobs.values())
+    differences += compare(
+        "matches", recorded_matches(record), [{"job": job, "route": route.name} for job, route in found]
+    )
+    made = {match.job: routed_copy(table, jobs[match.job], match) for match in found}
+    said = {job: shown_copy(routed) for job, routed in made.items() if not routed.failed}
+    return differences + compare("routed", recorded_copies(record), said)
 
 
-def _jobs(ads: Sequence[str], *, ignores: bool) -> Iterator[tuple[str, ClassAd]]:
+def read_jobs(ads: Sequence[str], *, ignores: bool) -> Iterator[tuple[str, ClassAd]]:
+    """Yield the jobs of some ads, by their numbers."""
     for ad in read_ads("\n".join(ads), Format.LONG, ReadMode.DAEMON):
         if ignores:
             forget_routing(ad)
@@ -95,7 +98,8 @@ def _jobs(ads: Sequence[str], *, ignores: bool) -> Iterator[tuple[str, ClassAd]]
             yield name, ad
 
 
-def _umbrella(recorded: str | None, said: str | None, jobs: Collection[ClassAd]) -> Iterator[Difference]:
+def compare_umbrella(recorded: str | None, said: str | None, jobs: Collection[ClassAd]) -> Iterator[Difference]:
+    """Compare two umbrella constraints by their meaning."""
     if recorded is None or said is None:
         yield from compare("umbrella", recorded, said)
         return
@@ -111,14 +115,16 @@ def _umbrella(recorded: str | None, said: str | None, jobs: Collection[ClassAd])
                 return
 
 
-def _matches(record: Mapping[str, object]) -> list[object]:
+def recorded_matches(record: Mapping[str, object]) -> list[object]:
+    """Return the recorded matches. Raises Malformed."""
     found = items(record, "matches")
     for each in found:
         check_fields(mapping({"matches": each}, "matches"), ("job", "route"))
     return found
 
 
-def _routed(record: Mapping[str, object]) -> dict[str, object]:
+def recorded_copies(record: Mapping[str, object]) -> dict[str, object]:
+    """Return what was routed, by job. Raises Malformed."""
     found: dict[str, object] = {}
     for each in items(record, "routed"):
         routed = mapping({"routed": each}, "routed")
@@ -130,7 +136,7 @@ def _routed(record: Mapping[str, object]) -> dict[str, object]:
     return found
 
 
-def _made(table: RoutingTable, job: ClassAd, match: Match) -> RoutedAd:
+def routed_copy(table: RoutingTable, job: ClassAd, match: Match) -> RoutedAd:
     """Route a job as the tool does: it claims a job that is to be copied in the ad that it copies."""
     routed = apply_route(table, match.route, job, faithful=True)
     if routed.in_place is not None:
@@ -141,7 +147,8 @@ def _made(table: RoutingTable, job: ClassAd, match: Match) -> RoutedAd:
     return apply_route(table, match.route, claimed, faithful=True)
 
 
-def _shown(routed: RoutedAd) -> dict[str, object]:
+def shown_copy(routed: RoutedAd) -> dict[str, object]:
+    """Return a routed copy as it is recorded."""
     is_edited = routed.in_place is not None
     return {"route": routed.route.name, "in_place": is_edited, "ad": None if routed.ad is None else _printed(routed.ad)}
 

@@ -141,6 +141,7 @@ def test_one_question_tells_how_a_schedd_stands(mood: Callable[[JobId | None], S
     (said,) = (entry for entry in stage.entries if REASON in str(entry))
     assert said.what is RouterEvent.NOT_CLAIMED
     assert mood is between or ADVICE in str(said)
+    assert stage.router.has_claimed_none
     assert all(found.state is not RoutedState.UNCLAIMED for found in stage.router.jobs.values())
 
 
@@ -157,6 +158,7 @@ def test_it_is_asked_less_and_less_often() -> None:
             asked.append(number)
     assert asked == [1, 2, 4, 8, 16, 32, 63, 94]
     assert "it is left alone for 7 polls" in str(stage.said(RouterEvent.NOT_CLAIMED)[3])
+    assert stage.router.report().pause == 25  # of 30, five polls later
 
 
 def test_when_it_takes_writing_again_all_is_routed() -> None:
@@ -194,9 +196,10 @@ def test_refused_jobs_do_not_keep_others_away() -> None:
     stage, fickle = sulking(mood=choosy)
     assert poll(stage, stage.router)
     assert len(stage.copies()) == MANY - len(mine)
-    first, rest = stage.said(RouterEvent.NOT_CLAIMED)
-    assert "is not yours" in str(first)
-    assert f"for {len(mine) - 1} more:" in str(rest)
+    (said,) = stage.said(RouterEvent.NOT_CLAIMED)
+    assert "is not yours" in str(said)
+    assert str(said).endswith(f"; so for {len(mine) - 1} more")
+    assert not stage.router.has_claimed_none
     tries = []
     for number in range(2, 70):
         lines = len(stage.said(RouterEvent.FOUND))

@@ -67,7 +67,7 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
     """All of it, and there is none where none was written."""
     path = tmp_path / "report"
     assert RouterReport.read(path) is None
-    report = RouterReport("jobrouter", NOW, NOW + 10, True, 7, {"site1": Throttle(NOW, 3, 2, 1, 0.5)})
+    report = RouterReport("jobrouter", NOW, NOW + 10, True, 7, {"site1": Throttle(NOW, 3, 2, 1, 0.5)}, 3)
     report.write(path)
     assert RouterReport.read(path) == report
     assert [each.name for each in tmp_path.iterdir()] == ["report"]

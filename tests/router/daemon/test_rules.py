@@ -232,6 +232,7 @@ def test_a_job_that_another_router_takes_first_is_left_to_it() -> None:
     stage.source.jobs = jobs  # type: ignore[method-assign, assignment]
     stage.poll(2)
     assert "already managed by another process" in stage.said(RouterEvent.NOT_CLAIMED)[0].text
+    assert len(stage.said(RouterEvent.NOT_CLAIMED)) == len(stage.said(RouterEvent.FOUND))
     assert stage.values(found, "ManagedManager") == ["other"]
     assert stage.copies() == []
 

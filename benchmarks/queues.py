@@ -1,0 +1,160 @@
+"""Whole queues through whole commands, beside HTCondor's own programs: seconds of the processor, on ads that differ.
+
+``CRONDOR_BENCH_CONDOR`` names the folder of an HTCondor 25.14 (its ``bin`` is in there); ``CONDOR_CONFIG`` is what its
+programs read, if anything. Without it HTCondor's library stands in, which reads and prints the same ads: the programs
+take known parts of that.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from benchmarks.routes import CONFIG
+from benchmarks.transform import RULES
+from benchmarks.unique_ads import texts
+
+ADS = 10_000
+MANY = 100_000
+MOST_GROWTH = 11.0  # times as long for ten times as many ads
+MOST_MEMORY = 300  # MB
+_ROUNDS = 5
+_COPY = """
+import sys
+import htcondor2
+from classad2 import ParserType, parseOne
+for text in open(sys.argv[1]).read().split("\\n\\n"):
+    sys.stdout.write(parseOne(text, ParserType.Old).printOld() + "\\n")
+"""
+
+
+class Command(NamedTuple):
+    """A command of crondor's, the program that does the same, and how many times its time ours may be.
+
+    ``part`` is how many times that of the library's copying it may be where there is no such program.
+    """
+
+    name: str
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
+    most: float
+    part: float
+
+
+COMMANDS = (
+    Command("transform", ("transform", "--rules", "rules"), ("condor_transform_ads", "-rules", "rules"), 1.6, 0.7),
+    Command(
+        "route match",
+        ("route", "match", "--config", "routes"),
+        ("condor_job_router_info", "-match-jobs", "-jobads"),
+        1.0,
+        0.74,
+    ),
+    Command(
+        "route apply",
+        ("route", "apply", "--config", "routes"),
+        ("condor_job_router_info", "-route-jobs", "routed", "-jobads"),
+        1.0,
+        1.2,
+    ),
+)
+
+
+class Cost(NamedTuple):
+    """Seconds of the processor, and the most memory in MB of any process so far."""
+
+    seconds: float
+    memory: float
+
+
+class Row(NamedTuple):
+    """A figure with its goal."""
+
+    name: str
+    figure: str
+    goal: str
+    good: bool
+
+
+def rows() -> Iterator[Row]:
+    """Measure in turn, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "rules").write_text(RULES)
+        (place / "routes").write_text(CONFIG)
+        (place / "ads").write_text("\n".join(texts(ADS)))
+        (place / "many").write_text("\n".join(texts(MANY)))
+        for command in COMMANDS:
+            yield _beside(command, place)
+        for command in COMMANDS:
+            yield _growth(command, place)
+
+
+def _beside(command: Command, place: Path) -> Row:
+    """Time rounds of ours and of the peer in turn."""
+    built = os.environ.get("CRONDOR_BENCH_CONDOR")
+    peer = _copying() if built is None else (str(Path(built) / "bin" / command.theirs[0]), *command.theirs[1:])
+    environ = {} if built is None else _surroundings(place)
+    most = command.part if built is None else command.most
+    what = "classad2 reading and printing" if built is None else command.theirs[0]
+    ours, theirs = [], []
+    for _ in range(_ROUNDS):
+        ours.append(_cost([*_crondor(), *command.ours, "ads"], place).seconds)
+        theirs.append(_cost([*peer, "ads"], place, environ).seconds)
+    ratio = median(our / their for our, their in zip(ours, theirs, strict=True))
+    figure = f"{median(ours):.2f} s, {what} {median(theirs):.2f} s: {ratio:.2f} times"
+    return Row(f"{command.name} of {ADS:,} ads", figure, f"at most {most:g} times", ratio <= most)
+
+
+def _growth(command: Command, place: Path) -> Row:
+    """Compare many ads with a tenth of them; memory is that of the larger run, the largest of all so far."""
+    few = median(_cost([*_crondor(), *command.ours, "ads"], place).seconds for _ in range(3))
+    many = _cost([*_crondor(), *command.ours, "many"], place)
+    times = many.seconds / few
+    figure = f"{many.seconds:.1f} s, {times:.1f} times that of {ADS:,}; {many.memory:.0f} MB"
+    good = times <= MOST_GROWTH and many.memory <= MOST_MEMORY
+    return Row(f"{command.name} of {MANY:,} ads", figure, f"{MOST_GROWTH:g} times, {MOST_MEMORY} MB", good)
+
+
+def _crondor() -> tuple[str, ...]:
+    return sys.executable, "-c", "from crondor_cli.main import script; script()"
+
+
+def _copying() -> tuple[str, ...]:
+    return sys.executable, "-c", _COPY
+
+
+def _surroundings(place: Path) -> Mapping[str, str]:
+    """Return the environment of HTCondor's programs: the configuration that is there, and the routes."""
+    given = os.environ.get("CONDOR_CONFIG")
+    both = (Path(given).read_text() if given else "") + "\n" + CONFIG
+    (place / "condor_config").write_text(both)
+    return {"CONDOR_CONFIG": str(place / "condor_config")}
+
+
+_MEASURED = """
+import resource, subprocess, sys
+with open("out", "wb") as out:
+    subprocess.run(sys.argv[1:], stdout=out, stderr=subprocess.DEVNULL)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+"""
+
+
+def _cost(command: Sequence[str], place: Path, environ: Mapping[str, str] | None = None) -> Cost:
+    """Run a command in a folder and return what it cost; a process of its own counts that of its child alone."""
+    around = {**os.environ, **(environ or {})}
+    around.pop("PYTHONDONTWRITEBYTECODE", None)  # imports are compiled once, as they are for users
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED, *command], cwd=place, env=around, capture_output=True, text=True, check=True
+    )
+    seconds, memory = map(float, done.stdout.split())
+    if not (place / "out").stat().st_size and "routed" not in command:
+        raise ValueError(f"{command} printed nothing")
+    return Cost(seconds, memory)

@@ -1,0 +1,153 @@
+"""`crondor agenda --suggest`: other minutes for the jobs of an agenda, and the files with them."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.source import Source, Span
+from crondor.spreading import Move, Spreading, SpreadJob, SpreadTime, propose
+from crondor.spreading.writing import minute_place, spread_text, why_pinned
+from crondor_cli.agenda.days import Agenda, AgendaEntry
+from crondor_cli.agenda.suggest_options import SuggestOptions
+from crondor_cli.common.changed_text import write_source
+from crondor_cli.common.jobs import ScheduleRequest
+
+
+class Suggestion(NamedTuple):
+    """What is proposed for the entries of an agenda, by their numbers, and each file before and after it.
+
+    ``problems`` are files that are left as they are, and those that could not be written.
+    """
+
+    time: SpreadTime
+    spreading: Spreading
+    files: list[tuple[Source, Source]]
+    problems: list[Diagnostic]
+
+    @property
+    def moves(self) -> Sequence[Move]:
+        """The moves."""
+        return self.spreading.moves
+
+
+def suggest(agenda: Agenda, request: ScheduleRequest, options: SuggestOptions) -> Suggestion:
+    """Propose minutes for the whole dates of an agenda. Raises UsageError for a --pin that names no job."""
+    days = agenda.span.days
+    time = SpreadTime(days[0].start, agenda.span.end, options.run_time)
+    refused: dict[str, str] = {}
+    problems: list[Diagnostic] = []
+    pinned = _pinned(agenda, options.pins)
+    while True:
+        jobs, places = _spread_jobs(agenda, pinned, refused)
+        spreading = propose(jobs, time)
+        files, faults = _files(spreading, places, request)
+        problems += faults.values()
+        if not faults:
+            return Suggestion(time, spreading, files, problems)
+        refused |= dict.fromkeys(faults, "something else in its file would change with it")
+
+
+def write_files(suggestion: Suggestion) -> list[click.UsageError]:
+    """Put the proposed minutes into the files; return why some could not be written."""
+    failed = (_written(before, after) for before, after in suggestion.files)
+    return [error for error in failed if error is not None]
+
+
+def _written(before: Source, after: Source) -> click.UsageError | None:
+    try:
+        write_source(before, after)
+    except click.UsageError as error:
+        return error
+    return None
+
+
+def _pinned(agenda: Agenda, pins: Sequence[str]) -> set[int]:
+    """Return the entries that --pin names: by file or by file and line, as shown; * stands for anything."""
+    found: set[int] = set()
+    for pin in pins:
+        named = {n for n, entry in enumerate(agenda.entries) if _is_named(entry, pin)}
+        if not named:
+            message = f"--pin '{printable(pin)}' names no job: write a file as it is shown, or 'nightly*'"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        found |= named
+    return found
+
+
+def _is_named(entry: AgendaEntry, pin: str) -> bool:
+    names = (entry.label, entry.job.name, os.path.basename(entry.job.name), f"{entry.job.name}:{entry.job.line}")
+    return any(pin == name or fnmatchcase(name, pin) for name in names)
+
+
+def _spread_jobs(
+    agenda: Agenda, pinned: set[int], refused: dict[str, str]
+) -> tuple[list[SpreadJob], list[Span | None]]:
+    """Return what is to be spread for each entry, and where its minute stands."""
+    broken = {name for name, _ in agenda.invalid}
+    numbers: Counter[str] = Counter()
+    names: dict[Span, str] = {}
+    jobs: list[SpreadJob] = []
+    places: list[Span | None] = []
+    for number, entry in enumerate(agenda.entries):
+        job = entry.job
+        place = minute_place(job.name, job.commands, job.spans) if job.queue is not None else None
+        if place is not None and place not in names:
+            # Of a file its name alone, so that a folder can be moved, and which of its minutes it is, not the line.
+            base = os.path.basename(job.name)
+            names[place] = f"{base} {numbers[base]}"
+            numbers[base] += 1
+        reason = "--pin names it" if number in pinned else refused.get(job.name, "")
+        if job.name in broken:
+            reason = reason or "its file has an error"
+        jobs.append(
+            SpreadJob(
+                entry.label if place is None else names[place],
+                entry.schedule,
+                number if place is None else place,
+                job.count,
+                reason or _fixed(entry, place),
+            )
+        )
+        places.append(place)
+    return jobs, places
+
+
+def _fixed(entry: AgendaEntry, place: Span | None) -> str:
+    if entry.schedule.spec is None:
+        return "it has no cron fields"
+    if place is None:
+        is_set = "cron_minute" in entry.job.commands
+        return "its cron_minute is not written out in its file" if is_set else "its file sets no cron_minute"
+    if "deferraltime" in entry.job.requirements.lower():
+        return "its requirements ask for its DeferralTime"
+    return why_pinned(place)
+
+
+def _files(
+    spreading: Spreading, places: list[Span | None], request: ScheduleRequest
+) -> tuple[list[tuple[Source, Source]], dict[str, Diagnostic]]:
+    """Return the files that change, before and after, and what is wrong with the others, by name."""
+    edits: dict[str, list[tuple[Span, Move]]] = {}
+    for move in spreading.moves:
+        place = places[move.jobs[0]]
+        assert place is not None  # noqa: S101 - it is movable
+        edits.setdefault(place.source.name, []).append((place, move))
+    files: list[tuple[Source, Source]] = []
+    faults: dict[str, Diagnostic] = {}
+    for name, some in edits.items():
+        path = "-" if name == "<stdin>" else name
+        source = some[0][0].source
+        minutes = [(place, move.after) for place, move in some]
+        try:
+            after = spread_text(source, minutes, lambda text, path=path: request.read_from(text, path))  # type: ignore[misc]
+        except CrondorError as error:
+            faults[name] = error.diagnostics[0]
+        else:
+            files.append((source, after))
+    return files, faults

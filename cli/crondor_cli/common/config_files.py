@@ -1,0 +1,215 @@
+"""Which configuration of HTCondor a command reads: its files, a tree that they stand in, or this host's own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Final, TypeVar
+
+import click
+
+from crondor._named_tuple import NamedTuple
+from crondor.classad.scope import Context
+from crondor.config import Configuration, read_config
+from crondor.config.defaults import DEFAULTS
+from crondor.config.deployed import FOLDERS, ONLY_VARIABLES, PLACES, VARIABLE, find_root, follow, with_variables
+from crondor.config.entrypoint import ROOT, generated, variables
+from crondor.diagnostics import CrondorError, printable
+from crondor.macro.files import FileRefused, Files
+from crondor.source import Source
+from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.jobs import files_of, read_source
+
+CONFIG_HELP: Final = "A configuration file and those it names, - for standard input; later lines win."
+_F = TypeVar("_F", bound=Callable[..., None])
+
+
+class ConfigFiles(NamedTuple):
+    """What the command line says: the files, the tree that absolute paths are of, and whether HTCondor-CE's rules hold.
+
+    Without files it is the configuration of the tree, or of this host.
+    """
+
+    paths: tuple[str, ...] = ()
+    tree: str | None = None
+    is_entrypoint: bool = False
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is this host's own: no file and no tree is named."""
+        return not self.paths and self.tree is None
+
+
+def config_options(function: _F) -> _F:
+    """Add --config FILE, --config-root DIR and --ce to a command, all three as ``config``, a ConfigFiles."""
+
+    @wraps(function)
+    def command(*, config: tuple[str, ...], config_root: str | None, ce: bool, **others: Any) -> None:  # noqa: ANN401 - whatever the command takes
+        function(config=ConfigFiles(config, config_root, ce), **others)
+
+    for add in (
+        click.option("--ce", is_flag=True, help="As the programs of HTCondor-CE: /etc/condor-ce, and what it sets."),
+        click.option("--config-root", metavar="DIR", help="Read the configuration of a tree as if it were /."),
+        click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP),
+    ):
+        command = add(command)
+    return command  # type: ignore[return-value]
+
+
+def config_of(config: ConfigFiles | Sequence[str]) -> ConfigFiles:
+    """Return a configuration that may be given by the paths of its files alone."""
+    return config if isinstance(config, ConfigFiles) else ConfigFiles(tuple(config))
+
+
+def given_config(context: click.Context) -> ConfigFiles:
+    """Return what a half-typed command line says, for completion."""
+    params = context.params
+    return ConfigFiles(tuple(params.get("config") or ()), params.get("config_root"), bool(params.get("ce")))
+
+
+def check_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths. Raises UsageError where standard input is named twice."""
+    given = tuple(paths)
+    if given.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once", click.get_current_context(silent=True))
+    return given
+
+
+def files_below(config: ConfigFiles, allow_dirs: Iterable[str]) -> Files:
+    """Return what a configuration may name: below its own folders, the allowed ones, and those of HTCondor's packages.
+
+    In a tree it is all of the tree, and for this host's own configuration all of the host.
+    """
+    if config.tree is not None:
+        return Files(["/"], base="/", tree=config.tree)
+    if config.is_host:
+        return Files(["/"], base="/")
+    folders = [os.path.dirname(path) or "." for path in config.paths if path != "-"]
+    return Files((*folders, *allow_dirs, *FOLDERS), base=folders[0] if folders else ".", is_named_whole=True)
+
+
+class ConfigReader:
+    """Reads a configuration, as it is deployed; ``sources`` are the files that were named, in their order."""
+
+    def __init__(self, config: ConfigFiles, allow_dirs: Iterable[str], context: Context | None) -> None:
+        """Take what the command line says. Raises UsageError for a tree that is none."""
+        self._config = config
+        self._folders = tuple(allow_dirs)
+        self._context = context
+        self._check_tree()
+        self._files = files_below(config, self._folders)
+        self._environ = self._environment()
+        self.sources: list[Source] = []
+
+    def read(self, texts: Iterable[tuple[str, Source]] | None = None) -> Configuration:
+        """Read all of it; ``texts`` are the named files, where the caller has read them already.
+
+        Raises CrondorError for a file that is no text, UsageError for one that cannot be read, and where there is no
+        configuration.
+        """
+        made = read_config({}, base=self._detected(), environ=self._environ, context=self._context)
+        for path, source in self.named() if texts is None else texts:
+            self.sources.append(source)
+            earlier = tuple(made.string(name) for name in _NAMING)
+            made = read_config(source, files=self._included(path), base=made)
+            if tuple(made.string(name) for name in _NAMING) != earlier:
+                files = self._files.based(_folder(path))
+                is_whole = self._config.tree is not None or self._config.is_host
+                made = follow(made, files, named=self._named, printed=self._printed(), is_whole=is_whole)
+        made = replace(made, is_followed=True)
+        return with_variables(made, self._environ) if self._config.is_host else made
+
+    def named(self) -> Iterator[tuple[str, Source]]:
+        """Yield the files that are named, or else the root file of the tree or of this host; each with its path.
+
+        Raises as ``read`` does.
+        """
+        for path, found in self.tried():
+            if isinstance(found, CrondorError):
+                raise found
+            yield path, found
+
+    def tried(self) -> Iterator[tuple[str, Source | CrondorError]]:
+        """Yield the named files as ``named`` does; for one that is no text, why. Raises UsageError."""
+        root = None if self._config.paths else self._root()
+        for path in (root,) if root is not None else check_paths(self._config.paths):
+            yield path, self._file(path)
+
+    def _file(self, path: str) -> Source | CrondorError:
+        is_own = self._is_inside(path) or not self._config.paths
+        try:
+            return self._files.read(path) if is_own else read_source(path)
+        except FileRefused as error:
+            fault = error.diagnostics[0].message.rpartition(": ")[2]
+            raise file_problem("read", path, ValueError(fault)) from None
+        except CrondorError as error:
+            return error
+
+    def _root(self) -> str | None:
+        """Return the root file; None: CONDOR_CONFIG says that there is none. Raises UsageError where none is there."""
+        config = self._config
+        if config.is_entrypoint:
+            return ROOT
+        environ = {} if config.tree is not None else self._environ
+        root = find_root(self._files, environ)
+        if root is None and environ.get(VARIABLE, "").upper() != ONLY_VARIABLES:
+            beside = f"; {ROOT} is there: add --ce" if self._is_entrypoint_there() else ""
+            where = "no configuration: " if config.tree is None else f"{printable(config.tree)} has no configuration: "
+            asked = "" if config.tree is not None else f"{VARIABLE} is not set, and "
+            message = f"{where}{asked}none of {', '.join(PLACES)} is there; name its files with --config FILE{beside}"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        if root is not None and config.tree is None:
+            root = os.path.abspath(root)
+        return root
+
+    def _is_entrypoint_there(self) -> bool:
+        try:
+            self._files.read(ROOT)
+        except CrondorError:
+            return False
+        return True
+
+    def _is_inside(self, path: str) -> bool:
+        """Whether a path is one of the tree: an absolute one; the others are of the working directory."""
+        return self._config.tree is not None and path.startswith("/")
+
+    def _included(self, path: str) -> Files:
+        """Return what a file may include."""
+        if self._config.is_host or self._is_inside(path) or not self._config.paths:
+            return self._files.based(_folder(path))
+        return files_of(path, self._folders)
+
+    @property
+    def _named(self) -> frozenset[str]:
+        inside = [path for path in self._config.paths if path != "-"]
+        return frozenset(self._files.real(path) if self._is_inside(path) else os.path.realpath(path) for path in inside)
+
+    def _printed(self) -> Mapping[str, Source]:
+        return generated(self._files, self._environ) if self._config.is_entrypoint else {}
+
+    def _environment(self) -> Mapping[str, str]:
+        return variables(self._files, os.environ) if self._config.is_entrypoint else os.environ
+
+    def _detected(self) -> Mapping[str, str]:
+        """Return the defaults, for this host with its names, which nobody knows of another."""
+        if not self._config.is_host:
+            return DEFAULTS
+        host = socket.gethostname()
+        return {**DEFAULTS, "hostname": host.partition(".")[0], "full_hostname": socket.getfqdn() or host}
+
+    def _check_tree(self) -> None:
+        tree = self._config.tree
+        if tree is not None and not os.path.isdir(tree):
+            code = errno.ENOTDIR if os.path.exists(tree) else errno.ENOENT
+            raise file_problem("read", tree, OSError(code, os.strerror(code)))
+
+
+_NAMING = ("LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE")
+
+
+def _folder(path: str) -> str:
+    return "." if path == "-" else os.path.dirname(path) or "."

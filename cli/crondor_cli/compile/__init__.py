@@ -1,0 +1,1 @@
+"""`crondor compile`: any schedule as lines for a submit file, proven."""

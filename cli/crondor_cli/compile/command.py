@@ -1,0 +1,139 @@
+"""`crondor compile`: a schedule in any language as cron fields and a clause, with its proof."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.diagnostics import CrondorError
+from crondor.zones import Policy
+from crondor_cli.common.command import Command
+from crondor_cli.common.completion import complete_zone
+from crondor_cli.common.options import (
+    Surroundings,
+    clock_of,
+    clock_options,
+    format_option,
+    include_option,
+    interval_option,
+    policy_option,
+)
+from crondor_cli.compile.asking import Asked, Lengths
+
+EXAMPLE = "crondor compile 'last Friday of the month at 18:00'"
+
+EPILOG = """\b
+Examples:
+  crondor compile '0 18 * * 5L'
+  crondor compile 'every 2 days at 06:00 from 2026-12-01'
+  crondor compile 'weekdays at 09:00' --zone Europe/Berlin --tz UTC \\
+      --except holidays:DE-BW --until 2028-01-01
+  crondor compile 'every 5 minutes except 12:00..13:00' --format json
+  crondor compile --write nightly.sub
+
+--write takes the schedule from the file's own line, # crondor: schedule = TEXT, and writes the lines between two
+markers; nothing else of the file changes. docs/compile.md has the languages, and what becomes of each.
+
+Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2 wrong usage."""
+
+
+@click.command(
+    "compile",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="Any schedule as lines for a submit file, proven.",
+)
+@click.argument("words", nargs=-1, metavar="[TEXT]...")
+@click.option("--write", "write", metavar="FILE", help="Write the lines of a submit file's own schedule into it.")
+@click.option("--except", "excepted", multiple=True, metavar="TEXT", help="What to leave out: days, holidays, a file.")
+@click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="Whose clock TEXT means.")
+@click.option("--from", "from_", metavar="TIME", help="From when on (default: now); steps are counted from it.")
+@click.option("--until", metavar="TIME", help="Until when it is proven (default: 5 years on).")
+@click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The job's cron_window.")
+@click.option(
+    "--prep-time",
+    type=click.IntRange(0, 86400 * 366),
+    metavar="SECONDS",
+    help="Its cron_prep_time (default: 300, or what fits).",
+)
+@interval_option
+@click.option(
+    "--universe", type=click.Choice(["vanilla", "local"]), help="Of the job (default: vanilla, or the file's)."
+)
+@click.option("--clause", type=click.Choice(["epoch", "local"]), help="Zone-proof, or short, by the host's clock.")
+@click.option("--name", metavar="NAME", help="The job's name, from which H and ~ choose.")
+@click.option("--approximate", is_flag=True, help="Accept the nearest that can be said, and list what differs.")
+@click.option("-n", "--count", type=click.IntRange(0, 1000), default=5, show_default=True, help="Runs to show.")
+@policy_option()
+@include_option
+@clock_options
+@format_option("text", "json", "submit")
+def command(
+    words: tuple[str, ...],
+    write: str | None,
+    excepted: tuple[str, ...],
+    own_zone: str | None,
+    from_: str | None,
+    until: str | None,
+    window: int | None,
+    prep_time: int | None,
+    schedd_interval: int,
+    universe: str | None,
+    clause: str | None,
+    name: str | None,
+    approximate: bool,
+    count: int,
+    policy: Policy | None,
+    allow_dirs: tuple[str, ...],
+    now: str | None,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Make of a schedule in any language the lines that a submit file needs, and prove that they mean the same.
+
+    Cron fields name the times and as few others as may be; a clause in requirements lets only the wanted ones match.
+    """
+    clock = clock_of(now, tz)
+    lengths = Lengths(window or 0, prep_time, schedd_interval, universe)
+    asked = Asked(
+        clock,
+        own_zone,
+        None if from_ is None else clock.read(from_, "--from"),
+        None if until is None else clock.read(until, "--until"),
+        excepted,
+        lengths,
+        clause,
+        name or "",
+        approximate,
+        policy,
+        allow_dirs,
+    )
+    if write is not None:
+        if words:
+            message = "--write takes the schedule from the file: leave TEXT out, and write it there as a line"
+            line = f"# crondor: schedule = {' '.join(words)}"
+            raise click.UsageError(f"{message}\n  {line}", click.get_current_context(silent=True))
+        from crondor_cli.compile.writing import write_file  # noqa: PLC0415 - reading submit files takes 20 ms
+
+        write_file(write, asked, Surroundings(allow_dirs))
+        return
+    text = " ".join(words).strip()
+    if not text:
+        raise click.UsageError(
+            "say the schedule, such as 'every 2 days at 06:00'", click.get_current_context(silent=True)
+        )
+    _print(text, asked, count, format_)
+
+
+def _print(text: str, asked: Asked, count: int, form: str) -> None:
+    from crondor_cli.compile.show import print_compiled, print_refusal  # noqa: PLC0415 - what a refused option needs not
+
+    schedule = asked.schedule(text)
+    try:
+        compiled = asked.compiled(schedule)
+    except CrondorError as error:
+        if form != "json":
+            raise
+        print_refusal(schedule, error, asked.clock)
+        raise click.exceptions.Exit(1) from None
+    print_compiled(schedule, compiled, asked.clock, count, form)

@@ -1,0 +1,191 @@
+"""What was compiled, on the screen: the lines, what they do, the proof, the cost and the next runs; or as JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from crondor.diagnostics import CrondorError, printable
+from crondor.words import describe
+from crondor_cli.common.data import diagnostic_data, instant
+from crondor_cli.common.options import Clock
+from crondor_cli.common.output import say
+from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
+from crondor_cli.times.text import local_text, relative
+
+if TYPE_CHECKING:
+    from crondor.compile.text import WrittenSchedule
+    from crondor.compile.writing.wish import Compiled, CompiledJob
+
+_MOST = 20  # differences that are listed
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def print_compiled(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int, form: str) -> None:
+    """Print what was compiled."""
+    show(schedule.warnings)
+    if form == "json":
+        echo_json(_data(schedule, compiled, clock, count))
+    elif form == "submit":
+        say("\n".join(submit_lines(schedule, compiled)))
+    else:
+        say("\n".join([*submit_lines(schedule, compiled), "", *_words(schedule, compiled, clock, count)]))
+
+
+def submit_lines(schedule: WrittenSchedule, compiled: Compiled) -> list[str]:
+    """Return the lines for a submit file; of several jobs each with the queue statement behind it."""
+    lines = [f"# {printable(schedule.text)}"]
+    names = dict.fromkeys(name for job in compiled.jobs for name in job.commands)
+    for number, job in enumerate(compiled.jobs):
+        if number:
+            lines += ["queue", ""]
+        commands = job.commands
+        if len(compiled.jobs) > 1:
+            commands = {name: commands.get(name, "true" if name == "requirements" else "*") for name in names}
+        lines += [f"{name} = {value}" for name, value in commands.items()]
+    return lines
+
+
+def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int) -> list[str]:
+    proof, zone = compiled.proof, clock.zone
+    rows = [("asked for", schedule.words)]
+    rows.append(("zone", _zone(schedule, clock)))
+    jobs = compiled.jobs
+    for number, job in enumerate(jobs, 1):
+        rows.append((f"job {number} of {len(jobs)}" if len(jobs) > 1 else "fields", _job_words(job)))
+    result = "exact" if compiled.exact else "NOT exact"
+    compared = f"{result}: {proof.offered:,} times compared, {proof.wanted:,} wanted"
+    walked = f"{proof.walked:,} answers of the schedd's own search followed"
+    rows.append(
+        (
+            "proof",
+            f"{compared}, {walked}, until {local_text(proof.until, zone)}",
+        )
+    )
+    if compiled.until_reason:
+        rows.append(("no further", compiled.until_reason))
+    rows += [("", reason) for reason in compiled.reasons]
+    if compiled.is_open:
+        rows.append(("afterwards", "the same rule goes on"))
+    else:
+        rows.append(("afterwards", "no time passes any more: compile again before"))
+    rows.append(("cost", _cost(compiled)))
+    if compiled.wish.local:
+        rows.append(("caveat", "formatTime means the zone of the host that evaluates it: schedd, negotiator, startd"))
+    lines = []
+    for name, text in rows:
+        wrapped = textwrap.wrap(printable(text), 74 - 12) or [""]
+        lines.append(f"  {name:<11} {wrapped[0]}")
+        lines += [f"  {'':<11} {more}" for more in wrapped[1:]]
+    differences = [("never runs", time) for time in proof.lost] + [("runs too", time) for time in proof.wrong]
+    if differences:
+        differences.sort(key=lambda pair: pair[1])
+        lines += ["", f"  {len(differences)} differences:" if len(differences) > 1 else "  1 difference:"]
+        lines += [f"    {what:<10}  {local_text(time, zone)}" for what, time in differences[:_MOST]]
+        if len(differences) > _MOST:
+            lines.append(f"    ... and {len(differences) - _MOST} more (--format json has all)")
+    runs = _runs(schedule, compiled, count)
+    if runs:
+        lines += ["", "  next runs"]
+        lines += [f"    {local_text(run, schedule.zone.info)}  {relative(run - clock.now)}" for run in runs]
+    return lines
+
+
+def _zone(schedule: WrittenSchedule, clock: Clock) -> str:
+    if schedule.zone.name == clock.zone_name:
+        return f"{clock.zone_name} (must be the submit host's)"
+    return f"{schedule.zone.name}; the submit host's must be {clock.zone_name}"
+
+
+def _job_words(job: CompiledJob) -> str:
+    text = describe(job.superset.spec)
+    return f"{text}, of which requirements let the wanted times match" if job.clause else text
+
+
+def _cost(compiled: Compiled) -> str:
+    wrong = sum(job.spacing.wrong for job in compiled.jobs)
+    if not wrong:
+        return "none: no time passes by unused"
+    least = [job.spacing.least for job in compiled.jobs if job.spacing.least is not None]
+    text = f"{wrong:,} times pass by unused"
+    if not least:
+        return f"{text}, none before a wanted one"
+    needed = duration(compiled.wish.timing.needed)
+    return f"{text}, the nearest {duration(min(least))} before a wanted one ({needed} are needed)"
+
+
+def duration(seconds: int) -> str:
+    """Return a length of time, such as `10 min`."""
+    for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
+        if seconds >= unit and not seconds % unit:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
+
+
+def _runs(schedule: WrittenSchedule, compiled: Compiled, count: int) -> list[int]:
+    lost = set(compiled.proof.lost)
+    wanted = (run for run in schedule.between(compiled.wish.after, compiled.proof.until) if run not in lost)
+    return list(islice(wanted, count))
+
+
+def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int) -> dict[str, object]:
+    proof, zone = compiled.proof, clock.zone
+    return {
+        **_head(schedule, clock),
+        "exact": compiled.exact,
+        "until": {**instant(proof.until, zone), "reason": compiled.until_reason},
+        "goes_on": compiled.is_open,
+        "jobs": [
+            {
+                "commands": job.commands,
+                "words": describe(job.superset.spec),
+                "unused": job.spacing.wrong,
+                "least_distance": job.spacing.least,
+            }
+            for job in compiled.jobs
+        ],
+        "proof": {
+            "from": instant(proof.start, zone),
+            "until": instant(proof.until, zone),
+            "compared": proof.offered,
+            "wanted": proof.wanted,
+            "walked": proof.walked,
+        },
+        "never_run": [instant(time, zone) for time in proof.lost],
+        "run_too": [instant(time, zone) for time in proof.wrong],
+        "runs": [instant(run, zone) for run in _runs(schedule, compiled, count)],
+        "reason": "; ".join(compiled.reasons) or None,
+        "diagnostics": [diagnostic_data(each) for each in schedule.warnings],
+    }
+
+
+def print_refusal(schedule: WrittenSchedule, error: CrondorError, clock: Clock) -> None:
+    """Print that a schedule cannot be said, and why, as JSON."""
+    show(error.diagnostics)
+    echo_json(
+        {
+            **_head(schedule, clock),
+            "exact": False,
+            "until": None,
+            "goes_on": False,
+            "jobs": [],
+            "proof": None,
+            "never_run": [],
+            "run_too": [],
+            "runs": [],
+            "reason": "; ".join(each.message for each in error.diagnostics),
+            "diagnostics": [diagnostic_data(each) for each in (*schedule.warnings, *error.diagnostics)],
+        }
+    )
+
+
+def _head(schedule: WrittenSchedule, clock: Clock) -> dict[str, object]:
+    return {
+        "schedule": schedule.text,
+        "words": schedule.words,
+        "zone": schedule.zone.name,
+        "submit_zone": clock.zone_name,
+        "now": clock.now,
+    }

@@ -1,0 +1,340 @@
+"""The clause that of a superset's times only the wanted ones pass: the shortest of several ways to say them.
+
+A way looks at the times by one clock, as days with bit sets of minutes, and says which days are taken and which
+minutes on them; what that takes too many is left out by lists of days and spans of time. No way is believed: the
+proof evaluates the text (crondor.compile.writing.proof).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+from math import gcd
+
+from crondor._named_tuple import NamedTuple
+from crondor.calendar import DAY, EPOCH_ORDINAL, month_length
+from crondor.compile.days import MINUTES
+from crondor.compile.writing.clock import EpochClock
+from crondor.compile.writing.superset import put
+
+_MOST_PATTERNS = 6
+WORTH = 150
+"""Characters that a rule which goes on may have more than a list up to a horizon."""
+
+_LONGEST_CYCLE = 3660  # days
+_WEEKS = (7, 14, 21, 28)
+
+
+class Day(NamedTuple):
+    """A day by some clock: the minutes of the superset, and those of them that are wanted."""
+
+    offered: int
+    wanted: int
+
+
+def by_clock(days: dict[int, Day], clock: EpochClock) -> dict[int, Day]:
+    """Return UTC days as those of a clock."""
+    if clock.offsets == {0}:
+        return days
+    offered: dict[int, int] = {}
+    wanted: dict[int, int] = {}
+    for day, (some, taken) in days.items():
+        start = day * DAY
+        low, at = 0, start
+        while low < MINUTES:
+            offset = clock.offset(at)
+            later = [c.start for c in clock.changes[1:] if at < c.start < start + DAY] if clock.has_table else []
+            high = -(-(later[0] - start) // 60) if later else MINUTES
+            mask = (1 << high) - (1 << low)
+            put(offered, day, some & mask, offset // 60)
+            put(wanted, day, taken & mask, offset // 60)
+            low, at = high, start + 60 * high
+    return {day: Day(bits, wanted.get(day, 0)) for day, bits in offered.items()}
+
+
+@dataclass
+class Way:
+    """One way to say the wanted times: its text, and the days and minutes by a clock that it takes too many."""
+
+    text: str
+    clock: EpochClock
+    excess: dict[int, int] = field(default_factory=dict)
+    is_list: bool = False  # days one by one, up to a horizon
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it may hold for ever."""
+        return not (self.excess or self.is_list or self.clock.has_table)
+
+    @property
+    def rank(self) -> int:
+        """Return how long the whole will be, about; a rule that goes on is worth some length."""
+        left_out = sum(7 for bits in self.excess.values() if bits)
+        return len(self.text) + left_out + (0 if self.is_rule else WORTH)
+
+
+class Test(NamedTuple):
+    """A text with what it takes."""
+
+    text: str
+    takes: Callable[[int], bool]
+    cost: int = 0
+    is_list: bool = False
+
+
+def ways(days: dict[int, Day], clock: EpochClock) -> Iterator[Way]:
+    """Yield the ways to say what is wanted of UTC days by a clock."""
+    table = by_clock(days, clock)
+    yield Way("", clock, {day: some & ~taken for day, (some, taken) in table.items() if some & ~taken})
+    found = _stepped(table, clock)
+    if found is not None:
+        yield found
+    found = _by_patterns(table, clock)
+    if found is not None:
+        yield found
+
+
+def _stepped(table: dict[int, Day], clock: EpochClock) -> Way | None:
+    """Say that the times are so many minutes apart."""
+    step, first = 0, None
+    for day, (_, wanted) in table.items():
+        if wanted:
+            low, apart = _progression(wanted)
+            at = day * MINUTES + low
+            first = at if first is None else first
+            step = gcd(step, apart, at - first)
+            if step == 1:
+                return None
+    if not step or first is None:
+        return None
+    rest = first % step
+    excess = {}
+    for day, (offered, wanted) in table.items():
+        left = offered & _every(step, (rest - day * MINUTES) % step) & ~wanted
+        if left:
+            excess[day] = left
+    return Way(clock.every(step, rest), clock, excess)
+
+
+@lru_cache(maxsize=4096)
+def _progression(bits: int) -> tuple[int, int]:
+    minutes = members(bits)
+    return minutes[0], gcd(*(minute - minutes[0] for minute in minutes))
+
+
+@lru_cache(maxsize=8192)
+def _every(step: int, first: int) -> int:
+    return sum(1 << minute for minute in range(first, MINUTES, step))
+
+
+def members(bits: int) -> list[int]:
+    """Return the members of a bit set in order."""
+    text = f"{bits:b}"
+    return [at for at, digit in enumerate(reversed(text)) if digit == "1"]
+
+
+def _by_patterns(table: dict[int, Day], clock: EpochClock) -> Way | None:
+    """Say which days are taken, and which minutes on them, for each of a few patterns of a day."""
+    groups = _grouped(table)
+    if groups is None:
+        return None
+    texts: list[str] = []
+    excess: dict[int, int] = {}
+    is_list = False
+    for taken in groups:
+        minutes = _minute_test(table, taken, clock)
+        if minutes is None:
+            return None
+        text, allowed = minutes
+        others = [d for d, day in table.items() if d not in taken and day.offered & allowed & ~day.wanted]
+        days = _day_test(sorted(taken), others, clock)
+        is_list = is_list or days.is_list
+        texts.append(" && ".join(part for part in (days.text, text) if part))
+        for d, (offered, wanted) in table.items():
+            if d in taken or days.takes(d):
+                left = offered & allowed & ~wanted
+                if left:
+                    excess[d] = excess.get(d, 0) | left
+    texts = list(dict.fromkeys(texts))
+    if "" in texts:
+        return None  # one of them takes all
+    return Way(either(texts), clock, excess, is_list)
+
+
+def _grouped(table: dict[int, Day]) -> list[set[int]] | None:
+    """Return the days that have times in groups with one pattern each; None for too many patterns.
+
+    A pattern of few days that is part of a common one goes with that: what is missing is left out by spans.
+    """
+    count = Counter(day.wanted for day in table.values() if day.wanted)
+    if len(count) > _MOST_PATTERNS * 50:
+        return None
+    few = max(2, sum(count.values()) // 50)
+    common = [bits for bits, times in count.most_common() if times > few] or [max(count, key=lambda b: b.bit_count())]
+    home: dict[int, int] = {}
+    for bits in sorted(count, key=lambda b: -b.bit_count()):
+        whole = [other for other in common if bits & ~other == 0]
+        home[bits] = bits if bits in common or not whole else min(whole, key=lambda b: b.bit_count())
+    groups: dict[int, set[int]] = {}
+    for d, day in table.items():
+        if day.wanted:
+            groups.setdefault(home[day.wanted], set()).add(d)
+    return list(groups.values()) if len(groups) <= _MOST_PATTERNS else None
+
+
+def _minute_test(table: dict[int, Day], taken: set[int], clock: EpochClock) -> tuple[str, int] | None:
+    """Return the shortest text that takes the wanted minutes of some days, and no other offered one, and its bits."""
+    wanted = offered = 0
+    for pair in {table[d] for d in taken}:
+        offered |= pair.offered
+        wanted |= pair.wanted
+    if wanted == offered:
+        return "", (1 << MINUTES) - 1
+    found = [test for test in _minute_texts(wanted, offered, clock) if test[1] & offered == wanted]
+    return min(found, key=lambda test: len(test[0])) if found else None
+
+
+def _minute_texts(wanted: int, offered: int, clock: EpochClock) -> Iterator[tuple[str, int]]:
+    minutes, low, high = members(wanted), (offered & -offered).bit_length() - 1, offered.bit_length() - 1
+    if len(minutes) <= 96:
+        yield clock.minute_in(minutes), wanted
+    hours = {minute // 60 for minute in minutes}
+    yield clock.hour_in(sorted(hours)), sum(((1 << 60) - 1) << 60 * hour for hour in hours)
+    past = sorted({minute % 60 for minute in minutes})
+    yield clock.minute_of_hour_in(past), sum(1 << 60 * hour + minute for hour in range(24) for minute in past)
+    first, step = _progression(wanted)
+    if step > 1 and MINUTES % step == 0:
+        yield clock.every(step, first % step), _every(step, first % step)
+    runs = runs_between(wanted, offered)
+    if len(runs) <= 4:
+        texts = [clock.minute_between(start, end, low, high) for start, end in runs]
+        yield grouped(either(texts)), sum((1 << end + 1) - (1 << start) for start, end in runs)
+
+
+def runs_between(wanted: int, offered: int) -> list[tuple[int, int]]:
+    """Return the wanted minutes as runs between which something is offered that is not wanted."""
+    runs: list[tuple[int, int]] = []
+    is_open = False
+    for minute in members(offered):
+        if wanted >> minute & 1:
+            runs = [*runs[:-1], (runs[-1][0], minute)] if is_open else [*runs, (minute, minute)]
+        is_open = bool(wanted >> minute & 1)
+    return runs
+
+
+def _day_test(taken: list[int], others: list[int], clock: EpochClock) -> Test:
+    """Return the shortest text that takes some days, and as few of some others as may be."""
+    if not others:
+        return Test("", lambda _: True)
+    tests = [Test("", lambda _: True, len(others))]
+    step = gcd(*(day - taken[0] for day in taken))
+    least = len(others)
+    for cycle in sorted({*_WEEKS, step, 7 * step}):
+        if 1 < cycle <= _LONGEST_CYCLE:
+            rest = {day % cycle for day in taken}
+            if len(rest) == cycle or len(rest) > 40:
+                continue
+            left = sum(day % cycle in rest for day in others)
+            if left >= least:
+                continue  # a shorter cycle does as well
+            least = left
+            text = clock.weekday_in({(r + 4) % 7 for r in rest}) if cycle == 7 else clock.remainder_in(cycle, rest)
+            tests.append(Test(text, lambda day, c=cycle, r=rest: day % c in r, left))  # type: ignore[misc]
+    tests += [test for test in (_in_month(taken, others, clock, ahead=a) for a in (False, True)) if test is not None]
+    if len(taken) <= 600:
+        members_ = frozenset(taken)
+        tests.append(Test(clock.day_in(taken), members_.__contains__, is_list=True))
+    return min(tests, key=lambda test: len(test.text) + 7 * test.cost + (WORTH if test.cost or test.is_list else 0))
+
+
+def _in_month(taken: list[int], others: list[int], clock: EpochClock, *, ahead: bool) -> Test | None:
+    """Say weekdays with days of the month, counted from its beginning or, ``ahead``, from its end (0 is the last).
+
+    All days of a weekday in the month go together: last Fridays, third Tuesdays, last working days.
+    """
+    place = _from_end if ahead else _month_day
+    table: dict[int, set[int]] = {}
+    for day in taken:
+        table.setdefault((day + 4) % 7, set()).add(place(day))
+    left = [day for day in others if place(day) in table.get((day + 4) % 7, ())]
+    if len(left) * 2 > len(others):
+        return None
+    alone: dict[int, list[set[int]]] = {}
+    for day in others:
+        alone.setdefault((day + 4) % 7, [set()])[0].add(place(day))
+    groups: dict[tuple[tuple[int, int], ...], set[int]] = {}
+    for weekday, numbers in table.items():
+        free = alone.get(weekday, [set()])[0] - numbers
+        runs = tuple(_ranges(numbers, free))
+        groups.setdefault(runs, set()).add(weekday)
+    merged = sorted(groups.items(), key=lambda item: -len(item[1]))
+    texts = []
+    for runs, weekdays in merged:
+        if len(runs) > 3:
+            return None
+        parts = [] if len(weekdays) == 7 else [clock.weekday_in(weekdays)]
+        spans = [_span(clock, low, high, ahead=ahead) for low, high in runs]
+        if None in spans:
+            return None
+        said = [span for span in spans if span and span != "true"]
+        if said:
+            parts.append(grouped(either(said)))
+        texts.append(" && ".join(parts) or "true")
+
+    def takes(day: int) -> bool:
+        number = place(day)
+        return any((day + 4) % 7 in w and any(low <= number <= high for low, high in r) for r, w in merged)
+
+    cost = sum(takes(day) for day in others)
+    return Test(grouped(either(texts)), takes, cost)
+
+
+def either(texts: list[str]) -> str:
+    """Return texts joined by ``||``."""
+    return texts[0] if len(texts) == 1 else " || ".join(f"({text})" if "&&" in text else text for text in texts)
+
+
+def grouped(text: str) -> str:
+    """Return a text that ``&&`` can be put beside: in parentheses, where ``||`` stands outside of any."""
+    depth, is_open = 0, False
+    for at, sign in enumerate(text):
+        depth += (sign in "({") - (sign in ")}")
+        is_open = is_open or (not depth and text.startswith(("||", "?"), at))
+    return f"({text})" if is_open else text
+
+
+def _span(clock: EpochClock, low: int, high: int, *, ahead: bool) -> str | None:
+    if not ahead:
+        return clock.month_day(0, low, high)
+    if high > 27:
+        return None
+    return clock.month_day(high + 1, 1, high + 1 - low)
+
+
+def _ranges(numbers: set[int], free: set[int]) -> Iterator[tuple[int, int]]:
+    """Yield spans that hold some numbers and none of some others."""
+    start = last = None
+    for number in sorted(numbers):
+        if start is None or last is None:
+            start = last = number
+        elif any(last < other < number for other in free):
+            yield start, last
+            start = last = number
+        else:
+            last = number
+    if start is not None and last is not None:
+        yield start, last
+
+
+@lru_cache(maxsize=32768)
+def _month_day(day: int) -> int:
+    return date.fromordinal(day + EPOCH_ORDINAL).day
+
+
+@lru_cache(maxsize=32768)
+def _from_end(day: int) -> int:
+    at = date.fromordinal(day + EPOCH_ORDINAL)
+    return month_length(at.year, at.month) - at.day

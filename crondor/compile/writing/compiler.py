@@ -1,0 +1,314 @@
+"""Any schedule as cron fields and a clause: superset, clause, distance and proof put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crondor.calendar import DAY
+from crondor.compile.writing.clause import WORTH, Day, grouped, ways
+from crondor.compile.writing.clock import TIME, Change, EpochClock, HostClock
+from crondor.compile.writing.distance import Spacing, spacing
+from crondor.compile.writing.evaluation import Clause
+from crondor.compile.writing.left_out import Said, complete
+from crondor.compile.writing.proof import Proof, prove, wanted_days, within
+from crondor.compile.writing.superset import Superset, local_days, smallest, split
+from crondor.compile.writing.wish import CannotCompile, Compiled, CompiledJob, Wish
+from crondor.diagnostics import Diagnostic
+from crondor.zones import Zone
+
+LONGEST_CLAUSE = 4000
+"""Characters that a clause may have: each negotiation evaluates it for each slot."""
+
+_TRIED = 4  # of the shortest ways
+_MOST_JOBS = 12
+_BEYOND = 12 * 366 * DAY  # a rule without a table must hold so long after the horizon, or it ends there
+_LIVELY = 3 * 366 * DAY  # and have times still in the last of these years
+_FEW = 4  # times a day, up to which the fields are chosen for those years too
+
+
+def compile_schedule(wish: Wish) -> Compiled:
+    """Return the jobs that say a schedule, proven.
+
+    Raises CannotCompile with the reason: nothing is wanted in the time, a wrong time lies too near before a right one
+    in every number of jobs up to 12, a clause would be too long, or the schedd cannot reach a time (in an hour that
+    its clock shows twice). With ``approximate`` the nearest is returned, and says why it is not exact.
+    """
+    until, reason = _horizon(wish)
+    wanted = wanted_days(wish.schedule, wish.after, until)
+    if not wanted:
+        zone = wish.schedule.zone
+        first, last = (f"{zone.moment(each):%Y-%m-%d %H:%M}" for each in (wish.after, until))
+        message = f"the schedule has no run from {first} to {last}"
+        raise CannotCompile(Diagnostic("compile-empty", message, help="choose another --from, or a later --until"))
+    return _Compiling(wish, until, reason, wanted).run()
+
+
+def _horizon(wish: Wish) -> tuple[int, str]:
+    known = wish.schedule.until
+    if known is not None and known < wish.until:
+        return known, wish.schedule.until_reason
+    return wish.until, ""
+
+
+class _Compiling:
+    """One schedule on its way."""
+
+    def __init__(self, wish: Wish, until: int, reason: str, wanted: dict[int, int]) -> None:
+        self.wish = wish
+        self.until = until
+        self.reason = reason
+        self.wanted = wanted
+        self.notes: list[str] = []
+        self.reasons: list[str] = []
+        self._clauses: dict[str, Clause] = {}
+
+    def run(self) -> Compiled:
+        """Return the jobs."""
+        whole = self._superset()
+        parts = self._parted(whole)
+        jobs, closed = [], True
+        left = dict(self.wanted)
+        for superset in parts:
+            own = {}
+            for day, bits in left.items():
+                taken = bits & superset.minutes(day)
+                if taken:
+                    own[day] = taken
+                    left[day] = bits ^ taken
+            own = self._reachable(superset, own)
+            if own:
+                job, is_open = self._job(superset, own)
+                closed = closed and not is_open
+                jobs.append(job)
+        proof = prove(
+            self.wanted,
+            [(job.superset, self._read(job.clause) if job.clause else None) for job in jobs],
+            self.wish.start,
+            self.until,
+        )
+        if not proof.is_exact:
+            self._judge(proof)
+        return Compiled(
+            self.wish,
+            tuple(jobs),
+            proof,
+            self.reason,
+            not closed,
+            tuple(dict.fromkeys(self.notes)),
+            tuple(self.reasons),
+        )
+
+    def _reachable(self, superset: Superset, wanted: dict[int, int]) -> dict[int, int]:
+        """Return the wanted times without those of second passes, which the schedd does not answer."""
+        found = dict(wanted)
+        for low, last in superset.repeats(self.wish.start, self.until):
+            for day in range(low // DAY, last // DAY + 1):
+                if day in found:
+                    found[day] &= ~within(day, low - 1, last - 60)
+        return {day: bits for day, bits in found.items() if bits}
+
+    def _superset(self) -> Superset:
+        """Return the smallest superset; times that a clock change moves need no fields of their own."""
+        host = self.wish.host
+        changed = {
+            c.start // DAY + more for c in host.changes(self.wish.start - DAY, self.until) for more in (-1, 0, 1)
+        }
+        calm = {day: bits for day, bits in self.wanted.items() if day not in changed}
+        often = max(bits.bit_count() for bits in self.wanted.values())
+        ahead = {}
+        if self.wish.schedule.until is None and often <= _FEW and host.is_fixed:
+            ahead = wanted_days(self.wish.schedule, self.until, self.until + _BEYOND)
+        for days in (calm and {**calm, **ahead}, self.wanted):
+            if days:
+                found = Superset(smallest(local_days(days.items(), host)), host)
+                if all(not bits & ~found.minutes(day) for day, bits in self.wanted.items()):
+                    return found
+        message = "its times are none that the submit host's clock shows"
+        raise CannotCompile(Diagnostic("compile-superset", message))
+
+    def _parted(self, whole: Superset) -> list[Superset]:
+        """Return the superset, or several that share its times, so that wrong times are far enough from right ones."""
+        needed = self.wish.timing.needed
+        found = self._spacing(whole, self.wanted)
+        if found.least is None or found.least >= needed:
+            return [whole]
+        for parts in split(whole, local_days(self.wanted.items(), whole.zone), _MOST_JOBS):
+            if all(self._is_far_enough(part) for part in parts):
+                return parts
+        timing = self.wish.timing
+        message = (
+            f"a time that must pass by unused lies {found.least} s before a wanted one, and {needed} s are needed: "
+            f"window {timing.window} + SCHEDD_INTERVAL {timing.schedd_interval} + prep time {timing.least_prep}"
+        )
+        help_text = "a shorter --window, --prep-time or --schedd-interval (the schedd's) would do"
+        if not self.wish.approximate:
+            raise CannotCompile(Diagnostic("compile-distance", message, help=help_text))
+        self.reasons.append(message)
+        return [whole]
+
+    def _is_far_enough(self, part: Superset) -> bool:
+        own = {day: bits & part.minutes(day) for day, bits in self.wanted.items()}
+        least = self._spacing(part, own).least
+        return least is None or least >= self.wish.timing.needed
+
+    def _spacing(self, superset: Superset, wanted: dict[int, int]) -> Spacing:
+        first, last = self.wish.start // DAY, self.until // DAY
+        return spacing(
+            (day, superset.minutes(day) & within(day, self.wish.start, self.until), wanted.get(day, 0))
+            for day in range(first, last + 1)
+        )
+
+    def _job(self, superset: Superset, wanted: dict[int, int]) -> tuple[CompiledJob, bool]:
+        """Return one job, and whether it goes on after the horizon."""
+        start, until, timing = self.wish.start, self.until, self.wish.timing
+        guards = self._guards(superset, wanted)
+        days: dict[int, Day] = {}
+        for day in range(start // DAY, until // DAY + 1):
+            offered = superset.minutes(day) & within(day, start, until)
+            if offered:
+                days[day] = Day(offered, wanted.get(day, 0))
+        for low, high in guards:
+            for day in range(low // DAY, high // DAY + 1):
+                if day in days:
+                    clear = within(day, low - 1, high) & ~days[day].wanted
+                    days[day] = Day(days[day].offered & ~clear, days[day].wanted)
+        space = spacing((day, some, taken) for day, (some, taken) in days.items())
+        text, is_open = self._clause(superset, wanted, days, guards)
+        prep = timing.prep_for(space.least)
+        if prep is not None and prep < 0:
+            prep = timing.least_prep
+        window = timing.window or None
+        return CompiledJob(superset, text, prep, window, space), is_open
+
+    def _guards(self, superset: Superset, wanted: dict[int, int]) -> list[tuple[int, int]]:
+        """Return the second passes of repeated hours in which the schedd must not start the job."""
+        found = []
+        for low, last in superset.repeats(self.wish.start, self.until):
+            high = last + 119
+            later = [t for t in range(last, high + 1, 60) if wanted.get(t // DAY, 0) >> t % DAY // 60 & 1]
+            found.append((low, later[0] - 1 if later else high))
+        return found
+
+    def _clause(
+        self, superset: Superset, wanted: dict[int, int], days: dict[int, Day], guards: list[tuple[int, int]]
+    ) -> tuple[str, bool]:
+        """Return the shortest clause that is proven, and whether it needs no end."""
+        tail = [f"({TIME} < {low} || {TIME} > {high})" for low, high in guards]
+        if all(offered == taken for offered, taken in days.values()):
+            if self._goes_on(superset, None) and not tail:
+                return "", True
+            return " && ".join([*tail, f"{TIME} <= {self.until}"]), False
+        best = ""
+        for said in self._texts(days):
+            text = said.text
+            whole = " && ".join([grouped(text), *tail]) if tail else text
+            is_open = False
+            if not tail and said.is_rule:
+                is_open = self._goes_on(superset, self._read(whole))
+            if not is_open and not said.ends:
+                whole = " && ".join([grouped(text), *tail, f"{TIME} <= {self.until}"])
+            best = best or whole
+            if len(whole) <= LONGEST_CLAUSE and self._is_right(superset, wanted, whole, guards):
+                return whole, is_open
+        return self._refused(best), False
+
+    def _texts(self, days: dict[int, Day]) -> list[Said]:
+        """Return the best texts, the one to write first."""
+        found = [way for clock in self._clocks() for way in ways(days, clock)]
+        found.sort(key=lambda way: (not way.clock.is_local, way.rank))
+        is_lively = self._is_lively()
+        texts = [said for way in found[:_TRIED] if (said := complete(way, days)).text]  # "" takes all: it is wrong
+        return sorted(
+            texts,
+            key=lambda said: (
+                self.wish.local and "formatTime" not in said.text,
+                len(said.text) + (WORTH if is_lively and not said.is_rule else 0),
+            ),
+        )
+
+    def _is_lively(self) -> bool:
+        """Say whether the schedule has times long after the horizon, so that a rule without an end is worth it."""
+        found = (
+            None if self.wish.schedule.until is not None else self.wish.schedule.next(self.until + _BEYOND - _LIVELY)
+        )
+        return found is not None and found <= self.until + _BEYOND
+
+    def _clocks(self) -> Iterator[EpochClock]:
+        """Yield the clocks to look at the times by."""
+        zones = dict.fromkeys([self.wish.schedule.zone, self.wish.host])
+        tables = [_changes(zone, self.wish.start, self.until) for zone in zones]
+        if self.wish.local:
+            yield HostClock(_changes(self.wish.host, self.wish.start, self.until))
+        seen = set()
+        for offset in (0, *(change.offset for table in tables for change in table)):
+            if offset not in seen and not offset % 60:
+                seen.add(offset)
+                yield EpochClock((Change(0, offset),))
+        for table in tables:
+            if len({change.offset for change in table}) > 1 and not any(c.offset % 60 for c in table):
+                yield EpochClock(table)
+
+    def _is_right(self, superset: Superset, wanted: dict[int, int], text: str, guards: list[tuple[int, int]]) -> bool:
+        """Say whether of all times that may be set exactly the wanted ones pass."""
+        clause = self._read(text)
+        for day in range(self.wish.start // DAY, self.until // DAY + 1):
+            offered = superset.minutes(day) & within(day, self.wish.start, self.until)
+            if offered and clause.minutes(day, offered) != wanted.get(day, 0):
+                return False
+        return not any(clause.holds(at) for span in guards for at in span)
+
+    def _read(self, text: str) -> Clause:
+        """Return a clause to evaluate."""
+        found = self._clauses.get(text)
+        if found is None:
+            found = self._clauses[text] = Clause(text, self.wish.host)
+        return found
+
+    def _goes_on(self, superset: Superset, clause: Clause | None) -> bool:
+        """Say whether the jobs stay right for years after the horizon, so that they need no end."""
+        schedule = self.wish.schedule
+        if schedule.until is not None:
+            return False
+        if any(superset.repeats(self.until, self.until + _BEYOND)):
+            return False
+        last = 0
+        for day in range(self.until // DAY + 1, (self.until + _BEYOND) // DAY):
+            bits = superset.minutes(day)
+            if bits and clause is not None:
+                bits = clause.minutes(day, bits)
+            if bits != schedule.minutes(day):
+                return False
+            last = day if bits else last
+        return last * DAY > self.until + _BEYOND - _LIVELY
+
+    def _refused(self, text: str) -> str:
+        size = len(text)
+        if size > LONGEST_CLAUSE:
+            message = f"the clause would have {size} characters, and {LONGEST_CLAUSE} are as many as one may hold"
+            help_text = "the schedule has no short rule for so long: an earlier --until makes the clause shorter"
+        else:
+            message = "no clause was found that only its times pass"
+            help_text = "an earlier --until may help, or an `except` that is said by days"
+        raise CannotCompile(Diagnostic("compile-clause", message, help=help_text))
+
+    def _judge(self, proof: Proof) -> None:
+        """Say why the proof failed; raises CannotCompile unless the nearest is good enough."""
+        zone = self.wish.host
+        said = f"{zone.moment((proof.lost or proof.wrong)[0]):%Y-%m-%d %H:%M %z}"
+        if proof.lost and not proof.wrong:
+            message = (
+                f"the schedd does not reach {len(proof.lost)} of {proof.wanted} wanted times, the first {said}: "
+                "in an hour that its clock shows twice it answers one pass only"
+            )
+            help_text = "a submit host in UTC has no such hour; --approximate does without these times"
+        else:
+            message = f"{len(proof.wrong)} times would start that were not asked for, the first {said}"
+            help_text = "--approximate accepts them"
+        if not self.wish.approximate:
+            raise CannotCompile(Diagnostic("compile-inexact", message, help=help_text))
+        self.reasons.append(message)
+
+
+def _changes(zone: Zone, start: int, until: int) -> tuple[Change, ...]:
+    first = Change(0, zone.at(start - DAY).offset)
+    return (first, *(Change(c.start, c.offset) for c in zone.changes(start - DAY, until + DAY)))

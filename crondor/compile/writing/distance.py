@@ -1,0 +1,119 @@
+"""How far a wanted time lies behind a time that passes by unused, and whether that is far enough.
+
+The schedd computes anew at its first pass after DeferralTime + DeferralWindow: until then the job holds the wrong time,
+and a wanted one that lies before is jumped over (measured on HTCondor 25.14, docs/compile.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from crondor._named_tuple import NamedTuple
+from crondor.calendar import DAY, lowest
+from crondor.compile.writing.clause import members
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
+
+_SHORTEST_PREP = {"local": 15}  # seconds that finding a slot, or in the local universe starting, may take
+_SHORTEST = 60
+
+
+class Timing(NamedTuple):
+    """What decides on the distance that is needed (seconds); ``prep_time`` None: as long as fits, up to 300."""
+
+    window: int = DEFAULT_WINDOW
+    prep_time: int | None = None
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+    universe: str = "vanilla"
+
+    @property
+    def least_prep(self) -> int:
+        """Return the shortest prep time that may be chosen."""
+        if self.prep_time is not None:
+            return self.prep_time
+        return _SHORTEST_PREP.get(self.universe, _SHORTEST)
+
+    @property
+    def needed(self) -> int:
+        """Return how many seconds must lie between a wrong time and the next right one."""
+        return self.window + self.schedd_interval + self.least_prep
+
+    def prep_for(self, distance: int | None) -> int | None:
+        """Return the prep time to write for a distance, None where HTCondor's own does."""
+        if self.prep_time is not None or distance is None:
+            return self.prep_time
+        left = distance - self.window - self.schedd_interval
+        return None if left >= DEFAULT_PREP_TIME else left
+
+
+class Spacing(NamedTuple):
+    """``least``: seconds from a wrong time to the right one behind it, at the least; None where none is behind one.
+
+    ``wrong`` times pass by unused; ``between_runs`` is the least time from a right one to the next.
+    """
+
+    least: int | None
+    wrong: int
+    between_runs: int | None
+
+
+class _Inner(NamedTuple):
+    least: int | None
+    apart: int | None
+    first: int
+    first_is_wanted: bool
+    last: int
+    last_is_wanted: bool
+    first_wanted: int
+    last_wanted: int
+
+
+def spacing(days: Iterable[tuple[int, int, int]]) -> Spacing:
+    """Return the distances in UTC days, in order, with bit sets of the offered and the wanted minutes."""
+    least = apart = wrong_at = right_at = None
+    wrong = 0
+    for day, offered, wanted in days:
+        if not offered:
+            continue
+        inner = _inside(offered, wanted)
+        wrong += (offered & ~wanted).bit_count()
+        if inner.first_is_wanted and wrong_at is not None:
+            least = _less(least, day * DAY + inner.first - wrong_at)
+        least = _less(least, inner.least)
+        if wanted:
+            if right_at is not None:
+                apart = _less(apart, day * DAY + inner.first_wanted - right_at)
+            apart = _less(apart, inner.apart)
+            right_at = day * DAY + inner.last_wanted
+        wrong_at = None if inner.last_is_wanted else day * DAY + inner.last
+    return Spacing(least, wrong, apart)
+
+
+@lru_cache(maxsize=4096)
+def _inside(offered: int, wanted: int) -> _Inner:
+    least = apart = wrong_at = right_at = None
+    for minute in members(offered):
+        second = minute * 60
+        if not wanted >> minute & 1:
+            wrong_at = second
+            continue
+        if wrong_at is not None:
+            least = _less(least, second - wrong_at)
+        if right_at is not None:
+            apart = _less(apart, second - right_at)
+        wrong_at, right_at = None, second
+    first, last = lowest(offered), offered.bit_length() - 1
+    return _Inner(
+        least,
+        apart,
+        first * 60,
+        bool(wanted >> first & 1),
+        last * 60,
+        bool(wanted >> last & 1),
+        lowest(wanted) * 60 if wanted else 0,
+        (wanted.bit_length() - 1) * 60,
+    )
+
+
+def _less(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else min(one, other)

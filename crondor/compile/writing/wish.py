@@ -1,0 +1,86 @@
+"""What is asked of the compiler, and what it gives: jobs with their commands, and the proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crondor._named_tuple import NamedTuple
+from crondor.compile.days import DaySet
+from crondor.compile.writing.distance import Spacing, Timing
+from crondor.compile.writing.proof import Proof
+from crondor.compile.writing.superset import Superset
+from crondor.diagnostics import CrondorError
+from crondor.spec import FIELDS, MINUTE
+from crondor.zones import Zone
+
+
+class CannotCompile(CrondorError, ValueError):
+    """A schedule that HTCondor cannot hold, with the reason."""
+
+
+class Wish(NamedTuple):
+    """What is asked for: the schedule, the submit host's zone, the time to prove (epoch seconds), and the lengths.
+
+    ``local`` asks for the short clause that means the clock of the host which evaluates it. ``approximate`` accepts
+    the nearest that can be said. No time before ``first`` is wanted, though the schedd may set some from ``start`` on.
+    """
+
+    schedule: DaySet
+    host: Zone
+    start: int
+    until: int
+    timing: Timing = Timing()
+    local: bool = False
+    approximate: bool = False
+    first: int = 0
+
+    @property
+    def after(self) -> int:
+        """Return the instant after which times are wanted."""
+        return max(self.start, self.first - 1)
+
+
+@dataclass(frozen=True)
+class CompiledJob:
+    """One job: its fields, the clause ("" for none), the prep time and window to write (None: HTCondor's own)."""
+
+    superset: Superset
+    clause: str
+    prep_time: int | None
+    window: int | None
+    spacing: Spacing
+
+    @property
+    def commands(self) -> dict[str, str]:
+        """The submit commands and their values, in the order to write them; a field that is ``*`` is left out."""
+        spec = self.superset.spec
+        found = {
+            field.command: text
+            for field, text in zip(FIELDS, spec.given, strict=True)
+            if text not in {None, "*"} or field is MINUTE
+        }
+        if self.prep_time is not None:
+            found["cron_prep_time"] = str(self.prep_time)
+        if self.window is not None:
+            found["cron_window"] = str(self.window)
+        if self.clause:
+            found["requirements"] = self.clause
+        return {name: text or "*" for name, text in found.items()}
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Jobs that together run at the wanted times, the proof, what limits it, and what is to be known."""
+
+    wish: Wish
+    jobs: tuple[CompiledJob, ...]
+    proof: Proof
+    until_reason: str
+    is_open: bool  # the jobs go on after the proof's end by the same rule
+    notes: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # why it is not exact
+
+    @property
+    def exact(self) -> bool:
+        """Whether the jobs run at the wanted times and at no other, up to the proof's end."""
+        return self.proof.is_exact and not self.reasons

@@ -1,0 +1,279 @@
+"""A configuration as it is deployed: the root file, and the files that it names, in the order of HTCondor's daemons.
+
+``find_root`` finds the root file as HTCondor's tools do, ``follow`` reads what a configuration names: the folders of
+LOCAL_CONFIG_DIR, then the files of LOCAL_CONFIG_FILE, then the folders again if one of these changed them. Nothing is
+run: what a command would print is handed in, or reported as not known.
+
+HTCondor: real_config, process_directory, process_locals, find_file in src/condor_utils/condor_config.cpp.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from crondor.classad.regexp import GivenUp, Regex, compiled
+from crondor.config.configuration import Configuration, InvalidConfig
+from crondor.config.reader import read_config
+from crondor.config.values import as_boolean
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.macro.files import FileRefused, Files
+from crondor.source import Source, Span
+
+VARIABLE: Final = "CONDOR_CONFIG"
+ONLY_VARIABLES: Final = "ONLY_ENV"
+"""What CONDOR_CONFIG says where no file is to be read."""
+
+PLACES: Final = ("/etc/condor/condor_config", "/usr/local/etc/condor_config")
+"""Where HTCondor's tools look for the root file, before condor_config in the home folder of the user condor."""
+
+FOLDERS: Final = (
+    *("/etc/condor", "/etc/condor-ce", "/usr/share/condor", "/usr/share/condor-ce"),
+    *("/usr/lib/condor", "/usr/lib64/condor", "/usr/local/etc"),
+)
+"""Where packages of HTCondor and HTCondor-CE keep configuration."""
+
+MOST_FILES: Final = 1000
+EXCLUDED: Final = (
+    r"^((\..*)|(.*\.pl)|(.*\.py)|(.*\.sh)|(.*~)|(#.*)|(.*\.rpmsave)|(.*\.rpmnew)|(.*\.dpkg-old)|(.*\.dpkg-dist)"
+    r"|(.*\.cfsaved))$"
+)
+"""LOCAL_CONFIG_DIR_EXCLUDE_REGEXP of HTCondor 25.14, where nobody sets it."""
+
+_DIR, _FILE = "LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"
+_EXCLUDE = "LOCAL_CONFIG_DIR_EXCLUDE_REGEXP"
+_PREFIX = "_condor_"
+_NAME = re.compile(r"[A-Za-z_][\w./]*")
+_MOST_SAID = 1000  # findings; whoever has more learns nothing from the rest
+_MOST_WORK = 2_000_000  # of all looks at names by a regular expression
+
+
+def find_root(files: Files, environ: Mapping[str, str]) -> str | None:
+    """Return the path of the root file: what CONDOR_CONFIG names, else the first of HTCondor's places that is there.
+
+    None: there is none, or CONDOR_CONFIG is ONLY_ENV.
+    """
+    named = environ.get(VARIABLE)
+    if named is not None:
+        return None if named.upper() == ONLY_VARIABLES or not named else named
+    home = _home_of_condor(files)
+    return next(
+        (path for path in (*PLACES, *([f"{home}/condor_config"] if home else [])) if _is_there(files, path)), None
+    )
+
+
+def with_variables(configuration: Configuration, environ: Mapping[str, str]) -> Configuration:
+    """Return a configuration with the environment's variables _CONDOR_<knob> over it, as HTCondor's tools read them."""
+    given = {
+        name[len(_PREFIX) :]: text
+        for name, text in environ.items()
+        if name.lower().startswith(_PREFIX) and _NAME.fullmatch(name[len(_PREFIX) :])
+    }
+    if not given:
+        return configuration
+    return replace(read_config(given, base=configuration), is_followed=configuration.is_followed)
+
+
+def follow(
+    configuration: Configuration,
+    files: Files,
+    *,
+    named: Collection[str] = (),
+    printed: Mapping[str, Source] | None = None,
+    is_whole: bool = True,
+) -> Configuration:
+    """Return a configuration with all that LOCAL_CONFIG_DIR and LOCAL_CONFIG_FILE of it name read behind it.
+
+    ``files`` opens them; what it does not allow is reported (``config-hidden``) and passed over. ``named`` are the
+    real paths of files that are read elsewhere, and are left out here. ``printed`` has what commands print, by their
+    paths. Never fails: a file that is not there is an ERROR where HTCondor does not start without it; ``is_whole``
+    false: it may be there where this is deployed, and is reported as one that is not read.
+    """
+    return _Follower(configuration, files, named, printed or {}, is_whole=is_whole).run()
+
+
+class _Follower:
+    """One walk through what a configuration names."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        files: Files,
+        named: Collection[str],
+        printed: Mapping[str, Source],
+        *,
+        is_whole: bool,
+    ) -> None:
+        self._is_whole = is_whole
+        self._made = configuration
+        self._files = files
+        self._named = named
+        self._printed = printed
+        self._left = MOST_FILES
+        self._work = _MOST_WORK
+
+    def run(self) -> Configuration:
+        folders = self._text(_DIR)
+        self._read_folders(folders)
+        self._read_listed()
+        changed = self._text(_DIR)
+        if changed != folders:
+            self._read_folders(changed)
+        return replace(self._made, is_followed=True)
+
+    def _read_folders(self, text: str) -> None:
+        """Read the files of each folder of a list, in the order of their names."""
+        for folder in _words(text):
+            try:
+                names = self._files.plain_names(folder)
+            except FileRefused as error:
+                if error.is_outside or error.diagnostics[0].kind == "file-many" or not self._is_whole:
+                    self._hidden(_DIR, folder, error.diagnostics[0])
+                continue  # a folder that is not there is none to HTCondor either
+            excluded = self._excluded()
+            for name in names:
+                if not self._finds(excluded, name):
+                    self._read(_DIR, posixpath.join(folder, name))
+
+    def _read_listed(self) -> None:
+        """Read the files of LOCAL_CONFIG_FILE; one of them may change the list, whose rest then counts."""
+        done: set[str] = set()
+        text, waiting = "", list[str]()
+        while self._left > 0:
+            if (now := self._text(_FILE)) != text:
+                text = now
+                listed = [text.strip()] if text.rstrip().endswith("|") else _words(text)
+                waiting = [each for each in dict.fromkeys(listed) if each not in done][::-1]
+            if not waiting:
+                return
+            done.add(waiting[-1])
+            self._read(_FILE, waiting.pop())
+
+    def _read(self, knob: str, path: str) -> None:
+        """Read one file."""
+        self._left -= 1
+        if self._left <= 0:
+            if self._left == 0:
+                self._say("config-many", f"crondor reads no more than {MOST_FILES} files", self._place(knob))
+            return
+        if path.endswith("|"):
+            self._command(knob, path)
+            return
+        try:
+            if self._files.real(path) in self._named:
+                return
+            source = self._files.read(path)
+        except FileRefused as error:
+            fault = error.diagnostics[0]
+            if error.is_outside or not self._is_whole:
+                self._hidden(knob, path, fault)
+            elif self._is_required():
+                help_text = "HTCondor does not start without it, unless REQUIRE_LOCAL_CONFIG_FILE is false"
+                self._say("config-missing", f"{knob}: {fault.message}", self._place(knob), help_text)
+            return
+        except CrondorError as error:
+            self._made = replace(self._made, diagnostics=(*self._made.diagnostics, *error.diagnostics))
+            return
+        self._take(source, posixpath.dirname(path))
+
+    def _take(self, source: Source, folder: str) -> None:
+        self._made = read_config(source, files=self._files.based(folder or "."), base=self._made)
+
+    def _command(self, knob: str, path: str) -> None:
+        """Take what a command prints where that is known; it is never run."""
+        words = path[:-1].split()
+        source = self._printed.get(words[0]) if len(words) == 1 else None
+        if source is not None:
+            self._take(source, "/")
+            return
+        program = path[:-1].strip()[:80]
+        message = f"HTCondor takes what {program} prints, as {knob} says; it is not run: what it sets is not known"
+        help_text = "write down what it prints, and name that file with the others; of HTCondor-CE's own: --ce"
+        self._say("config-hidden", message, self._place(knob), help_text, Severity.WARNING)
+
+    def _hidden(self, knob: str, path: str, fault: Diagnostic) -> None:
+        message = f"HTCondor reads {path[:80]} too, as {knob} says, and crondor does not: what it sets is not known"
+        self._say("config-hidden", message, self._place(knob), fault.help or "name it as well", Severity.WARNING)
+
+    def _say(
+        self,
+        code: str,
+        message: str,
+        span: Span | None,
+        help_text: str | None = None,
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        if len(self._made.diagnostics) >= _MOST_SAID:
+            return
+        found = Diagnostic(code, message, severity, span, help_text)
+        self._made = replace(self._made, diagnostics=(*self._made.diagnostics, found))
+
+    def _place(self, name: str) -> Span | None:
+        knob = self._made.find(name)
+        return None if knob is None else knob.span
+
+    def _text(self, name: str) -> str:
+        try:
+            return self._made.string(name) or ""
+        except InvalidConfig as error:
+            self._made = replace(self._made, diagnostics=(*self._made.diagnostics, *error.diagnostics))
+            return ""
+
+    def _is_required(self) -> bool:
+        text = self._text("REQUIRE_LOCAL_CONFIG_FILE")
+        return not text or as_boolean(text, self._made.context) is not False
+
+    def _finds(self, expression: Regex | None, name: str) -> bool:
+        """Say whether an expression finds something in a name; one that costs too much finds nothing."""
+        try:
+            if expression is None or self._work < 0:
+                return False
+            return expression.first(name.encode("utf-8", "surrogateescape"), self._spend) is not None
+        except GivenUp:
+            return False
+
+    def _spend(self, cost: int) -> None:
+        self._work -= cost
+        if self._work < 0:
+            raise GivenUp
+
+    def _excluded(self) -> Regex | None:
+        text = self._text(_EXCLUDE) or EXCLUDED
+        made = compiled(text, "")
+        if made is None:
+            message = f"{_EXCLUDE} is not a valid regular expression: HTCondor does not start"
+            self._say("config-regexp", message, self._place(_EXCLUDE), "leave the line out for HTCondor's own")
+        return made
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^, \t\r\n]+", text)
+
+
+def _is_there(files: Files, path: str) -> bool:
+    try:
+        files.read(path)
+    except FileRefused:
+        return False
+    except CrondorError:
+        return True  # it is there, and no text: whoever reads it says so
+    return True
+
+
+def _home_of_condor(files: Files) -> str:
+    """Return the home folder of the user condor as /etc/passwd has it, nothing where there is none."""
+    return next(_homes(files), "")
+
+
+def _homes(files: Files) -> Iterator[str]:
+    try:
+        text = files.read("/etc/passwd").text
+    except CrondorError:
+        return
+    for line in text.splitlines():
+        fields = line.split(":")
+        if fields[0] == "condor" and len(fields) > 5 and fields[5].startswith("/"):
+            yield fields[5]

@@ -1,0 +1,285 @@
+"""Choosing minutes: from those that the jobs have, one move after the other, as long as each makes it better."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from itertools import accumulate
+
+from crondor._named_tuple import NamedTuple
+from crondor.recurrence import Recurrence
+from crondor.spreading.jobs import Load, SpreadJob, SpreadTime, Use, joined, use_of
+from crondor.spreading.minutes import Cycle, cycle_of, own_offset, why_not, with_minutes
+from crondor.zones import Zone, zone_of
+
+_STARTS = 10  # what a start weighs beside a minute in which a slot is held: a run holds one for ten, if nothing is said
+_MOST_ROUNDS = 200  # each makes it better, and a few are enough
+
+
+class Move(NamedTuple):
+    """Another minute for the jobs of one place: their numbers, the minutes before and after.
+
+    ``starts`` and ``held`` are the most starts, and the most slots held at once, in the minutes that they take: before
+    all moves, and after them. ``is_own``: the minute is that of their name, and else the best there was.
+    """
+
+    jobs: tuple[int, ...]
+    before: Cycle
+    after: Cycle
+    starts: tuple[int, int]
+    held: tuple[int, int]
+    is_own: bool
+
+
+class Spreading(NamedTuple):
+    """What is proposed: the moves in the order of the jobs, the load without and with them, and why jobs stay.
+
+    ``fixed`` has a reason, as the end of a sentence, by the number of each job that could not be moved.
+    """
+
+    moves: tuple[Move, ...]
+    before: Load
+    after: Load
+    fixed: dict[int, str]
+
+
+def propose(jobs: Sequence[SpreadJob], time: SpreadTime) -> Spreading:
+    """Propose other minutes for jobs that meet, so that fewer start at once, and fewer slots are held at once.
+
+    A job moves within its hours, and keeps how often it runs on every date, and how far its minutes are apart. It is
+    moved where it starts in a minute with another, or more slots are held beside its own than half as many again as
+    are held on average: to the first minute from that of its name on where neither is so, and where there is none to
+    the best. No move raises the most starts of a minute, or the most slots held. The same jobs always get the same;
+    what has been followed proposes nothing more.
+    """
+    uses = _Uses(time)
+    places: dict[object, list[int]] = {}
+    for number, job in enumerate(jobs):
+        places.setdefault(job.place, []).append(number)
+    fixed: dict[int, str] = {}
+    movable: list[_Place] = []
+    before, after = Load(time.size), Load(time.size)
+    for numbers in places.values():
+        some = [jobs[number] for number in numbers]
+        reason = _reason(some)
+        if reason:
+            fixed.update(dict.fromkeys(numbers, reason))
+        else:
+            movable.append(_Place(tuple(numbers), some, uses))
+        for job in some:
+            before.add(uses.own(job), job.count)
+            after.add(uses.own(job), job.count)
+    movable.sort(key=lambda place: (place.own, place.name, place.numbers))
+    for _ in range(_MOST_ROUNDS):
+        improved = [_improve(place, after) for place in movable]  # each of them, whatever the first says
+        if not any(improved):
+            break
+    changed = (place for place in movable if place.offset != place.begun)
+    moves = sorted(_move(place, before, after) for place in changed)
+    return Spreading(tuple(moves), before, after, fixed)
+
+
+def _reason(jobs: Sequence[SpreadJob]) -> str:
+    """Say why the jobs of a place stay where they are."""
+    for job in jobs:
+        recurrence = job.schedule.recurrence
+        reason = job.fixed or ("it has no cron fields" if recurrence is None else why_not(recurrence))
+        if reason:
+            return reason
+    steps = {cycle_of(job.schedule.recurrence.spec) for job in jobs if job.schedule.recurrence is not None}
+    return "" if len(steps) == 1 else "jobs that differ share its minute"
+
+
+class _Uses:
+    """What schedules take at each minute, each once: most jobs of a pool have one of a few."""
+
+    def __init__(self, time: SpreadTime) -> None:
+        self.time = time
+        self._known: dict[tuple[object, ...], Use] = {}
+        self._own: dict[int, Use] = {}
+
+    def own(self, job: SpreadJob) -> Use:
+        """Return what a job takes as it is."""
+        key = id(job)  # which its place keeps
+        if key not in self._own:
+            self._own[key] = use_of(job.schedule, job.schedule.recurrence, self.time)
+        return self._own[key]
+
+    def at(self, job: SpreadJob, cycle: Cycle) -> Use:
+        """Return what it would take at other minutes."""
+        schedule = job.schedule
+        assert schedule.spec is not None  # noqa: S101 - it is movable
+        key: tuple[object, ...] = (
+            schedule.spec,
+            cycle,
+            schedule.window,
+            schedule.prep_time,
+            schedule.schedd_interval,
+            schedule.policy,
+        )
+        if not isinstance(schedule.window, int) or not isinstance(schedule.prep_time, int):
+            key = (*key, id(schedule))  # an expression may ask for anything of its job
+        if key not in self._known:
+            recurrence = Recurrence(with_minutes(schedule.spec, cycle), schedule.zone, schedule.policy)
+            self._known[key] = use_of(schedule, recurrence, self.time)
+        return self._known[key]
+
+
+class _Place:
+    """Jobs that move together: what they may have, what they have, and what they had."""
+
+    def __init__(self, numbers: tuple[int, ...], jobs: Sequence[SpreadJob], uses: _Uses) -> None:
+        first = jobs[0].schedule
+        found = None if first.spec is None else cycle_of(first.spec)
+        assert found is not None  # noqa: S101 - else it would be fixed
+        self.numbers = numbers
+        self.name = jobs[0].name
+        self.cycle = found
+        self.begun = self.offset = found.offset
+        self.own = own_offset(self.name, found.step)
+        self._jobs = jobs
+        self._uses = uses
+        self._zone = zone_of(first.zone)
+        self._reach: tuple[tuple[int, int], ...] | None = None
+        self._offered: tuple[int, ...] | None = None
+
+    def uses(self, offset: int) -> Iterator[tuple[Use, int]]:
+        """Yield what the jobs take at an offset, and how many they are."""
+        for job in self._jobs:
+            own = self._uses.own(job) if offset == self.begun else self._uses.at(job, Cycle(self.cycle.step, offset))
+            yield own, job.count
+
+    @property
+    def offered(self) -> tuple[int, ...]:
+        """The offsets with as many runs on every date as there were, that of the name first, then those after it."""
+        if self._offered is None:
+            step = self.cycle.step
+            wanted = self._dates(self.begun)
+            around = ((self.own + n) % step for n in range(step))
+            self._offered = tuple(each for each in around if self._dates(each) == wanted)
+        return self._offered
+
+    @property
+    def reach(self) -> tuple[tuple[int, int], ...]:
+        """The minutes in which the jobs may hold slots, at one offset or another."""
+        if self._reach is None:
+            ranges = sorted(range_ for offset in self.offered for use, _ in self.uses(offset) for range_ in use.held)
+            self._reach = tuple(joined(ranges))
+        return self._reach
+
+    def _dates(self, offset: int) -> list[Counter[date]]:
+        return [_dates(use, self._zone) for use, _ in self.uses(offset)]
+
+
+def _dates(use: Use, zone: Zone) -> Counter[date]:
+    return Counter(date.fromordinal(1 + zone.local(run) // 86400) for run in use.runs)
+
+
+def _improve(place: _Place, load: Load) -> bool:
+    """Move the jobs of a place where that makes it better; say whether it did."""
+    calm = _calm(place, load)
+    if _is_calm(place, place.offset, load, calm):
+        return False
+    most = load.most_starts, load.most_held
+    _add(place, load, -1)
+    fitting = (each for each in _better(place, load, calm) if _fits(place, each, load, most))
+    chosen = next(fitting, place.offset)
+    is_moved = chosen != place.offset
+    place.offset = chosen
+    _add(place, load, 1)
+    return is_moved
+
+
+def _calm(place: _Place, load: Load) -> int:
+    """Return how many slots may be held beside a place's jobs before they look for another minute.
+
+    That is half as many again as are held on average in all the time that the jobs could have.
+    """
+    held = sum(sum(load.held[low:high]) for low, high in place.reach)
+    minutes = sum(high - low for low, high in place.reach)
+    return -(-3 * held // (2 * minutes)) if minutes else 0
+
+
+def _is_calm(place: _Place, offset: int, load: Load, calm: int, *, is_in: bool = True) -> bool:
+    """Say whether jobs start with no others at an offset, and few slots are held beside theirs.
+
+    ``is_in``: they are in the load, at that offset.
+    """
+    for use, count in place.uses(offset):
+        own = count if is_in else 0
+        most = max(calm, count) - count + own
+        if not load.is_below(use, own, most):
+            return False
+    return True
+
+
+def _better(place: _Place, load: Load, calm: int) -> Iterator[int]:
+    """Yield the offsets that are better than the one there is: calm ones from the name's own on, then the best first.
+
+    The jobs are not in the load.
+    """
+    weights = _Weights(load)
+    now = weights.all_of(place, place.offset)
+    for offset in place.offered:
+        if _is_calm(place, offset, load, calm, is_in=False) and weights.all_of(place, offset) < now:
+            yield offset
+    costs = {offset: weights.all_of(place, offset) for offset in place.offered}
+    yield from sorted((each for each in place.offered if costs[each] < now), key=costs.__getitem__)
+
+
+class _Weights:
+    """What some more jobs would cost in a range of minutes: cubes, so that the busiest minutes count most."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._most = max(load.most_held, load.most_starts)
+        self._sums: dict[int, tuple[list[int], list[int]]] = {}
+
+    def all_of(self, place: _Place, offset: int) -> int:
+        """Return by how much the sum of the cubes would grow with the jobs of a place at an offset."""
+        return sum(self._cost(*each) for each in place.uses(offset))
+
+    def _cost(self, use: Use, jobs: int) -> int:
+        if jobs not in self._sums:
+            growth = [(n + jobs) ** 3 - n**3 for n in range(self._most + 1)]
+            sums = accumulate(map(growth.__getitem__, self._load.held), initial=0)
+            self._sums[jobs] = growth, list(sums)
+        growth, held = self._sums[jobs]
+        slots = sum([held[high] - held[low] for low, high in use.held])  # a list: faster than one by one
+        starts = map(growth.__getitem__, map(self._load.starts.__getitem__, use.starts))
+        return slots + _STARTS * sum(starts)
+
+
+def _fits(place: _Place, offset: int, load: Load, most: tuple[int, int]) -> bool:
+    """Say whether no minute would have more than there was at most."""
+    old, place.offset = place.offset, offset
+    _add(place, load, 1)
+    met = [load.met(use) for use, _ in place.uses(offset)]
+    _add(place, load, -1)
+    place.offset = old
+    return all(starts <= most[0] and held <= most[1] for starts, held in met)
+
+
+def _add(place: _Place, load: Load, sign: int) -> None:
+    for use, count in place.uses(place.offset):
+        load.add(use, sign * count)
+
+
+def _move(place: _Place, before: Load, after: Load) -> Move:
+    old = _met(before, (use for use, _ in place.uses(place.begun)))
+    new = _met(after, (use for use, _ in place.uses(place.offset)))
+    step = place.cycle.step
+    return Move(
+        place.numbers,
+        place.cycle,
+        Cycle(step, place.offset),
+        (old[0], new[0]),
+        (old[1], new[1]),
+        place.offset == place.own,
+    )
+
+
+def _met(load: Load, uses: Iterable[Use]) -> tuple[int, int]:
+    met = [load.met(use) for use in uses]
+    return max(each[0] for each in met), max(each[1] for each in met)

@@ -1,0 +1,175 @@
+"""`crondor compile`: the lines, the proof and the refusals, and a submit file's own schedule."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Result, crondor
+
+NOW = ("--now", "2026-12-01", "--tz", "UTC")
+FILE = "# crondor: schedule = {}\nexecutable = report.sh\nrequirements = Memory > 5\non_exit_remove = false\nqueue\n"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def asked(*arguments: str) -> Result:
+    """Run the command on 2026-12-01, on a host in UTC."""
+    return crondor("compile", *arguments, *NOW)
+
+
+def test_the_screen_has_lines_words_proof_cost_and_runs() -> None:
+    """In this order."""
+    screen = asked("0", "18", "*", "*", "5L").out
+    parts = ["cron_minute = 0", "requirements = ", "asked for", "exact: 290 times", "pass by unused", "next runs"]
+    places = [screen.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_json_has_commands_and_proof() -> None:
+    """Keys as the schema says."""
+    found = json.loads(asked("every 2 days at 06:00", "--from", "2026-12-01", "--format", "json").out)
+    assert found["exact"] is True
+    assert found["reason"] is None
+    (job,) = found["jobs"]
+    assert job["commands"]["cron_hour"] == "6"
+    assert found["proof"]["wanted"] == 914
+
+
+def test_lines_alone_go_into_a_file() -> None:
+    """And the file then does what was asked for."""
+    lines = asked("0 18 * * 5L", "--format", "submit").out
+    Path("job.sub").write_text(f"executable = a\n{lines}queue\n")
+    assert crondor("diff", "--schedule", "0 18 * * 5L", "job.sub", *NOW).status == 0
+
+
+def test_a_refusal_has_its_reason_and_status_1() -> None:
+    """As text and as JSON."""
+    arguments = ("every minute except 2026-12-24T10:00..2026-12-24T14:00", "--window", "172800")
+    result = asked(*arguments)
+    assert result.status == 1
+    assert "window 172800 + SCHEDD_INTERVAL 300" in result.err
+    result = asked(*arguments, "--format", "json")
+    assert result.status == 1
+    found = json.loads(result.out)
+    assert (found["exact"], found["jobs"]) == (False, [])
+    assert "172800" in found["reason"]
+
+
+def test_what_is_left_out_may_stand_in_options() -> None:
+    """Each --except as if it were written behind."""
+    one = json.loads(
+        asked("every day at 09:00", "--except", "2026-12-24", "--except", "every Sunday", "--format", "json").out
+    )
+    two = json.loads(asked("(every day at 09:00) except (2026-12-24) except (every Sunday)", "--format", "json").out)
+    assert one["jobs"] == two["jobs"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "say the schedule"),
+        (("@daily", "--until", "2026-11-01"), "--until is not later"),
+        (("@daily", "--zone", "Europe/Berln"), "Europe/Berlin"),
+        (("@daily", "--write", "job.sub"), "# crondor: schedule = @daily"),
+        (("--write", "none.sub"), "none.sub"),
+        (("--write", "-"), "standard input"),
+    ],
+)
+def test_wrong_usage_says_what_to_write(arguments: tuple[str, ...], said: str) -> None:
+    """With status 2."""
+    result = asked(*arguments)
+    assert result.status == 2
+    assert said in result.err
+
+
+@pytest.mark.parametrize(
+    "text", ["0 18 * * 5L except holidays:CH", "every 5 minutes except 2026-12-24T10:00..2026-12-24T14:00"]
+)
+def test_a_files_own_schedule_is_written_between_markers(text: str) -> None:
+    """A second time changes nothing, and the file's other lines, its mode and its requirements stay."""
+    path = Path("job.sub")
+    path.write_text(FILE.format(text))
+    path.chmod(0o640)
+    assert asked("--write", "job.sub").status == 0
+    first = path.read_text()
+    before, _, rest = first.partition("# crondor: compiled lines")
+    _, _, after = rest.partition("# crondor: end of compiled lines\n")
+    assert before + after == FILE.format(text)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert "requirements = ($(requirements)) && ($(crondor_times))" in first
+    result = crondor("compile", "--write", "job.sub", "--now", "2027-02-01", "--tz", "UTC")
+    assert "nothing was written" in result.out
+    assert path.read_text() == first
+    until = ("--until", "2028-01-01")
+    assert crondor("diff", "--schedule", text, "job.sub", *until, *NOW).status == 0
+    path.write_text(first.replace("cron_minute = 0", "cron_minute = 1"))
+    assert "CRN565" in crondor("check", "job.sub", *NOW).out
+    assert asked("--write", "job.sub").status == 0
+    assert path.read_text() == first
+
+
+def test_ends_of_lines_stay(tmp_path: Path) -> None:
+    """Of Windows too."""
+    path = tmp_path / "job.sub"
+    path.write_bytes(FILE.format("every 2 days at 06:00 from 2026-12-01").replace("\n", "\r\n").encode())
+    assert asked("--write", str(path)).status == 0
+    assert b"\n" not in path.read_bytes().replace(b"\r\n", b"")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "# crondor: compiled lines until 2031-12-02T00:00Z\nqueue\n",
+        "# crondor: end of compiled lines\nqueue\n",
+        "# crondor: compiled lines until tomorrow\n# crondor: end of compiled lines\nqueue\n",
+    ],
+)
+def test_markers_that_do_not_belong_together_are_left_alone(lines: str) -> None:
+    """The file is not written."""
+    text = f"# crondor: schedule = @daily\nexecutable = a\n{lines}"
+    Path("job.sub").write_text(text)
+    result = asked("--write", "job.sub")
+    assert result.status != 0
+    assert "error" in result.err
+    assert Path("job.sub").read_text() == text
+
+
+def test_lines_behind_the_compiled_ones_are_refused() -> None:
+    """They would undo them."""
+    text = FILE.format("every 2 days at 06:00 from 2026-12-01")
+    Path("job.sub").write_text(text)
+    asked("--write", "job.sub")
+    end = "# crondor: end of compiled lines\n"
+    for line in ("requirements = Memory > 7\n", "cron_hour = 7\n"):
+        written = Path("job.sub").read_text().replace(end, f"{end}{line}").replace("cron_hour = 6", "cron_hour = 5")
+        Path("other.sub").write_text(written)
+        result = asked("--write", "other.sub")
+        assert result.status == 1, line
+        assert "behind the compiled" in result.err
+        assert Path("other.sub").read_text() == written
+
+
+def test_a_local_job_gets_the_short_clause() -> None:
+    """By its universe, from the file too; --clause decides."""
+    screen = asked("0 9 * * 1-5", "--universe", "local").out
+    assert 'formatTime(DeferralTime, "%w")' in screen
+    assert "caveat" in screen
+    assert "formatTime" not in asked("0 9 * * 1-5", "--universe", "local", "--clause", "epoch").out
+    Path("job.sub").write_text("universe = local\n" + FILE.format("0 9 * * 1-5"))
+    asked("--write", "job.sub")
+    assert "formatTime" in Path("job.sub").read_text()
+
+
+def test_a_file_that_may_not_be_replaced_is_said() -> None:
+    """Without a traceback: one with a second name, for example, which would keep the old text."""
+    Path("job.sub").write_text(FILE.format("@daily"))
+    os.link("job.sub", "other.sub")
+    result = asked("--write", "job.sub")
+    assert result.status == 2

@@ -1,0 +1,27 @@
+ClusterId = 1
+ProcId = 0
+JobUniverse = 5
+JobStatus = 1
+Owner = "alice"
+User = "alice@example.org"
+RequestCpus = 4
+RequestMemory = 1000
+WantJobRouter = true
+VO = "atlas"
+Requirements = true
+Cmd = "/bin/true"
+QDate = 100
+
+ClusterId = 1
+ProcId = 1
+JobUniverse = 5
+JobStatus = 1
+Owner = "bob"
+User = "bob@example.org"
+RequestCpus = 1
+RequestMemory = 50
+VO = "cms"
+queue = "long"
+Requirements = TARGET.Memory > 3
+Cmd = "/bin/true"
+QDate = 100

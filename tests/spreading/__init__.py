@@ -1,0 +1,1 @@
+"""Other minutes for the jobs of a pool."""
