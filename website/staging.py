@@ -70,7 +70,8 @@ def sources() -> dict[str, str]:
 def places() -> dict[str, str]:
     """Return where a link to a file or folder of the repository leads."""
     index = {"README.md": "index.md", "docs/README.md": "index.md", "docs": "index.md"}
-    return {**sources(), **index, "examples": "examples/index.md", "examples/hooks": "examples/index.md"}
+    folders = [folder.relative_to(ROOT).as_posix() for folder in (ROOT / "examples").rglob("*") if folder.is_dir()]
+    return {**sources(), **index, **dict.fromkeys(["examples", *folders], "examples/index.md")}
 
 
 def relinked(text: str, source: str, place: str) -> str:

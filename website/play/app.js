@@ -198,7 +198,7 @@ async function showSchedule(zone, other) {
   const changes = found.explain?.clock_changes ?? [];
   if (changes.length) pieces.push(part("Clock changes ahead", el("ul", {}, ...changes.map((each) => el("li", { textContent: clockChange(each) })))));
   if (found.submit) pieces.push(el("div", {}, el("div", { class: "title" }, el("h2", { textContent: "In a submit file" }), copy(found.submit, "Copy the submit lines"), button("Open as a submit file", "", () => { $("submit-text").value = `executable        = job.sh\nlog               = job.log\n${found.submit}`; select("submit"); })), el("pre", { class: "out", id: "submit-lines", tabIndex: 0, textContent: found.submit })));
-  else if (found.kind === "schedule") pieces.push(el("p", {}, "Five cron fields may not say this. ", el("a", { href: "../compile.html", textContent: "What a submit file can do about it" }), "."));
+  else if (found.kind === "schedule") pieces.push(el("p", {}, "Five cron fields alone may not say this. ", el("a", { href: "../compile.html", textContent: "How to make a submit file of it" }), "."));
   return pieces;
 }
 
