@@ -87,6 +87,14 @@ def test_submit_lines_are_those_that_were_asked_for() -> None:
     assert (first["time"] - first["match_opens"], first["last_start"] - first["time"]) == (900, 900)
 
 
+def test_words_become_submit_lines() -> None:
+    """Those of `crondor compile`; what cannot be said has its reason, and a text is never taken for an option."""
+    lines = ask("compile", text="last Friday of the month at 18:00", window="60")["submit"]
+    assert "cron_day_of_week = 5\n" in lines
+    assert "cron_window = 60\n" in lines
+    assert ask("compile", text="--write=x.sub")["errors"]
+
+
 def test_fixes_mend_what_was_found() -> None:
     """The places count as browsers do, also behind letters of two units."""
     text = f"# \N{ALARM CLOCK}\N{MUSICAL SYMBOL G CLEF}\n{FAULTY}"

@@ -197,9 +197,24 @@ async function showSchedule(zone, other) {
   if (found.times && !found.times.length) pieces.push(el("p", { textContent: "It has no run any more." }));
   const changes = found.explain?.clock_changes ?? [];
   if (changes.length) pieces.push(part("Clock changes ahead", el("ul", {}, ...changes.map((each) => el("li", { textContent: clockChange(each) })))));
-  if (found.submit) pieces.push(el("div", {}, el("div", { class: "title" }, el("h2", { textContent: "In a submit file" }), copy(found.submit, "Copy the submit lines"), button("Open as a submit file", "", () => { $("submit-text").value = `executable        = job.sh\nlog               = job.log\n${found.submit}`; select("submit"); })), el("pre", { class: "out", id: "submit-lines", tabIndex: 0, textContent: found.submit })));
-  else if (found.kind === "schedule") pieces.push(el("p", {}, "Five cron fields alone may not say this. ", el("a", { href: "../compile.html", textContent: "How to make a submit file of it" }), "."));
+  if (found.submit) pieces.push(submitLines(found.submit, "In a submit file"));
+  else if (found.kind === "schedule") pieces.push(compiledLines(text, zone));
   return pieces;
+}
+
+function submitLines(lines, title) {
+  const open = () => { $("submit-text").value = `executable        = job.sh\nlog               = job.log\n${lines}`; select("submit"); };
+  return el("div", {}, el("div", { class: "title" }, el("h2", { textContent: title }), copy(lines, "Copy the submit lines"), button("Open as a submit file", "", open)), el("pre", { class: "out submit-lines", tabIndex: 0, textContent: lines }));
+}
+
+// More than five fields say: crondor compile finds lines that mean the same, and proves it. That takes longer.
+function compiledLines(text, zone) {
+  const box = el("div", {}, el("p", { class: "quiet", textContent: "Looking for the submit lines that mean this ..." }));
+  ask({ kind: "compile", text, zone, now: now(), window: $("window").value, prep: $("prep").value }).then((found) => {
+    const why = found.errors ?? found.refused;
+    box.replaceChildren(found.submit ? submitLines(found.submit, "In a submit file: proven to mean the same") : part("In a submit file", el("pre", { class: "out", tabIndex: 0, textContent: why ?? "" })));
+  });
+  return box;
 }
 
 function short(values) {

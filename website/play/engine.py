@@ -33,6 +33,7 @@ Answer = dict[str, Any]
 LIMIT = 200_000  # characters of a text; a page that was led here by a link shall not hang
 RUNS = 8
 _FIELD_LINE = re.compile(r"^\s*(?:\+?cron_?|--)?(minute|hour|day_?of_?month|month|day_?of_?week)s?\s*=", re.IGNORECASE)
+_END = "# stay in the queue for the next run\non_exit_remove    = false\nqueue\n"
 _NO_REGEXP = (
     "This asks for a regular expression. HTCondor's own engine for them, PCRE2, does not run in a browser: "
     "install crondor for this one."
@@ -176,7 +177,7 @@ def _submit_lines(fields: list[str], window: str, prep: str) -> str:
     lines = lines or [f"{names[0]:<17} = *"]
     for name, value in (("cron_prep_time", prep), ("cron_window", window)):
         lines += [f"{name:<17} = {value.strip()}"] if value.strip() else []
-    return "\n".join([*lines, "# stay in the queue for the next run", f"{'on_exit_remove':<17} = false", "queue", ""])
+    return "\n".join([*lines, _END])
 
 
 def _any_language(written: WrittenSchedule, zone: str, now: int, year: int) -> Answer:
@@ -194,6 +195,13 @@ def _any_language(written: WrittenSchedule, zone: str, now: int, year: int) -> A
         "year": _year(_count_by_walking(written.between), zone, year),
         "findings": [_diagnostic(each) for each in written.warnings],
     }
+
+
+def compiled(*, text: str, zone: str, now: int, window: str = "", prep: str = "") -> Answer:
+    """Return the submit lines that make the real schedd run a schedule of any language, proven as the command does."""
+    timing = [f"--window={window}"] * bool(window.strip()) + [f"--prep-time={prep}"] * bool(prep.strip())
+    out, err, status = command("compile", *timing, *_at(zone, now), "--format", "submit", "--", text)
+    return {"submit": f"{out.rstrip()}\n{_END}"} if status == 0 and out else {"errors": err or out}
 
 
 def _year(count: Callable[[list[int]], list[int]], zone: str, year: int) -> Answer:
@@ -279,4 +287,10 @@ def route(*, config: str, jobs: str, zone: str, now: int) -> Answer:
     return {**explained, "check": checked or said, "copies": copies, "errors": explained.get("errors") or errors}
 
 
-_QUESTIONS: dict[str, Callable[..., Answer]] = {"schedule": schedule, "submit": submit, "fix": fix, "route": route}
+_QUESTIONS: dict[str, Callable[..., Answer]] = {
+    "schedule": schedule,
+    "compile": compiled,
+    "submit": submit,
+    "fix": fix,
+    "route": route,
+}

@@ -110,6 +110,10 @@ for (const [text, sentence] of [["last Friday of the month at 18:00", "at 18:00 
   await settled("schedule", () => page.fill("#schedule-text", text));
   check(text, (await page.locator(".sentence").textContent()) === sentence);
 }
+await settled("schedule", () => page.fill("#schedule-text", "last Friday of the month at 18:00"));
+await page.waitForSelector(".submit-lines", { timeout: 60_000 });
+check("compiled", (await page.locator(".submit-lines").textContent()).includes("cron_day_of_week = 5"));
+await settled("schedule", () => page.fill("#schedule-text", "cron_hour = 6\ncron_minute = 5"));
 await page.click("text=Copy the submit lines");
 check("copy", /cron_minute +=\s5\ncron_hour +=\s6\n/.test(await page.evaluate(() => navigator.clipboard.readText())));
 await settled("schedule", () => page.fill("#schedule-text", "60 6 * * *"));
