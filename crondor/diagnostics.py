@@ -89,10 +89,19 @@ def render(diagnostic: Diagnostic, columns: int | None = None) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text with everything a terminal would act on (control, format, surrogate) written as escapes."""
+    r"""Return text with everything a terminal would act on (control, format, surrogate) written as escapes.
+
+    A surrogate that stands for a byte which is no UTF-8 (PEP 383) is written as that byte: ``\xfc``.
+    """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "replace").decode("ascii") for c in text)
+    return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def _escape(sign: str) -> str:
+    if "\udc80" <= sign <= "\udcff":
+        return f"\\x{ord(sign) - 0xDC00:02x}"
+    return sign.encode("unicode_escape", "replace").decode("ascii")
 
 
 def similar(word: str, known: Iterable[str], likeness: float = 0.6, most: int = 1) -> list[str]:

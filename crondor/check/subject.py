@@ -312,7 +312,9 @@ class CheckedFile:
             groups = groups_with_attributes(self.submit, NAMES, max(_FEWEST_JOBS, _MOST_VALUES // names), cut)
             found = dict.fromkeys(finding for group in groups for finding in group.findings)
             jobs = [CheckedJob(self, group) for group in _merged(groups)]
-            if cut and jobs:
+            if cut and not jobs:
+                return (), (*found, *cut)
+            if cut:
                 self.effort.jobs = len(jobs)
             return tuple(jobs), tuple(found)
         except CrondorError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
@@ -85,13 +85,15 @@ class CommandTable:
         """Take the commands; of two with one name the first is found by it."""
         self._all = tuple(commands)
         self._named: dict[str, SubmitCommand] = {}
-        self._many: list[tuple[re.Pattern[str], SubmitCommand]] = []
         for command in self._all:
-            if "<" in command.name:
-                self._many += [(_pattern(name), command) for name in command.names]
-                continue
-            for name in command.names:
-                self._named.setdefault(name.lower(), command)
+            if "<" not in command.name:
+                for name in command.names:
+                    self._named.setdefault(name.lower(), command)
+
+    @cached_property
+    def _many(self) -> list[tuple[re.Pattern[str], SubmitCommand]]:
+        """The commands that stand for many, each by what its names look like; a file of known names needs none."""
+        return [(_pattern(name), each) for each in self._all if "<" in each.name for name in each.names]
 
     def __iter__(self) -> Iterator[SubmitCommand]:
         """Iterate over the commands; those that are copied in the order in which condor_submit does it."""

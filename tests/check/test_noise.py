@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.check.asking import found, places, report
@@ -76,6 +78,14 @@ def test_the_first_jobs_that_differ_are_checked() -> None:
     (only,) = found("CRN012", "cron_minute = $(Process)", queue="queue 2000000000")
     assert only.diagnostic.message.startswith("the jobs differ, and crondor checks the first ")
     assert found("CRN101", "cron_minute = $(Process)", queue="queue 2000000000")
+
+
+def test_more_queue_statements_than_are_looked_at_are_no_clean_bill() -> None:
+    """That the jobs were not looked at is a finding, and what needs none of them is still found."""
+    lines = [line for n in range(6000) for line in (f"cron_minute = {n % 60}", "queue")]
+    (only,) = found("CRN012", *lines, queue="queue")
+    assert re.search(r"looks at \d+ jobs one by one at most$", only.diagnostic.message)
+    assert found("CRN510", *lines, queue="queue")
 
 
 @pytest.mark.parametrize(

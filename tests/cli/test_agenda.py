@@ -21,7 +21,8 @@ import pytest
 from crondor.recurrence import Recurrence
 from crondor.spec import CronSpec, Dialect
 from tests.cli.conftest import Write
-from tests.cli.running import EXAMPLES, Result, at_now, crondor, environment, process
+from tests.cli.running import EXAMPLES, NOW, Result, at_now, crondor, environment, process
+from tests.cli.terminal import on_screen
 
 MIDNIGHT = ("--from", "tomorrow")
 
@@ -149,6 +150,29 @@ def test_the_table_is_narrow(queue: int, first: str, second: str, said: str | No
     assert re.sub(" +", " ", lines[4]).startswith(first)
     assert lines[4].endswith(second)
     assert (lines[6] or None) == said
+
+
+@pytest.mark.parametrize(
+    ("columns", "queue", "date", "rows"),
+    [
+        (120, 1, "Sat 2026-11-21 ", 1),
+        (84, 1, "Sat 21 ", 1),
+        (81, 1, "Sa21 ", 1),
+        (80, 1, "Sat 2026-11-21 ", 2),
+        (80, 4, "Sat 2026-11-21 ", 2),
+        (60, 4, "Sat 21 ", 2),
+    ],
+)
+def test_the_table_fits_its_screen(columns: int, queue: int, date: str, rows: int, cron: Callable[..., str]) -> None:
+    """Dates give way first; a day in two halves is the last resort, and the afternoon has the sum of both."""
+    path = cron("* * * * *", queue=f"queue {queue}")
+    seen = on_screen(
+        "agenda", "--now", NOW, "--tz", "Europe/Berlin", "--days", "1", *MIDNIGHT, path, columns=columns
+    ).sent.splitlines()
+    days = [row for row in seen if row.startswith(date)]
+    assert len(days) == rows
+    assert all(len(row) <= columns for row in days)
+    assert days[-1].split()[-1] == str(1440 * queue)
 
 
 def test_less_than_a_unit_is_not_nothing(cron: Callable[..., str]) -> None:

@@ -55,10 +55,13 @@ def test_version() -> None:
         (["perv"], "Did you mean prev?"),
         (["submit"], f"No such command 'submit'. There are {', '.join(COMMANDS)}."),
         (["--versoin"], "Did you mean '--version'?"),
-        (["next", "--spce", "job.sub"], "--seed', '--spec'"),
+        (["next", "--spce", "job.sub"], "Did you mean '--spec'?"),
         (["next", "--dialekt", "unix"], "Did you mean '--dialect'?"),
         (["prev", "--form", "x"], "--form"),
         (["at", "now", "--quite"], "Did you mean '--quiet'?"),
+        (["next", "--start", "tomorrow"], "Did you mean '--from'?"),
+        (["check", "--output-format", "concise"], "Did you mean '--format'?"),
+        (["export", "--ics"], "No such option '--ics'.\n"),
     ],
 )
 def test_a_mistyped_word_is_guessed(arguments: list[str], said: str) -> None:

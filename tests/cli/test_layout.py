@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import Diagnostic, columns_of, render
 from crondor.source import Source
-from crondor_cli.common.layout import fitted, in_columns, padded, screen_columns
+from crondor_cli.common.layout import PROSE, fitted, in_columns, padded, prose, screen_columns
 
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=12)
 LINES = st.lists(WORDS, min_size=1, max_size=30).map(" ".join)
@@ -88,6 +89,26 @@ def test_a_wide_table_stacks_what_does_not_fit_and_loses_nothing() -> None:
         "      note",
     ]
     assert table(None) == table(80)
+
+
+def test_what_says_nothing_is_not_stacked() -> None:
+    """The caller knows which cells those are."""
+    narrow = in_columns(HEAD, ROWS, 30, plain={"", "-", "idle"})
+    assert "      state: idle" not in narrow
+    assert "      state: held" in narrow
+
+
+@pytest.mark.parametrize("columns", [None, 40, 60, 200])
+def test_prose_is_wrapped_once_and_no_wider_than_people_read(columns: int | None) -> None:
+    """The first line has a beginning of its own, and gaps inside stay."""
+    text = "<  " + "a job that leaves the queue after its first run " * 5
+    lines = prose(text.strip(), columns, "  ", "    ")
+    most = PROSE if columns is None else min(PROSE, columns)
+    assert max(map(len, lines)) <= most
+    assert all(len(line) + len(after.split()[0]) + 1 > most for line, after in pairwise(lines))
+    assert lines[0].startswith("  <  a job")
+    assert all(line.startswith("    ") and line[4] != " " for line in lines[1:])
+    assert fitted("\n".join(lines), columns or PROSE) == "\n".join(lines)
 
 
 def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ import pytest
 from freezegun import freeze_time
 
 from tests.cli.conftest import Write
-from tests.cli.running import NOW_EPOCH, Result, at_now, crondor, next_of, process
+from tests.cli.running import NOW, NOW_EPOCH, Result, at_now, crondor, next_of, process
+from tests.cli.terminal import on_screen
 
 NIGHTLY = (
     "# every night",
@@ -789,3 +790,22 @@ def test_a_step_longer_than_its_field_is_told(line: str, said: str | None) -> No
     for command in ("next", "explain"):
         out = " ".join(at_now(command, "--crontab", line).out.split())
         assert (said in out) if said else ("counts from" not in out)
+
+
+def test_what_is_said_of_a_file_stands_together_in_the_order_of_the_files(write: Write) -> None:
+    """The hold of a job has no place in its text, and would not be known for whose it is behind all the others."""
+    first = write("cron_minute = */15  # quarters", "queue", name="z.sub")
+    second = write("cron_minuets = 5", "cron_month = feb", "queue", name="a.sub")
+    heads = [line for line in at_now("next", first, second).err.splitlines() if line[0] not in " 0123456789"]
+    marks = [line.split(": ")[0].rsplit("/", 1)[-1].partition(":")[0] for line in heads]
+    assert marks == ["z.sub", "note", "a.sub", "a.sub", "note"]
+    assert "CronMinute" in heads[1]
+    assert "CronMonth" in heads[4]
+
+
+def test_a_row_that_is_the_same_takes_one_line(write: Write) -> None:
+    """On a narrow terminal the schedd's answers stand below the rows that differ."""
+    path = write("cron_minute = 0", "cron_hour = 3", "cron_day_of_week = 1-5", "queue")
+    seen = on_screen("next", "--now", NOW, path, columns=80).screen
+    assert not [row for row in seen if row.strip() == "real schedd: the same"]
+    assert [row for row in seen if row.strip().startswith("real schedd: Mon 2026-11-30 ") and "retry" in row]

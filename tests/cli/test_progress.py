@@ -134,6 +134,7 @@ def test_the_line_says_how_much_is_done_and_how_long_it_still_takes() -> None:
     assert line(250, 1000, "files", columns=len(whole), now=4.0) == whole.removesuffix("  12 s left")
     assert line(250, 1000, "files", columns=30, now=4.0) == "checking"
     assert line(250, 1000, "", now=1.0) == "checking  [#####-----------------]   25 %  1 s"
+    assert line(0, 1, "files", now=2.0) == "checking  [----------------------]    0 %  0 of 1 file  2 s"
     assert line(2000, 1000, "", now=1.0) == "checking  [######################]  100 %  1 s"
 
 
@@ -141,6 +142,7 @@ def test_without_an_end_the_line_counts() -> None:
     """What is done, and the seconds."""
     assert line(0, None, "ads", now=2.0) == "checking  2 s"
     assert line(1500, None, "ads", now=2.0) == "checking  1,500 ads  2 s"
+    assert line(1, None, "ads", now=2.0) == "checking  1 ad  2 s"
     assert line(0, 0, "files", now=2.0) == "checking  2 s"
 
 

@@ -359,3 +359,12 @@ def test_a_route_that_takes_everything_is_named(ads: str, tmp_path: Path) -> Non
     result = crondor("route", "explain", "--config", str(path), ads)
     assert result.lines[5] == "  Small  matched (it has no REQUIREMENTS: every candidate matches)"
     assert "  Small  matched, if it were a candidate (it has no REQUIREMENTS: every candidate matches)" in result.lines
+
+
+def test_no_routed_ad_is_no_silence(config: str) -> None:
+    """Jobs that no route takes leave stdout empty; stderr says what explains them."""
+    none = crondor("route", "apply", "--config", config, "-", stdin=_ad(1, RequestMemory=2048))
+    assert (none.status, none.out, none.err) == (0, "", "no job is routed; crondor route explain says why\n")
+    edited = crondor("route", "apply", "--config", config, "-", stdin=_ad(1, RequestMemory=2048, Raise="true"))
+    assert "no job is routed" not in edited.err
+    assert crondor("route", "apply", "--config", config, "-", stdin="").err == ""

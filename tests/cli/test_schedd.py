@@ -133,6 +133,14 @@ def test_edits_are_made_under_a_condition(schedd: Schedd) -> None:
     for wrong in (("--set", "JobPrio"), ("--set", "JobPrio=("), ("--set", "A=1", "--if", "1 +")):
         result = schedd("edit", "1.0", *wrong)
         assert (result.status, result.out) == (2, "")
+    for words, said in (
+        (["1.0"], "--set NAME=EXPR"),
+        (["1.0", "JobPrio=3"], "--set JobPrio=3"),
+        (["1.0", "Note", "a b"], "--set 'Note=a b'"),
+    ):
+        result = schedd("edit", *words)
+        assert (result.status, result.out) == (2, "")
+        assert f"name what is set: {said}" in result.err
     fixed = schedd("edit", "1.0", "--set", "ClusterId=7")
     assert (fixed.status, "cannot be edited" in fixed.err) == (1, True)
 

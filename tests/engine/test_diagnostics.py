@@ -112,7 +112,8 @@ def test_the_line_number_fits_in_the_gutter() -> None:
         ("a\tb\nc", "a\\tb\\nc"),
         ("\x07\x1b\x7f\x9b", "\\x07\\x1b\\x7f\\x9b"),
         ("\u200b\ufeff\u2066", "\\u200b\\ufeff\\u2066"),
-        ("\udcff", "\\udcff"),
+        ("\udcff", "\\xff"),
+        ("\ud800", "\\ud800"),
         ("\U000e0041", "\\U000e0041"),
     ],
 )

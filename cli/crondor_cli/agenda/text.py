@@ -18,7 +18,6 @@ from crondor_cli.times.text import local_text, relative
 
 _NAMED = 3  # jobs named in a line
 _LISTED = 10  # jobs of a list
-_WIDEST_DATES = 91  # columns of a table with whole dates
 _HOURS = tuple(f"{hour:02}" for hour in range(24))
 
 
@@ -62,7 +61,7 @@ def _title(agenda: Agenda, clock: Clock) -> str:
 
 
 def _table(agenda: Agenda) -> list[str]:
-    """Return a row for each date; wide counts leave less room for the date."""
+    """Return a row for each date, and two, below each other, where a screen is too narrow for a whole day."""
     days = agenda.span.days
     counts = [[agenda.in_hour(hour) for hour in day.hours] for day in days]
     unit = _unit(max(count or 0 for row in counts for count in row))
@@ -71,13 +70,21 @@ def _table(agenda: Agenda) -> list[str]:
         for day, row in zip(days, counts, strict=True)
     ]
     width = max(2, *(len(cell) for row in cells for cell in row))
-    columns = screen_columns(sys.stdout)
-    short = width > 2 or (columns is not None and columns < _WIDEST_DATES)
-    names = [_date(day, short=short) for day in days]
     totals = [_cell(agenda.in_day(day), unit) for day in days]
     last = max(3, *map(len, totals))
+    columns = screen_columns(sys.stdout)
+    half = len(_HOURS) // 2 * (width + 1)
+    room = 6 if width > 2 else 14
+    if columns is not None:
+        room = columns - 2 * half - 1 - last
+    is_halved = room < 4
+    names = _dates(days, room + half if is_halved else room)
     table = [(" " * len(names[0]), _HOURS, "all"), *zip(names, cells, totals, strict=True)]
-    lines = [" ".join([name, *(cell.rjust(width) for cell in row), total.rjust(last)]) for name, row, total in table]
+    whole = [[name, *(cell.rjust(width) for cell in row), total.rjust(last)] for name, row, total in table]
+    lines = [" ".join(row) for row in whole]
+    if is_halved:
+        noon = 1 + len(_HOURS) // 2
+        lines = [" ".join(row[:noon]) for row in whole] + [" ".join([row[0], *row[noon:]]) for row in whole]
     if unit > 1:
         name = "thousands" if unit == 1000 else "millions"
         lines.append(f"counts are {name}, cut off; --format json has the numbers")
@@ -89,9 +96,13 @@ def _unit(most: int) -> int:
     return 1 if most < 1000 else 1000 if most < 1_000_000 else 1_000_000
 
 
-def _date(day: Day, *, short: bool = False) -> str:
-    weekday = short_weekday(day.date)
-    return f"{weekday} {day.date.day:02}" if short else f"{weekday} {day.date.isoformat()}"
+def _dates(days: Sequence[Day], room: int) -> list[str]:
+    """Return the dates as whole as they fit into so many columns."""
+    whole = [f"{short_weekday(day.date)} {day.date.isoformat()}" for day in days]
+    if len(whole[0]) <= room:
+        return whole
+    blank = " " if room >= len("Wed 25") else ""
+    return [f"{short_weekday(day.date)[: 3 if blank else 2]}{blank}{day.date.day:02}" for day in days]
 
 
 def _cell(count: int | None, unit: int, *, skipped: bool = False) -> str:
@@ -117,7 +128,7 @@ def _notes(agenda: Agenda) -> Iterator[str]:
         forward = change.after > change.before
         length = relative(day.end - day.start).removeprefix("in ").replace("1 d 1 h", "25 h").replace("1 d", "24 h")
         how = f"from {old} to {new}" if forward else f"from {old} back to {new}, and that time counts twice"
-        yield f"{_date(day)} has {length}: the clock goes {how}"
+        yield f"{short_weekday(day.date)} {day.date.isoformat()} has {length}: the clock goes {how}"
 
 
 def _wall(local: int) -> str:

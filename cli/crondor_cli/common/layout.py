@@ -14,6 +14,12 @@ from typing import TextIO
 from crondor.diagnostics import columns_of
 from crondor_cli.common.screen import SCREEN
 
+PROSE = 100
+"""Columns of a line of prose at most, however wide the screen is."""
+
+FACTS = 108
+"""The same for what stands behind the name of a fact."""
+
 _NARROWEST = 20  # columns; a narrower screen gets lines of this width
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs behind
@@ -53,6 +59,14 @@ def fitted(text: str, columns: int) -> str:
     return "\n".join(part for line in text.split("\n") for part in _broken(line, columns))
 
 
+def prose(text: str, columns: int | None, first: str = "", below: str = "", most: int = PROSE) -> list[str]:
+    """Return prose in lines that fit a screen of so many ``columns`` (None: there is none), and have ``most`` at most.
+
+    ``first`` stands before the first line, ``below`` before each that follows.
+    """
+    return _words_in_lines(first + text, most if columns is None else min(most, columns), below)
+
+
 def _broken(line: str, columns: int) -> list[str]:
     if len(line) <= columns and line.isascii():
         return [line]
@@ -63,10 +77,10 @@ def _broken(line: str, columns: int) -> list[str]:
     hang = found.end() if found is not None else 0
     margin = len(bare) - len(bare.lstrip(" "))
     behind = hang if margin < hang <= columns // 2 else min(margin + 4, columns // 2)
-    return _words_in_lines(line, columns, behind)
+    return _words_in_lines(line, columns, " " * behind)
 
 
-def _words_in_lines(line: str, columns: int, behind: int) -> list[str]:
+def _words_in_lines(line: str, columns: int, below: str) -> list[str]:
     """Break a line at single blanks; wider gaps, which line columns up, stay where they do not end a line."""
     lines: list[str] = []
     made, width = "", 0
@@ -75,7 +89,7 @@ def _words_in_lines(line: str, columns: int, behind: int) -> list[str]:
         if made.strip() and width + size > columns:
             lines.append(made)
             word = piece.lstrip(" ")
-            made, width = " " * behind + word, behind + columns_of(_COLOUR.sub("", word))
+            made, width = below + word, columns_of(below + _COLOUR.sub("", word))
         else:
             made, width = made + piece, width + size
     return [*lines, made]
@@ -104,12 +118,13 @@ def in_columns(
     *,
     margin: str = "",
     right: Container[int] = (),
+    plain: Container[str] = ("", "-"),
 ) -> list[str]:
     """Return rows in columns below their heads, those whose numbers are in ``right`` to the right.
 
     A row of one cell is a note on the row before, and stands below it. Where the columns do not all fit into
     ``columns`` of a screen, the last ones stand below each row with their names: nothing of a table is lost on a
-    narrow terminal. A head of empty names is not shown.
+    narrow terminal, but for cells that say nothing (``plain``). A head of empty names is not shown.
     """
     whole = [head, *(row for row in rows if len(row) > 1)]
     widths = [max(map(columns_of, column)) for column in zip(*whole, strict=True)]
@@ -125,7 +140,7 @@ def in_columns(
             lines.append(f"{margin}      {row[0]}")
             continue
         lines.append(line(row))
-        below = [f"{head[i]}: {row[i]}".removeprefix(": ") for i in range(beside, len(row)) if row[i] not in {"", "-"}]
+        below = [f"{head[i]}: {row[i]}".removeprefix(": ") for i in range(beside, len(row)) if row[i] not in plain]
         lines += _stacked(below, margin + "      ", columns)
     return lines
 

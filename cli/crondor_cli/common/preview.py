@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice, takewhile
 
@@ -17,7 +17,7 @@ from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
 from crondor_cli.common.rows import DialectReason, RunRow, RunSide
 
 _LONGEST_REASON = 300  # characters
-_MOST_KEPT_OUT = 10_000  # times whose match is tried
+MOST_KEPT_OUT = 10_000  # times whose match is tried
 
 
 class Preview:
@@ -34,7 +34,7 @@ class Preview:
         self.schedd_fault: CrondorError | None = None
         self.hold_reason: str | None = None
         self.is_compared = False
-        self.kept_out: list[RunSide] = []  # times that the schedd computes, and requirements keep from matching
+        self.kept_out: list[RunSide] = []  # times of the schedule at which requirements keep the job from matching
 
     @property
     def leaving(self) -> str:
@@ -111,7 +111,7 @@ def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, unt
     if state is not None and state.is_halted:
         return []
     try:
-        runs = list(_runs(result.job, reading.schedule, start, count, until))
+        runs, result.kept_out = _matching(result.job, reading.schedule, start, count, until)
         if reading.schedule.spec is None and (state is None or state.is_idle):
             result.findings += too_late(result.job, reading.schedule)
     except CrondorError as error:
@@ -141,32 +141,35 @@ def _side(run: Deferral, time: int, recurrence: Recurrence) -> RunSide:
 def _schedd_runs(
     result: Preview, reading: ReadSchedule, start: int, count: int, until: int | None
 ) -> tuple[list[RunSide], CrondorError | None]:
-    """Return the schedd's runs; those that the job's requirements keep from matching go into ``kept_out``."""
+    """Return the schedd's runs; the times that requirements keep from matching go into ``kept_out``."""
     job = result.job
     if reading.schedule is None:
         return [], reading.error
     if not reading.schedule.is_deferred or (job.state is not None and job.state.is_halted):
         return [], None
-    may_match = job.admission() if reading.schedule.recurrence is not None else None
     try:
-        if may_match is None:
-            return list(_runs(job, reading.schedule, start, count, until)), None
-        return _admitted(may_match, result, _runs(job, reading.schedule, start, count + _MOST_KEPT_OUT, until), count)
+        found, result.kept_out = _matching(job, reading.schedule, start, count, until)
     except (InvalidDeferral, UnknownValue):  # told already, and nothing that the schedd would mind
         return [], None
     except CrondorError as error:
         return [], error
-
-
-def _admitted(
-    may_match: Callable[[int], bool], result: Preview, runs: Iterator[RunSide], count: int
-) -> tuple[list[RunSide], None]:
-    found: list[RunSide] = []
-    for run in runs:
-        (found if may_match(run.deferral.time) else result.kept_out).append(run)
-        if len(found) == count or len(result.kept_out) > _MOST_KEPT_OUT:
-            break
     return found, None
+
+
+def _matching(
+    job: Job, schedule: JobSchedule, start: int, count: int, until: int | None
+) -> tuple[list[RunSide], list[RunSide]]:
+    """Return the runs, and the times before the last of them at which the job's requirements keep it from matching."""
+    may_match = job.admission() if schedule.recurrence is not None else None
+    if may_match is None:
+        return list(_runs(job, schedule, start, count, until)), []
+    found: list[RunSide] = []
+    kept: list[RunSide] = []
+    for run in _runs(job, schedule, start, count + MOST_KEPT_OUT, until):
+        (found if may_match(run.deferral.time) else kept).append(run)
+        if len(found) == count or len(kept) > MOST_KEPT_OUT:
+            break
+    return found, kept
 
 
 def hold_reason(fault: CrondorError | None) -> str | None:

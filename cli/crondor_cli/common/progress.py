@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import columns_of
+from crondor_cli.common.columns import plural
 from crondor_cli.common.layout import drawn_columns
 from crondor_cli.common.status_line import STATUS
 
@@ -108,12 +109,12 @@ class Progress:
         stage, done = self._stage, self.done
         seconds = f"{now - self._began:.0f} s"
         if not stage.total:
-            count = f"{done:,} {stage.unit}" if done and stage.unit else ""
+            count = plural(done, stage.unit.removesuffix("s")) if done and stage.unit else ""
             return _fitting([stage.label, count, seconds], columns)
         share = min(1.0, done / stage.total)
         inner = _BAR - 2
         bar = f"[{'#' * int(share * inner):-<{inner}}]"
-        count = f"{done:,} of {stage.total:,} {stage.unit}" if stage.unit else ""
+        count = f"{done:,} of {plural(stage.total, stage.unit.removesuffix('s'))}" if stage.unit else ""
         pieces = [stage.label, bar, f"{int(share * 100):3} %", count, seconds, stage.left(now, done)]
         return _fitting(pieces, columns)
 

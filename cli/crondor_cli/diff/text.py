@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
-from textwrap import wrap
 
 from crondor.algebra import has_day_zero
 from crondor.day_rule import decided_by
@@ -11,6 +11,7 @@ from crondor.diagnostics import printable
 from crondor.recurrence import never_reason
 from crondor.spec import CronSpec, Dialect, Field
 from crondor.words import describe
+from crondor_cli.common.layout import FACTS, prose, screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.reasons import DAY_ZERO
 from crondor_cli.common.schedule_facts import LAST_INSTANT
@@ -18,7 +19,6 @@ from crondor_cli.common.wording import columns, day_rule_words, value_set, writt
 from crondor_cli.diff.comparison import ComparedSide, Comparison, Relation
 from crondor_cli.times.text import local_text, relative
 
-_WIDTH = 108
 _RELATIONS = {
     Relation.SAME: "both mean the same",
     Relation.SUBSET: "every run of < is one of >, but not the other way round",
@@ -65,11 +65,11 @@ def _words(side: ComparedSide) -> str:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    return wrap(printable(text), _WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return prose(printable(text), screen_columns(sys.stdout), indent, indent, FACTS)
 
 
 def _fact(name: str, text: str) -> list[str]:
-    return wrap(text, _WIDTH, initial_indent=f"  {name:<12}  ", subsequent_indent=" " * 16)
+    return prose(text, screen_columns(sys.stdout), f"  {name:<12}  ", " " * 16, FACTS)
 
 
 def _has_rows(c: Comparison) -> bool:
@@ -161,4 +161,4 @@ def _strikes(side: ComparedSide) -> bool:
 
 
 def _day_zero(mark: str) -> list[str]:
-    return wrap(f"{mark} has the schedd's {DAY_ZERO}", 100, initial_indent="  ", subsequent_indent="  ")
+    return prose(f"{mark} has the schedd's {DAY_ZERO}", screen_columns(sys.stdout), "  ", "  ")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
-from textwrap import wrap
 
 from crondor.audit import ClockChange
 from crondor.calendar import short_weekday
@@ -14,6 +14,7 @@ from crondor.recurrence import ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe, steps_beyond
+from crondor_cli.common.layout import FACTS, PROSE, prose, screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.preview import shortened
 from crondor_cli.common.rows import DialectReason
@@ -22,7 +23,6 @@ from crondor_cli.common.wording import columns, day_rule_words, length, value_se
 from crondor_cli.explain.why_words import answer, value_name
 from crondor_cli.times.text import local_text, relative
 
-_WIDTH = 108
 _TWICE = (
     "A time that comes twice is one run, in one of the two hours. Which of them the real schedd takes depends on when "
     "it last computed the job's next time; shown is a schedd that has run since the day before."
@@ -57,10 +57,14 @@ def _title(e: ExplainedJob) -> str:
     return printable(job.name if job.line is None else f"{job.name}:{job.line}") + jobs
 
 
+def _prose(text: str, first: str, below: str | None = None, most: int = PROSE) -> list[str]:
+    return prose(text, screen_columns(sys.stdout), first, first if below is None else below, most)
+
+
 def _lines(facts: list[tuple[str, str]]) -> list[str]:
     found = []
     for name, text in facts:
-        found += wrap(text, _WIDTH, initial_indent=f"  {name:<12}  ", subsequent_indent=" " * 16)
+        found += _prose(text, f"  {name:<12}  ", " " * 16, FACTS)
     return found
 
 
@@ -134,7 +138,7 @@ def _answers(e: ExplainedJob, answers: list[ScheddAnswer]) -> list[str]:
         "The htcondor dialect is no set of times: what the schedd answers depends on when it is asked. So there are "
         "no gaps, no counts, no reasons and no clock changes to tell of; the manual dialect has them."
     )
-    return [*lines, "", *wrap(said, 100, initial_indent="  ", subsequent_indent="  ")]
+    return [*lines, "", *_prose(said, "  ")]
 
 
 def _schedd(e: ExplainedJob) -> list[str]:
@@ -157,7 +161,7 @@ def _schedd(e: ExplainedJob) -> list[str]:
 
 
 def _reason(reason: DialectReason) -> Iterator[str]:
-    yield from wrap(printable(reason.why), 100, initial_indent="    ", subsequent_indent="    ")
+    yield from _prose(printable(reason.why), "    ")
     if reason.write:
         yield f"      {'add to requirements' if reason.is_clause else 'write'}:  {printable(reason.write)}"
 
@@ -182,7 +186,7 @@ def _audit(e: ExplainedJob, changes: list[ClockChange]) -> list[str]:
         width = max(len(names) for names, _ in rows)
         lines += [f"      {names:<{width}}  {text}" for names, text in rows]
     if e.schedd is not None and any(not change.is_gap and change.schedd for change in changes):
-        lines += wrap(_TWICE, 100, initial_indent="    ", subsequent_indent="    ")
+        lines += _prose(_TWICE, "    ")
     return lines
 
 
@@ -233,7 +237,7 @@ def _why(e: ExplainedJob, spec: CronSpec) -> list[list[str]]:
             near.append((label, f"{local_text(time, clock.zone)}, {_distance(abs(time - why.instant))} {side}"))
         else:
             near.append((label, "none in the years 1970 to 2200"))
-    said = wrap(answer(e, spec, why), 100, initial_indent="  ", subsequent_indent="    ")
+    said = _prose(answer(e, spec, why), "  ", "    ")
     return [said, [*columns(rows), *_lines([("day rule", day_rule_words(spec))])], _lines(near)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -91,7 +91,7 @@ def command(
     policy: Policy | None,
     schedd_interval: int,
     pool_config: tuple[str, ...],
-    target: Release,
+    target: Release | None,
     strict: bool,
     format_: str,
     surroundings: Surroundings,
@@ -127,12 +127,27 @@ def command(
         request = request._replace(schedd_interval=interval, through=through(access_point))
     jobs, warnings = read_schedules(request)
     previews = [preview(job, dialect, start, count, end) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
-    show(_distinct([*warnings, *(finding for p in previews for finding in p.findings)]))
+    for findings in _by_file(request.paths, warnings, previews):
+        show(_distinct(findings))
     _print(previews, warnings, format_)
     if format_ == "epoch":
         show(_unseen(previews))
     if _is_finding(previews, strict=strict) or has_error(warnings):
         raise click.exceptions.Exit(1)
+
+
+def _by_file(
+    paths: Sequence[str], warnings: Iterable[Diagnostic], previews: Iterable[Preview]
+) -> Iterable[list[Diagnostic]]:
+    """Return what there is to say of each file: what has no place in a text stays with the file of its job."""
+    if len(paths) < 2:
+        return [[*warnings, *(finding for p in previews for finding in p.findings)]]
+    found: dict[str, list[Diagnostic]] = {path: [] for path in paths}
+    for each in warnings:
+        found.setdefault("" if each.span is None else each.span.source.name, []).append(each)
+    for p in previews:
+        found.setdefault(p.job.name, []).extend(p.findings)
+    return found.values()
 
 
 def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:

@@ -6,21 +6,20 @@ import sys
 from contextlib import suppress
 from datetime import datetime, tzinfo
 
-from click import wrap_text
-
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import printable
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.words import describe, steps_beyond
-from crondor_cli.common.layout import in_columns, screen_columns
+from crondor_cli.common.layout import in_columns, prose, screen_columns
 from crondor_cli.common.output import say, styled, together
-from crondor_cli.common.preview import Preview, shortened
+from crondor_cli.common.preview import MOST_KEPT_OUT, Preview, shortened
 from crondor_cli.common.rows import RunRow, RunSide
 from crondor_cli.common.screen import SCREEN
 from crondor_cli.times.text import local_text, relative
 
+_SAME = "the same"
 _SAME_WEEK = 6 * 86400
 
 
@@ -128,7 +127,8 @@ def _table(preview: Preview) -> list[str]:
         mark = f"  {'!' if row.differs else ' '}{row.number:>{size}}"
         cells = [mark, *_cells(run, clock.now, clock.zone)]
         rows.append([*cells, _schedd_cell(row, clock.zone)] if both else cells)
-    return in_columns(head + (["real schedd"] if both else []), rows, screen_columns(sys.stdout))
+    head += ["real schedd"] if both else []
+    return in_columns(head, rows, screen_columns(sys.stdout), plain={"", "-", _SAME})
 
 
 def _cells(run: RunSide | None, now: int, zone: tzinfo) -> list[str]:
@@ -151,7 +151,7 @@ def _schedd_cell(row: RunRow, zone: tzinfo) -> str:
         return "no run"
     text = local_text(row.schedd.deferral.time, zone)
     if not row.differs:
-        return "the same"
+        return _SAME
     return text + row.schedd.remark
 
 
@@ -190,10 +190,11 @@ def _reasons(preview: Preview) -> list[str]:
 def _kept_out(preview: Preview) -> list[str]:
     first, count = preview.kept_out[0], len(preview.kept_out)
     time = local_text(first.deferral.time, preview.job.clock.zone)
-    times = f"one more time, {time}" if count == 1 else f"{count} more times, the first {time}"
+    number = f"more than {MOST_KEPT_OUT:,}" if count > MOST_KEPT_OUT else str(count)
+    times = f"one more time, {time}" if count == 1 else f"{number} more times, the first {time}"
     text = f"The real schedd computes {times}: requirements keep the job from matching there, and it does not run."
     return _wrapped(text, 2)
 
 
 def _wrapped(text: str, indent: int) -> list[str]:
-    return wrap_text(printable(text), 100, " " * indent, "    ").splitlines()
+    return prose(printable(text), screen_columns(sys.stdout), " " * indent, "    ")

@@ -57,7 +57,7 @@ read."""
 def command(
     paths: tuple[str, ...],
     pool_config: tuple[str, ...],
-    target: Release,
+    target: Release | None,
     job: int | None,
     owner: str | None,
     diff: bool,

@@ -31,7 +31,7 @@ class PreviewRequest(NamedTuple):
 
     paths: tuple[str, ...]
     pool_config: tuple[str, ...]
-    target: Release
+    target: Release | None
     job: int | None
     owner: str | None
     clock: Clock

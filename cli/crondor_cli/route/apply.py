@@ -80,7 +80,9 @@ def _matched(asking: Asking, route_name: str | None) -> Iterator[tuple[str, Clas
 
 def _said(asking: Asking, routed: Iterator[tuple[str, RoutedAd]]) -> Iterator[tuple[str, RoutedAd]]:
     """Pass on what was routed, and say on stderr what was done and what was wrong."""
+    count = 0
     for job, each in routed:
+        count += 1
         if each.trace:
             say(f"# job {job}, route {printable(each.route.name)}: {printable(', '.join(each.applied))}", err=True)
             for step in each.trace:
@@ -90,3 +92,5 @@ def _said(asking: Asking, routed: Iterator[tuple[str, RoutedAd]]) -> Iterator[tu
             asking.findings.failed = True
             say(f"job {job} could not be routed by {printable(each.route.name)}", err=True)
         yield job, each
+    if asking.count and not count:
+        say("no job is routed; crondor route explain says why", err=True)

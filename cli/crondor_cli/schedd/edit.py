@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any
 
 import click
 
 from crondor.classad import ClassAdSyntaxError, Expression
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, printable
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.selection import read_constraint
 from crondor.source import Source
@@ -42,7 +43,7 @@ Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edit
     "edit", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Set attributes of jobs of the embedded queue."
 )
 @job_arguments
-@click.option("--set", "edits", metavar="NAME=EXPR", multiple=True, required=True, help="An attribute and its value.")
+@click.option("--set", "edits", metavar="NAME=EXPR", multiple=True, help="An attribute and its value; once at least.")
 @click.option("--if", "condition", metavar="EXPR", default="true", help="Only where this is true (default: true).")
 @queue_option
 @clock_options
@@ -58,6 +59,8 @@ def command(
     format_: str,
 ) -> None:
     """Set attributes of jobs, as condor_qedit does, all of a job's at once and under a condition."""
+    if not edits:
+        raise click.UsageError(_without_edits(jobs), click.get_current_context(silent=True))
     chosen = selection_of(jobs, constraint, needed=True)
     values = _values(edits)
     clock = clock_of(now, tz)
@@ -106,3 +109,11 @@ def _values(edits: tuple[str, ...]) -> dict[str, Expression]:
     if faults:
         raise UsageProblem(CrondorError(found for fault in faults for found in fault.diagnostics))
     return values
+
+
+def _without_edits(jobs: tuple[str, ...]) -> str:
+    """Say that no attribute is set; condor_qedit takes a name and a value as words, and many type an assignment."""
+    meant = next((word for word in jobs if "=" in word), None)
+    if meant is None and len(jobs) > 2:
+        meant = f"{jobs[1]}={jobs[2]}"
+    return f"name what is set: --set {quote(printable(meant)) if meant else 'NAME=EXPR'}"

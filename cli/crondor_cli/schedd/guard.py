@@ -16,6 +16,7 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, policy_option
 from crondor_cli.common.output import say
+from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.queue import (
     QueueOptions,
     embedded_of,
@@ -93,6 +94,7 @@ def command(
         guard = Guard(schedd, zone=clock.zone, policy=policy, which=chosen)
         said: set[Diagnostic] = set()
         while not _pass(guard, clock, said, format_, apply=apply, once=once):
+            PROGRESS.hide()  # it waits, and there is no end that could come nearer
             time.sleep(poll)
             clock = clock._replace(now=int(time.time()))
 

@@ -135,7 +135,7 @@ def command(
     days: int | None,
     schedd_interval: int,
     pool_config: tuple[str, ...],
-    target: Release,
+    target: Release | None,
     run_time: str,
     match_delay: str,
     transfer: str,
