@@ -12,13 +12,15 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check docs fuzz bench vscode clean
+.PHONY: help demo test check docs site site-test fuzz bench vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
 	@echo 'make docs    bring the pages in docs/cli up to date with the options and the JSON schemas of the commands'
+	@echo 'make site    build the site, playground included, into build/site (needs npm)'
+	@echo 'make site-test   build it, and drive it in a real Chromium (needs npm and chromium)'
 	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
@@ -42,6 +44,12 @@ check: $(VENV)/.installed-dev
 docs: $(VENV)/.installed
 	$(BIN)/python -m crondor_cli.reference docs/cli
 
+site: $(VENV)/.installed-site website/node_modules
+	$(BIN)/python -m website build/site
+
+site-test: site
+	node website/tests/site.mjs build/site $(BIN)/crondor
+
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300
 	CRONDOR_FUZZ_SEEDS=200 $(BIN)/python -m pytest tests/oracle
@@ -57,7 +65,11 @@ vscode:
 	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm test && npm run package
 
 clean:
+<<<<<<< HEAD
 	rm -rf editors/vscode/node_modules editors/vscode/out editors/vscode/crondor.vsix
+=======
+	rm -rf website/node_modules
+>>>>>>> site
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -82,6 +94,16 @@ $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
 	@echo 'Installing crondor and its peers into $(VENV)'
 	@$(INSTALL) '.[bench]'
 	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-site: pyproject.toml | $(BIN)/python
+	@echo 'Installing crondor and what its site is built with into $(VENV)'
+	@$(INSTALL) '.[site]'
+	@touch $(VENV)/.installed $@
+
+website/node_modules: website/package.json website/package-lock.json
+	@command -v npm >/dev/null || { echo 'crondor: the site needs npm (Debian, Ubuntu: apt install npm)' >&2; exit 1; }
+	@npm ci --prefix website --silent --no-audit --no-fund --ignore-scripts
+	@touch $@
 
 # Debian and Ubuntu ship Python without ensurepip; there `python3 -m venv` would leave a folder without pip.
 $(BIN)/python:

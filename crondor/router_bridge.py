@@ -1,5 +1,7 @@
 """Crontab and deferral jobs through a job router: the public front of ``crondor.router.plan``.
 
+::
+
     from crondor.config import read_config
     from crondor.router import load_table
     from crondor.router_bridge import PlanOptions, plan

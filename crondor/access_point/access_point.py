@@ -53,7 +53,7 @@ class AccessPoint:
 
     ``configuration`` is seen as the schedd sees it. ``schedd_interval`` is SCHEDD_INTERVAL (seconds).
     ``submit_knobs`` are the knobs as condor_submit sees them, expanded, by lower-case name. ``policy`` has the
-    SYSTEM_PERIODIC_ expressions. ``diagnostics`` are what the schedd passes over, and what a reader of the
+    ``SYSTEM_PERIODIC_*`` expressions. ``diagnostics`` are what the schedd passes over, and what a reader of the
     configuration found.
     """
 

@@ -1,0 +1,84 @@
+"""The site without its generator: what is gathered, where links lead, and the checker of what was built."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from crondor.check import address
+from crondor.check.rules import RULES as SUBMIT_RULES
+from crondor.router.rules import RULES as ROUTE_RULES
+from website import interface, rules, staging
+from website.links import faults
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    """The front page lists each page of docs/ that has no folder's index to list it."""
+    front = (ROOT / "website" / "pages" / "index.md").read_text("utf-8")
+    listed = {
+        f"{line.strip()}.md"
+        for block in re.findall(r"```\{toctree\}\n(.*?)```", front, re.DOTALL)
+        for line in block.splitlines()
+    }
+    pages = {
+        page
+        for page in staging.sources().values()
+        if page.endswith(".md") and not page.startswith(("cli/", "examples/"))
+    }
+    assert pages - listed == set()
+
+
+@pytest.mark.parametrize("source", [name for name in staging.sources() if name.endswith(".md")])
+def test_links_lead_to_pages_of_the_site(source: str) -> None:
+    """No page has a link that would be dead there."""
+    staging.relinked((ROOT / source).read_text("utf-8"), source, staging.sources()[source])
+
+
+def test_links_are_led_to_where_pages_stand() -> None:
+    """READMEs, examples, what the site has no page for; code is left alone; a dead link is told."""
+    text = "[a](../README.md) [b](cli/README.md#options) [c](../examples/nightly.sub) [d](../tests/x.md) `[e](f)`\n"
+    text = text.replace("`[e](f)`", "![g](pictures/moments.svg)") + "```\n[x](nowhere.md)\n```\n"
+    led = "[a](index.md) [b](cli/index.md#options) [c](examples/nightly.sub.md) d ![g](pictures/moments.svg)\n"
+    assert staging.relinked(text, "docs/python.md", "python.md") == f"{led}```\n[x](nowhere.md)\n```\n"
+    with pytest.raises(staging.DeadLink, match=r"docs/python\.md: nowhere\.md"):
+        staging.relinked("[x](nowhere.md)", "docs/python.md", "python.md")
+
+
+def test_every_rule_has_its_page_at_its_address() -> None:
+    """The last part of a finding's address is the folder of the rule's page."""
+    made = dict(rules.pages(SUBMIT_RULES, ROUTE_RULES))
+    codes = {*SUBMIT_RULES, *ROUTE_RULES}
+    assert {f"rules/{re.split('[/:]', address(code))[-1]}/index.md" for code in codes} == {*made} - {"rules/index.md"}
+    assert all(f"[{code}]({code}/index.md)" in made["rules/index.md"] for code in codes)
+
+
+def test_the_interface_has_a_page_for_each_module() -> None:
+    """Modules that there are, each with the sentence of its docstring."""
+    made = dict(interface.pages())
+    assert all(f".. automodule:: {name}\n" in made[f"interface/{name}.rst"] for name in interface.MODULES)
+    assert all(
+        re.search(rf"\| \[`{re.escape(name)}`\]\(.*\) \| \w", made["interface/index.md"]) for name in interface.MODULES
+    )
+
+
+def test_dead_links_and_foreign_resources_are_found(tmp_path: Path) -> None:
+    """Of pages, anchors, styles; links for readers to other hosts are fine."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "index.html").write_text('<p id="here">', encoding="utf-8")
+    good = '<a href="a/"><a href="a#here"><a href="https://x.org"><a href="#tab=x"><img src="data:,"><a href="">'
+    bad = '<a href="b.html"><a href="a#gone"><script src="//x.org/a.js"></script><img src="http://x.org/i.png">'
+    bad += '<a href="../x">'
+    styles = "<style>p { background: url(https://x.org/p.png) }</style>"
+    (tmp_path / "index.html").write_text(good, encoding="utf-8")
+    assert faults(tmp_path) == []
+    (tmp_path / "bad.html").write_text(bad + styles, encoding="utf-8")
+    found = faults(tmp_path)
+    assert [line.rpartition(": ")[2] for line in found] == [
+        *("no such file", "no such anchor", "a resource of another host", "a resource of another host", "no such file"),
+        "another host",
+    ]
+    assert all(line.startswith("bad.html: ") for line in found)

@@ -1,0 +1,64 @@
+"""Sphinx's settings for the site; `make site` gives it the folder of gathered pages."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from pygments.lexer import RegexLexer, bygroups
+from pygments.token import Comment, Keyword, Name, Operator, Text
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+project = "crondor"
+version = release = metadata.version("crondor")
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "furo"
+html_title = f"crondor {version}"
+html_static_path = [str(HERE / "static")]
+templates_path = [str(HERE / "theme")]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"type": "module"})]
+html_favicon = str(HERE / "play" / "icon.svg")
+html_show_copyright = False
+html_copy_source = False
+smartquotes = False  # what is written is what is shown, also of options
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/playground.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+myst_heading_anchors = 6  # as GitHub makes them, so that a link is right in both places
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+suppress_warnings = ["misc.highlighting_failure"]  # pages show broken files, which no lexer takes
+
+
+class Condor(RegexLexer):  # type: ignore[misc]
+    """Submit files and HTCondor's configuration: comments, names, macros."""
+
+    name = "HTCondor"
+    aliases = ("condor", "submit", "config")
+    tokens = {  # noqa: RUF012 - as Pygments wants it
+        "root": [
+            (r"^\s*#.*\n", Comment.Single),
+            (r"^(\s*)(queue|if|elif|else|endif|include|use|[A-Z]+(?= ))\b", bygroups(Text, Keyword)),
+            (r"^(\s*)([+\w.]+)(\s*)([:@]?=)", bygroups(Text, Name.Attribute, Text, Operator)),
+            (r"\$+[A-Za-z]*\([^()\n]*\)", Name.Variable),
+            (r"[^$\n]+|\$|\n", Text),
+        ]
+    }
+
+
+def setup(app: Sphinx) -> None:
+    """Make the language of the examples known."""
+    for alias in Condor.aliases:
+        app.add_lexer(alias, Condor)

@@ -1,0 +1,296 @@
+"""What the playground asks: the library and the command itself, in one process; text in, plain values out.
+
+It runs in the browser under pyodide, and in the tests without one. The clock is an argument here as everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from crondor.check import CheckSettings, check_submit, finding_data
+from crondor.check.edit import apply
+from crondor.compile.text import WrittenSchedule, read_schedule
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.recurrence import Recurrence, never_reason
+from crondor.source import Source, Span
+from crondor.spec import FIELDS, CronSpec, InvalidSpec
+from crondor_cli.main import main
+
+Answer = dict[str, Any]
+
+LIMIT = 200_000  # characters of a text; a page that was led here by a link shall not hang
+RUNS = 8
+_FIELD_LINE = re.compile(r"^\s*(?:\+?cron_?|--)?(minute|hour|day_?of_?month|month|day_?of_?week)s?\s*=", re.IGNORECASE)
+_END = "# stay in the queue for the next run\non_exit_remove    = false\nqueue\n"
+_NO_REGEXP = (
+    "This asks for a regular expression. HTCondor's own engine for them, PCRE2, does not run in a browser: "
+    "install crondor for this one."
+)
+
+
+def answer(question: str) -> str:
+    """Return the answer to a question, both as JSON; whatever goes wrong is an answer, too."""
+    asked = json.loads(question)
+    try:
+        if any(len(str(value)) > LIMIT for value in asked.values()):
+            return json.dumps({"refused": f"A text here has at most {LIMIT:,} characters."})
+        return json.dumps(_QUESTIONS[asked.pop("kind")](**asked))
+    except ModuleNotFoundError as missing:
+        if missing.name != "pcre2":
+            raise
+        return json.dumps({"refused": _NO_REGEXP})
+    except CrondorError as error:
+        return json.dumps({"findings": [_diagnostic(each) for each in error.diagnostics], "refused": str(error)})
+
+
+# The command
+
+
+def command(*arguments: str, files: Mapping[str, str] | None = None) -> tuple[str, str, int]:
+    """Run a command line in a folder that has only some files: what it prints, its errors, and its exit status."""
+    out, err = io.StringIO(), io.StringIO()
+    before, here = sys.argv, Path.cwd()
+    status = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (files or {}).items():
+            (Path(folder) / name).write_text(text, encoding="utf-8", newline="")
+        try:
+            os.chdir(folder)
+            sys.argv = ["crondor", "--no-config", "--color=never", *arguments]
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                main()
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else 0
+        finally:
+            os.chdir(here)
+            sys.argv = before
+    return out.getvalue(), err.getvalue(), status
+
+
+def _json(*arguments: str, files: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401 - the command's schema says
+    out, err, _ = command(*arguments, "--format", "json", files=files)
+    if "No module named 'pcre2'" in err:
+        raise ModuleNotFoundError(name="pcre2")
+    return json.loads(out) if out.lstrip().startswith(("{", "[")) else {"errors": err}
+
+
+# Schedules
+
+
+def schedule(*, text: str, zone: str, now: int, year: int = 0, window: str = "", prep: str = "") -> Answer:
+    """Return all about a schedule: a crontab line, lines of cron fields, or any text that crondor reads."""
+    text = text.strip()
+    if not text:
+        return {"refused": "Nothing is written yet."}
+    shown_year = year or datetime.fromtimestamp(now, ZoneInfo(zone)).year
+    if any(_FIELD_LINE.match(line) for line in text.splitlines()):
+        return _cron(_line_of_fields(text), zone, now, shown_year, (window, prep))
+    try:
+        CronSpec.from_line(text)
+    except InvalidSpec as error:
+        try:
+            written = read_schedule(text, zone=zone)
+        except CrondorError as other:
+            return _no_schedule(text, error, other, _at(zone, now))
+        if written.spec is None:
+            return _any_language(written, zone, now, shown_year)
+        line = " ".join(written.spec.canonical)
+        notes = [_diagnostic(each) | {"severity": "note"} for each in error.diagnostics]
+        return {**_cron(line, zone, now, shown_year, (window, prep)), "findings": notes, "rewritten": line}
+    return _cron(text, zone, now, shown_year, (window, prep))
+
+
+def _no_schedule(text: str, error: InvalidSpec, other: CrondorError, at: tuple[str, ...]) -> Answer:
+    """Return what is wrong with a text: as a crontab line if it looks like one, else as a schedule in words."""
+    is_cron = len(text.split()) == len(FIELDS) and set(text) & set("*0123456789")
+    found: CrondorError = error if is_cron else other
+    return {
+        "findings": [_diagnostic(each) for each in found.diagnostics],
+        "schedd": _job(_json("next", "--crontab", text, *at)) if is_cron else None,
+        "refused": "This is no schedule yet.",
+    }
+
+
+def _line_of_fields(text: str) -> str:
+    """Return the crontab line that lines such as ``cron_hour = 6`` mean."""
+    given = dict.fromkeys(("minute", "hour", "dayofmonth", "month", "dayofweek"), "*")
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        key = re.sub(r"[\s_+-]|^\s*\+?cron", "", name.lower()).removeprefix("cron")
+        given |= {key.rstrip("s"): value.strip() or "*"} if key.rstrip("s") in given else {}
+    return " ".join(value.replace(" ", "") for value in given.values())
+
+
+def _at(zone: str, now: int) -> tuple[str, ...]:
+    return ("--tz", zone, "--now", str(now))
+
+
+def _job(data: Answer) -> Answer | None:
+    jobs = data.get("jobs") or []
+    return jobs[0] if jobs else None
+
+
+def _cron(line: str, zone: str, now: int, year: int, timing: tuple[str, str]) -> Answer:
+    fields = line.split(maxsplit=4)
+    if len(fields) != len(FIELDS):
+        return {"refused": f"A crontab line has {len(FIELDS)} fields.", "findings": []}
+    submit = _submit_lines(fields, *timing)
+    out = _json("next", "job.sub", "-n", str(RUNS), *_at(zone, now), files={"job.sub": submit})
+    job = _job(out)
+    found: Answer = {"kind": "cron", "line": line, "submit": submit, "next": job, "findings": []}
+    if job is None:
+        return {**found, "refused": str(out.get("errors", ""))}
+    try:
+        spec = CronSpec.from_line(line)
+    except InvalidSpec as error:
+        return {
+            **found,
+            "findings": [_diagnostic(each) for each in error.diagnostics],
+            "refused": "The manual refuses it.",
+        }
+    explained = _job(_json("explain", "--crontab", line, *_at(zone, now)))
+    runs = Recurrence(spec, zone)
+    if never_reason(spec):
+        return {**found, "explain": explained, "year": None}
+
+    def count(edges: list[int]) -> list[int]:
+        return [runs.count(start - 1, end - 1) for start, end in pairwise(edges)]
+
+    return {**found, "explain": explained, "year": _year(count, zone, year)}
+
+
+def _submit_lines(fields: list[str], window: str, prep: str) -> str:
+    names = ("cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week")
+    lines = [f"{name:<17} = {value}" for name, value in zip(names, fields, strict=True) if value != "*"]
+    lines = lines or [f"{names[0]:<17} = *"]
+    for name, value in (("cron_prep_time", prep), ("cron_window", window)):
+        lines += [f"{name:<17} = {value.strip()}"] if value.strip() else []
+    return "\n".join([*lines, _END])
+
+
+def _any_language(written: WrittenSchedule, zone: str, now: int, year: int) -> Answer:
+    runs: list[int] = []
+    at = now
+    while len(runs) < RUNS and (time := written.next(at)) is not None:
+        runs.append(time)
+        at = time
+    return {
+        "kind": "schedule",
+        "words": written.words,
+        "times": runs,
+        "until": written.until,
+        "until_reason": written.until_reason,
+        "year": _year(_count_by_walking(written.between), zone, year),
+        "findings": [_diagnostic(each) for each in written.warnings],
+    }
+
+
+def compiled(*, text: str, zone: str, now: int, window: str = "", prep: str = "") -> Answer:
+    """Return the submit lines that make the real schedd run a schedule of any language, proven as the command does."""
+    timing = [f"--window={window}"] * bool(window.strip()) + [f"--prep-time={prep}"] * bool(prep.strip())
+    out, err, status = command("compile", *timing, *_at(zone, now), "--format", "submit", "--", text)
+    return {"submit": f"{out.rstrip()}\n{_END}"} if status == 0 and out else {"errors": err or out}
+
+
+def _year(count: Callable[[list[int]], list[int]], zone: str, year: int) -> Answer:
+    """Return how many runs each day of a year has, of a clock in the zone; ``count`` counts between edges of days."""
+    own = ZoneInfo(zone)
+    days = [date(year, 1, 1) + timedelta(day) for day in range(367)]
+    edges = [int(datetime(day.year, day.month, day.day, tzinfo=own).timestamp()) for day in days]
+    length = (date(year + 1, 1, 1) - days[0]).days
+    return {"year": year, "first_weekday": days[0].weekday(), "days": count(edges[: length + 1])}
+
+
+def _count_by_walking(between: Callable[[int, int], Iterable[int]]) -> Callable[[list[int]], list[int]]:
+    def count(edges: list[int]) -> list[int]:
+        found = [0] * (len(edges) - 1)
+        day = 0
+        for time in between(edges[0] - 1, edges[-1] - 1):
+            while time >= edges[day + 1]:
+                day += 1
+            found[day] += 1
+        return found
+
+    return count
+
+
+def _diagnostic(each: Diagnostic) -> Answer:
+    place = None
+    if each.span is not None:
+        place = {"line": each.span.line, "column": each.span.column, **_offsets(each.span.source.text, each.span)}
+    return {
+        "code": each.code,
+        "severity": each.severity.value,
+        "message": each.message,
+        "help": each.help,
+        "text": each.span.text if each.span is not None else None,
+        "place": place,
+    }
+
+
+def _offsets(text: str, span: Span) -> dict[str, int]:
+    """Return where a piece stands in UTF-16 units, in which a browser counts."""
+    return {
+        name: len(text[: getattr(span, name)].encode("utf-16-le", "surrogatepass")) // 2 for name in ("start", "end")
+    }
+
+
+# Submit files
+
+
+def submit(*, text: str, zone: str, now: int) -> Answer:
+    """Return the findings of a submit file, and the coming runs of its jobs."""
+    report = check_submit(Source(text, "job.sub"), CheckSettings(now=now, zone=zone))
+    findings = []
+    for each in report.findings:
+        data: Answer = dict(finding_data(each))
+        span = each.diagnostic.span
+        data["place"] = None if span is None else {"line": span.line, "column": span.column, **_offsets(text, span)}
+        data["fix"] = each.fix and {"title": each.fix.title, "safe": each.fix.safe}
+        findings.append(data)
+    out = _json("next", "job.sub", "-n", str(RUNS), *_at(zone, now), files={"job.sub": text})
+    return {"findings": findings, "jobs": (out.get("jobs") or [])[:20], "errors": out.get("errors")}
+
+
+def fix(*, text: str, zone: str, now: int, index: int) -> Answer:
+    """Return a submit file's text after the fix of one finding."""
+    source = Source(text, "job.sub")
+    finding = check_submit(source, CheckSettings(now=now, zone=zone)).findings[index]
+    return {"text": text if finding.fix is None else apply(source, finding.fix.edits)}
+
+
+# Routes
+
+
+def route(*, config: str, jobs: str, zone: str, now: int) -> Answer:
+    """Return which route takes each job, why the others do not, and the routed copies."""
+    is_submit = re.search(r"^\s*queue\b", jobs, re.MULTILINE | re.IGNORECASE)
+    name = "job.sub" if is_submit else "jobs.ads"
+    files = {"routes.conf": config, name: jobs}
+    common = ("--config", "routes.conf", name, *_at(zone, now))
+    owner = ("--job-owner", "alice")
+    explained = _json("route", "explain", *common, *owner, files=files)
+    checked, said, _ = command("route", "check", "--config", "routes.conf", *_at(zone, now), files=files)
+    copies, errors, _ = command("route", "apply", *common, *owner, "--diff", files=files)
+    return {**explained, "check": checked or said, "copies": copies, "errors": explained.get("errors") or errors}
+
+
+_QUESTIONS: dict[str, Callable[..., Answer]] = {
+    "schedule": schedule,
+    "compile": compiled,
+    "submit": submit,
+    "fix": fix,
+    "route": route,
+}

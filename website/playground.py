@@ -1,0 +1,52 @@
+"""The playground's folder: its page and programs, pyodide, and the wheels that run in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "website" / "play"
+PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
+# Pure Python alone runs there: pcre2 is compiled, and the page says so. Every question names its zone: no tzlocal.
+DEPENDENCIES = ("click", "python-dateutil", "six", "tzdata", "wcwidth", "holidays")
+
+
+def build(folder: Path, *, with_engine: bool) -> None:
+    """Write the playground; without its engine only the page, which then says that it cannot run."""
+    shutil.copytree(SOURCE, folder)
+    names = _wheels(folder / "wheels") if with_engine else []
+    if with_engine:
+        _pyodide(folder / "pyodide")
+    (folder / "wheels.json").write_text(json.dumps(names) + "\n", encoding="utf-8")
+
+
+def _wheels(folder: Path) -> list[str]:
+    """Put the wheel of this checkout and those of its dependencies into a folder, and return their names."""
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    building = ["wheel", "-qq", "--no-deps", "--no-build-isolation"]  # hatchling is in the extra `site`
+    own = [*pip, *building, "-w", str(folder), str(ROOT)]
+    subprocess.run(own, check=True)  # noqa: S603 - our own calls
+    pure = ["--only-binary=:all:", "--implementation=py", "--abi=none", "--platform=any"]
+    others = [*pip, "download", "-qq", "--no-deps", *pure, "-d", str(folder), *DEPENDENCIES]
+    subprocess.run(others, check=True)  # noqa: S603
+    names = sorted(file.name for file in folder.iterdir())
+    compiled = [name for name in names if not re.search(r"-none-any\.whl$", name)]
+    if compiled:
+        sys.exit(f"website: not pure Python: {', '.join(compiled)}")
+    return names
+
+
+def _pyodide(folder: Path) -> None:
+    """Copy what a browser needs of the npm package."""
+    package = ROOT / "website" / "node_modules" / "pyodide"
+    if not package.is_dir():
+        sys.exit("website: no pyodide here; run `npm ci` in website/, as `make site` does")
+    folder.mkdir()
+    for name in PYODIDE:
+        shutil.copyfile(package / name, folder / name)
+    shutil.copyfile(package / "README.md", folder / "README.md")

@@ -1,0 +1,25 @@
+// What Furo leaves open for keyboards and screen readers: code that scrolls takes the focus, captions have a level.
+for (const code of document.querySelectorAll("pre")) {
+  if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+}
+for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", "2");
+
+// The version switch: shown once versions.json of the site names more than one, as
+// [{"name": "0.2.0", "path": "0.2.0/"}, ...], each path below the folder that the sites stand in. Not from disk.
+const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+const select = document.getElementById("versions");
+if (select && location.protocol.startsWith("http")) {
+  fetch(new URL("versions.json", root))
+    .then((answer) => (answer.ok ? answer.json() : []))
+    .then((versions) => {
+      if (versions.length < 2) return;
+      const page = location.href.slice(root.href.length);
+      for (const { name, path } of versions) {
+        const to = new URL(path, new URL("..", root));
+        select.add(new Option(name, new URL(page, to).href, false, to.href === root.href));
+      }
+      select.hidden = false;
+      select.addEventListener("change", () => location.assign(select.value));
+    })
+    .catch(() => {});
+}
