@@ -65,11 +65,8 @@ vscode:
 	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm test && npm run package
 
 clean:
-<<<<<<< HEAD
 	rm -rf editors/vscode/node_modules editors/vscode/out editors/vscode/crondor.vsix
-=======
 	rm -rf website/node_modules
->>>>>>> site
 	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
