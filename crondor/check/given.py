@@ -31,6 +31,8 @@ AMOUNTS: Final = {
 
 _PLAIN: Final = re.compile(r'[-+]?\d+(\.\d+)?|(?i:true|false|undefined)|"[^"\\]*"')
 AMOUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)[ \t]*(?P<unit>[kmgt]b?)?", re.IGNORECASE)
+_UNITS: Final = {"": 0, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_DIGITS: Final = 15
 _HOLE: Final = re.compile(r"\{\w*\}")  # {name}, for Python's str.format to fill; a list of one name to ClassAds
 MOST: Final = 2000  # expressions of one description that are read
 LONGEST: Final = 20_000  # characters of one expression; what is longer was not written by a person
@@ -54,10 +56,11 @@ class GivenValue(NamedTuple):
 
 
 class GivenJob(NamedTuple):
-    """Equal jobs of one queue statement, and their values by lower-case name."""
+    """Equal jobs of one queue statement, their values by lower-case name, and how many they are."""
 
     values: Mapping[str, GivenValue]
     queue: Span | None
+    number: int = 1
 
     def first(self, *names: str) -> GivenValue | None:
         """Return the value of the first of some names that is set to something, None if none is."""
@@ -91,7 +94,7 @@ def _jobs(file: SubmitFile) -> Iterator[GivenJob]:
 
 def _job(group: JobGroup) -> GivenJob:
     values = {key: GivenValue(key, text.strip(), group.spans[key]) for key, text in group.values.items()}
-    return GivenJob(values, group.queue)
+    return GivenJob(values, group.queue, group.count)
 
 
 def is_expression(key: str) -> bool:
@@ -110,3 +113,15 @@ def is_plain(key: str, text: str) -> bool:
     if not text or (key in AMOUNTS and AMOUNT.fullmatch(text)) or _HOLE.fullmatch(text):
         return True
     return _PLAIN.fullmatch(text) is not None and not (text[0] == '"' and key in _CONDITIONS)
+
+
+def is_same(value: GivenValue, attribute: GivenValue) -> bool:
+    """Say whether a request and the attribute that is written out beside it are the same amount, or text."""
+    if value.text.lower() == attribute.text.lower():
+        return True
+    found = AMOUNT.fullmatch(value.text)
+    if found is None or not attribute.text.isdecimal() or len(attribute.text) > _DIGITS:
+        return False
+    base = AMOUNTS.get(value.key, 1)
+    unit = _UNITS[(found["unit"] or "")[:1].lower()] or base
+    return float(found["number"]) * unit == int(attribute.text) * base

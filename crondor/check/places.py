@@ -28,7 +28,7 @@ _IN_IMAGE: Final = frozenset(("docker", "container"))
 _FALSE: Final = frozenset(("false", "no", "f", "0", "n"))
 _MOST_NAMED: Final = 10_000
 _MOST: Final = 500  # names of one description that are looked for
-_MOST_NAMES: Final = 100  # of a folder in which a name like a missing one is looked for
+_MOST_NAMES: Final = 400  # of a folder in which a name like a missing one is looked for
 
 
 class NamedFile(NamedTuple):
@@ -59,7 +59,7 @@ class Places:
             if each.path not in known:
                 if len(known) >= _MOST:
                     break
-                known[each.path] = self._kind(each.path)
+                known[each.path] = self.kind(each.path)
             kind = known[each.path]
             if kind == "" and not any(each.path == other.path for other in self.missing):
                 self.missing.append(each)
@@ -74,9 +74,9 @@ class Places:
         like = [each for each in self._names[folder] if -1 <= len(each) - size <= 1 and _suffix(each) == suffix]
         close = (each for each in like if each.lower() == small or one_slip(each.lower(), small))
         kind = "folder" if named.is_folder else "file"
-        return next((each for each in close if self._kind(f"{folder}{slash}{each}") == kind), None)
+        return next((each for each in close if self.kind(f"{folder}{slash}{each}") == kind), None)
 
-    def _kind(self, path: str) -> str | None:
+    def kind(self, path: str) -> str | None:
         """Return what a path leads to, nothing where nothing is there; None where crondor may not look."""
         try:
             return self._files.kind(path) if self._files is not None else None
@@ -131,7 +131,8 @@ def _program(job: GivenJob) -> Iterator[NamedFile]:
     kind = universe.text.lower() if universe is not None else ""
     if value is None or not _is_path(value.text) or job.first("shell") is not None or kind in _NO_PROGRAM:
         return
-    if _says_no(job.values, "transfer_executable") or (kind == "grid" and job.first("grid_resource") is None):
+    transfer = job.first("transfer_executable", "transferexecutable")
+    if (transfer is not None and transfer.text[0] in "fF") or (kind == "grid" and job.first("grid_resource") is None):
         return
     resource = job.first("grid_resource")
     if resource is not None and resource.text.lower().startswith(("ec2", "gce", "azure")):
