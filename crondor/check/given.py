@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
@@ -78,6 +78,14 @@ class GivenValues:
             for value in job.values.values():
                 seen.setdefault((value.key, value.text, value.span.start), value)
         self.all = tuple(seen.values())
+        self._named: dict[str, list[GivenValue]] = {}
+        for value in self.all:
+            self._named.setdefault(value.key, []).append(value)
+
+    def of(self, names: Iterable[str]) -> Iterator[GivenValue]:
+        """Yield the values of some lower-case names, in the order of the names."""
+        for name in names:
+            yield from self._named.get(name, ())
 
 
 def _jobs(file: SubmitFile) -> Iterator[GivenJob]:

@@ -13,7 +13,7 @@ from crondor.diagnostics import Severity
 
 _STRING: Final = re.compile(r'"[^"\\]*"')
 _TRUE: Final = re.compile(r"[( ]*true[) ]*", re.IGNORECASE)
-_RANKS: Final = frozenset(("rank", "my.rank", "preferences"))
+_RANKS: Final = ("rank", "my.rank", "preferences")
 
 
 @rule(
@@ -21,11 +21,12 @@ _RANKS: Final = frozenset(("rank", "my.rank", "preferences"))
 )
 def no_condition(file: CheckedFile) -> Iterator[RuleHit]:
     """condor_submit takes any expression; what comes of it is neither true nor false, nor a number."""
-    for value in file.given.all:
-        if value.key in CONDITIONS and _STRING.fullmatch(value.text):
+    for value in file.given.of(CONDITIONS):
+        if _STRING.fullmatch(value.text):
             message = f"{value.text} is a string, which is neither true nor false: the condition is an error"
             yield RuleHit(message, value.span, "write a condition, such as ExitCode == 2")
-        elif value.key in _RANKS and _STRING.fullmatch(value.text):
+    for value in file.given.of(_RANKS):
+        if _STRING.fullmatch(value.text):
             message = f"{value.text} is a string, and a rank is a number: all machines are liked alike"
             yield RuleHit(message, value.span, "write the expression without quotes")
     if any(each.value.key in CONDITIONS for each in file.written):
@@ -50,7 +51,7 @@ def out_of_reach(file: CheckedFile) -> Iterator[RuleHit]:
 @rule("CRN558", "always-released", Severity.WARNING, "a job that is released whatever it is held for", most=MANY)
 def always_released(file: CheckedFile) -> Iterator[RuleHit]:
     """What is wrong with the job is still wrong after the release: it is held and released again, without an end."""
-    for value in file.given.all:
-        if value.key in RELEASE and _TRUE.fullmatch(value.text):
+    for value in file.given.of(RELEASE):
+        if _TRUE.fullmatch(value.text):
             message = "whatever the job is held for, it is released at once: a fault that stays makes that a loop"
             yield RuleHit(message, value.span, "name the reason and an end: HoldReasonCode == 20, NumJobStarts < 5")
