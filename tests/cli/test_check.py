@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -129,6 +130,16 @@ def test_a_directory_stands_for_its_submit_files(write: Write, tmp_path: Path) -
         write(*SIXTY, name=name)
     names = [file["name"] for file in check("--format", "json", str(tmp_path)).data["files"]]
     assert names == [str(tmp_path / "a.sub"), str(tmp_path / "deep/b.submit")]
+
+
+def test_a_pipe_below_a_directory_is_passed_over(write: Write, tmp_path: Path) -> None:
+    """Nobody waits for whoever may write into it; a link that leads nowhere is said."""
+    path = write(*SIXTY, name="b.sub")
+    os.mkfifo(tmp_path / "a.sub")
+    (tmp_path / "c.sub").symlink_to(tmp_path / "nowhere")
+    result = check("--format", "json", str(tmp_path))
+    assert [file["name"] for file in result.data["files"]] == [path]
+    assert "c.sub" in result.err
 
 
 def test_a_pattern_that_no_shell_expanded(write: Write, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from crondor import CronSpec, Recurrence
+from crondor.classad import regexp
 from website.play import engine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,6 +119,7 @@ def test_routes_are_explained_and_applied() -> None:
 
 def test_a_missing_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the browser, where there is no pcre2."""
+    regexp._library.cache_clear()  # another test may have loaded it
     monkeypatch.setitem(sys.modules, "pcre2", None)
     config = 'JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS regexp("^unseen[0-9]x", Owner)\n'
     jobs = 'ClusterId = 1\nProcId = 0\nOwner = "alice"\nJobStatus = 1\nJobUniverse = 5\n'

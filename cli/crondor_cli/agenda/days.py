@@ -12,7 +12,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor_cli.agenda.collisions import Collision, Strand, collisions
 from crondor_cli.agenda.span import AgendaSpan, Day, Hour
-from crondor_cli.agenda.starts import Tally, bits_of, first_start, members, starts
+from crondor_cli.agenda.starts import Tally, admitted, bits_of, first_start, members, starts
 from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
 from crondor_cli.common.preview import placed, too_late
 from crondor_cli.common.progress import PROGRESS
@@ -65,7 +65,7 @@ class Agenda:
         self.entries: list[AgendaEntry] = []
         self.invalid: list[tuple[str, int | None]] = []  # file, and line of the queue statement where it is one job
         self.findings: list[Diagnostic] = []
-        self._strands: dict[CronSpec | int | str, Strand] = {}
+        self._strands: dict[tuple[CronSpec | int | str, str], Strand] = {}
         self._tally = Tally()
 
     def read(self, requests: Iterable[tuple[str, ScheduleRequest]]) -> None:
@@ -92,7 +92,7 @@ class Agenda:
             self.findings.append(Diagnostic("schedule-never", "the schedule has no run in these days or later"))
             self.invalid.append((asked.text, None))
             return
-        strand = self._strands[asked.text] = Strand(bits_of(span, asked.between(span.start - 1, span.end - 1)))
+        strand = self._strands[asked.text, ""] = Strand(bits_of(span, asked.between(span.start - 1, span.end - 1)))
         strand.jobs.append(len(self.entries))
         job = Job(asked.text, None, 1, {}, {}, request)
         # What only `next` and `explain` show of a job is that of one that starts once.
@@ -123,9 +123,12 @@ class Agenda:
             self.invalid.append((job.name, job.line))
             return
         self.findings += late
-        key = schedule.spec if schedule.spec is not None else first
+        may_match = None if schedule.spec is None else job.admission()
+        clause = "" if may_match is None else job.requirements
+        key = (schedule.spec if schedule.spec is not None else first, clause)
         if key not in self._strands:
-            self._strands[key] = Strand(starts(schedule, first, self.span))
+            bits = starts(schedule, first, self.span)
+            self._strands[key] = Strand(bits if may_match is None else admitted(bits, self.span, may_match))
         strand = self._strands[key]
         strand.jobs.append(len(self.entries))
         if job.count > 1:

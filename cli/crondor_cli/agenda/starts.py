@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, takewhile
 
 from crondor.calendar import EPOCH_ORDINAL
@@ -12,6 +12,7 @@ from crondor.spec import Dialect
 from crondor_cli.agenda.span import AgendaSpan
 
 _DAY_BYTES = 1440 // 8
+_MOST_TRIED = 20_000  # starts, one by one
 
 
 def first_start(schedule: JobSchedule, span: AgendaSpan, now: int) -> int:
@@ -59,6 +60,13 @@ def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
                 span, recurrence.between(max(first.start, span.start) - 1, min(some[-1].end, span.end) - 1)
             )
     return found
+
+
+def admitted(bits: int, span: AgendaSpan, may_match: Callable[[int], bool]) -> int:
+    """Return the starts at which a job's requirements let it match; of very many only the first are tried."""
+    numbers = list(members(bits))
+    kept = sum(1 << number for number in numbers[:_MOST_TRIED] if may_match(span.instant(number)))
+    return kept | sum(1 << number for number in numbers[_MOST_TRIED:])
 
 
 def bits_of(span: AgendaSpan, instants: Iterable[int]) -> int:

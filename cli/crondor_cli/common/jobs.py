@@ -44,6 +44,25 @@ class ReadSchedule(NamedTuple):
         return self.schedule.spec if self.schedule is not None else None
 
 
+def admission_of(requirements: str, clock: Clock) -> Callable[[int], bool] | None:
+    """Return a test whether requirements let a DeferralTime match, None where they let all; errors count as yes."""
+    if not requirements:
+        return None
+    from crondor.job.expressions import admission  # noqa: PLC0415 - the engine takes 17 ms, and few requirements speak of the time
+
+    may_match = admission(requirements, clock.zone)
+    if may_match is None:
+        return None
+
+    def matches(time: int) -> bool:
+        try:
+            return may_match(time)
+        except CrondorError:
+            return True
+
+    return matches
+
+
 class Job:
     """Equal jobs of a file, or one schedule from the command line, and how to read it in a dialect."""
 
@@ -106,21 +125,7 @@ class Job:
 
     def admission(self) -> Callable[[int], bool] | None:
         """Return a test whether the job's requirements let a DeferralTime match, None where they let all."""
-        if not self.requirements:
-            return None
-        from crondor.job.expressions import admission  # noqa: PLC0415 - the engine takes 17 ms, and few requirements speak of the time
-
-        may_match = admission(self.requirements, self.clock.zone)
-        if may_match is None:
-            return None
-
-        def matches(time: int) -> bool:
-            try:
-                return may_match(time)
-            except CrondorError:
-                return True
-
-        return matches
+        return admission_of(self.requirements, self.clock)
 
     def _traced(self, fault: Diagnostic) -> Diagnostic:
         """Say which macros a value with a fault was made of."""

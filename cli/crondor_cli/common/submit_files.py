@@ -72,10 +72,14 @@ def _expand(name: str) -> Iterator[str]:
 
 
 def below(folder: str) -> Iterator[str]:
-    """Yield the submit files below a folder; hidden folders are passed over, links to folders not followed."""
+    """Yield the submit files below a folder; hidden folders are passed over, links to folders not followed.
+
+    So is what is neither a file nor a broken link: opening a pipe, for one, would wait for whoever writes into it.
+    """
     for at, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(at, name) for name in sorted(files) if name.endswith(SUFFIXES))
+        paths = (os.path.join(at, name) for name in sorted(files) if name.endswith(SUFFIXES))
+        yield from (path for path in paths if os.path.isfile(path) or not os.path.exists(path))
 
 
 def _usage(message: str) -> click.UsageError:

@@ -14,6 +14,7 @@ from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
 from crondor.source import Source
 from crondor_cli.common.options import Clock
+from crondor_cli.common.preview import MOST_KEPT_OUT
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.crontab.jobs import ExportJob
@@ -73,7 +74,7 @@ def _events(
 ) -> tuple[list[CalendarEvent], tuple[Diagnostic, ...]]:
     recurrence = job.schedule.recurrence
     try:
-        if rrule and recurrence is not None:
+        if rrule and recurrence is not None and job.may_match is None:
             return [_repeated(job, recurrence, now, count, end)], ()
         return list(_single(job, now, count or _RUNS, end)), ()
     except CrondorError as error:
@@ -94,7 +95,9 @@ def _single(job: ExportJob, now: int, count: int, end: int | None) -> Iterator[C
     if schedule.recurrence is None:
         runs = iter([schedule.next(now)])
     else:
-        runs = (schedule.deferral(time, now) for time in schedule.recurrence.upcoming(now))
+        may_match = job.may_match
+        times = islice(schedule.recurrence.upcoming(now), count + MOST_KEPT_OUT)
+        runs = (schedule.deferral(time, now) for time in times if may_match is None or may_match(int(time)))
     within = takewhile(lambda run: end is None or run.time <= end, runs)
     for run in islice(within, count):
         if run.time > now:

@@ -14,7 +14,7 @@ from crondor.source import Span
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile
 from crondor.zones import Policy
-from crondor_cli.common.jobs import ScheduleRequest
+from crondor_cli.common.jobs import ScheduleRequest, admission_of
 from crondor_cli.common.options import Clock
 from crondor_cli.common.progress import PROGRESS
 
@@ -34,6 +34,7 @@ _LEFT_OUT = {
     "my.requirements": "a crontab has none, and those of a job may keep it from some of its times",
 }
 _SCHEDULING = frozenset(COMMANDS)
+_REQUIREMENTS = "requirements"
 _Value = TypeVar("_Value")
 
 
@@ -47,7 +48,10 @@ class ScheduleOptions(NamedTuple):
 
 
 class ExportJob(NamedTuple):
-    """Equal jobs: their schedule, what they run (None: not known), the line they are queued at, and their values."""
+    """Equal jobs: their schedule, what they run (None: not known), the line they are queued at, and their values.
+
+    ``may_match`` says whether their requirements let a DeferralTime match, None where they let all.
+    """
 
     name: str
     jobs: int
@@ -55,6 +59,7 @@ class ExportJob(NamedTuple):
     program: JobProgram | None
     place: Span | None
     values: Mapping[str, str]
+    may_match: Callable[[int], bool] | None = None
 
 
 def jobs_of(
@@ -80,7 +85,11 @@ def jobs_of(
             message = "the job has no cron field and no deferral_time: there is no schedule to export"
             findings.append(Diagnostic("not-deferred", message, Severity.NOTE, place))
             continue
-        found.append(ExportJob(name, count, schedule, program, place, values))
+        found.append(
+            ExportJob(
+                name, count, schedule, program, place, values, admission_of(values.get(_REQUIREMENTS, ""), asked.clock)
+            )
+        )
     return found, list(dict.fromkeys(findings))
 
 
@@ -98,7 +107,7 @@ def _of_files(
     for path in PROGRESS.counted(request.paths, "reading", "files"):
         try:
             file = request.read(path)
-            made = list(_merged(file, (*COMMANDS, *(() if is_given else _PROGRAM))))
+            made = list(_merged(file, (*COMMANDS, _REQUIREMENTS, *(() if is_given else _PROGRAM))))
         except CrondorError as error:
             if len(request.paths) == 1:
                 raise
