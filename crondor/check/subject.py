@@ -66,8 +66,7 @@ _FEWEST_JOBS = 600
 _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "file-outside"))  # lines, not only jobs
 
 
-@dataclass(frozen=True)
-class CheckSettings:
+class CheckSettings(NamedTuple):
     """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
 
     ``files``: whether to look if the files are there that a description names, below the folders it may read from.
@@ -84,8 +83,7 @@ class CheckSettings:
     target: Release = NEWEST
 
 
-@dataclass(frozen=True)
-class CheckedSchedule:
+class CheckedSchedule(NamedTuple):
     """A job's schedule in one dialect, or the error that refuses it."""
 
     schedule: JobSchedule | None
@@ -130,7 +128,7 @@ class FieldValues(NamedTuple):
     queue: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckedJob:
     """Equal jobs of one queue statement; ``group`` has the values of NAMES and their places."""
 
@@ -286,7 +284,7 @@ class CheckedJob:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckedFile:
     """One submit description: what it says, or the errors that make it unreadable, and its jobs in groups."""
 
@@ -294,7 +292,7 @@ class CheckedFile:
     settings: CheckSettings
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
-    effort: CheckEffort = field(default_factory=CheckEffort, compare=False)
+    effort: CheckEffort = field(default_factory=CheckEffort)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
