@@ -20,7 +20,9 @@ MATCHING: Final = frozenset(("requirements", "my.requirements", "rank", "my.rank
 """Those that see the machine's ad beside the job's."""
 
 _CONDITIONS: Final = frozenset(("requirements", "my.requirements"))
-_OF_GPUS: Final = frozenset(("require_gpus",))  # asks the ad of a GPU
+OF_GPUS: Final = ("require_gpus", "requiregpus", "my.requiregpus")
+"""Asked of the ad of each GPU, which has its properties and nothing else."""
+
 AMOUNTS: Final = {
     "request_memory": 1024 * 1024,
     "requestmemory": 1024 * 1024,
@@ -110,7 +112,7 @@ def is_expression(key: str) -> bool:
     if key.startswith("my.") or key in AMOUNTS:
         return True
     command = submit_commands().get(key)
-    return command is not None and command.type is CommandType.EXPRESSION and command.name not in _OF_GPUS
+    return command is not None and command.type is CommandType.EXPRESSION and command.name not in OF_GPUS
 
 
 def is_plain(key: str, text: str) -> bool:

@@ -16,6 +16,7 @@ from crondor.knowledge import (
     AttributeTable,
     AttributeType,
     classad_functions,
+    gpu_properties,
     job_attributes,
     machine_attributes,
 )
@@ -60,12 +61,23 @@ def misspelt(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
             continue
         near = meant(node.name)
         if near is not None:
-            place = each.place(node)
-            if each.value.is_literal:
-                place = place.part(len(place.text) - len(node.name))
-            fix = _renaming(file, place, node.name, near.name)
             message = f"neither jobs nor machines have an attribute {node.name}: it is undefined"
-            yield RuleHit(message, place, f"did you mean {near.name}?", fix)
+            yield _slip(file, each, node, near.name, message)
+
+
+def misspelt_property(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
+    """Yield the properties that no GPU has and whose names are one slip from one that GPUs have."""
+    for node in references(each.tree) if each.tree is not None else ():
+        near = gpu_properties().near(node.name) if len(node.name) >= _SHORTEST else []
+        if len(near) == 1 and node.name not in gpu_properties() and not is_known(node.name, file.own_attributes):
+            yield _slip(file, each, node, near[0].name, f"GPUs have no property {node.name}: it is undefined")
+
+
+def _slip(file: CheckedFile, each: WrittenExpression, node: Reference, name: str, message: str) -> RuleHit:
+    place = each.place(node)
+    if each.value.is_literal:
+        place = place.part(len(place.text) - len(node.name))
+    return RuleHit(message, place, f"did you mean {name}?", _renaming(file, place, node.name, name))
 
 
 def functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:

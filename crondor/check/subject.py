@@ -66,7 +66,8 @@ _FEWEST_JOBS = 600
 _HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "file-outside"))  # lines, not only jobs
 
 
-class CheckSettings(NamedTuple):
+@dataclass(frozen=True)
+class CheckSettings:
     """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
 
     ``files``: whether to look if the files are there that a description names, below the folders it may read from.

@@ -1,4 +1,4 @@
-"""The attributes that job and machine ads have, by name (HTCondor: condor_attributes.h and the manual)."""
+"""The attributes that job and machine ads have, and GPUs, by name (HTCondor: condor_attributes.h and the manual)."""
 
 from __future__ import annotations
 
@@ -108,6 +108,12 @@ def job_attributes() -> AttributeTable:
 def machine_attributes() -> AttributeTable:
     """Return the attributes that the ad of a machine's slot may have."""
     return AttributeTable(lines("machine_attributes.txt"))
+
+
+@cache
+def gpu_properties() -> AttributeTable:
+    """Return the properties of a GPU, which are the ad that ``require_gpus`` is evaluated in."""
+    return AttributeTable(lines("gpu_properties.txt"))
 
 
 @cache

@@ -63,6 +63,7 @@ TAKEN = [
     ("CRN586", ("arguments = in.txt 2>&1",), "2>&1"),
     ("CRN586", ('arguments = "in.txt | sort"',), "|"),
     ("CRN586", ("arguments = a && b",), "&&"),
+    ("CRN552", ("request_gpus = 1", 'require_gpus = Capabilty >= 8.0 && DeviceUuid != "x"'), "Capabilty"),
     ("CRN593", ("arguments = --alpha \\", "log = job.log"), "\\"),
 ]
 SOUND = (
@@ -88,6 +89,7 @@ SOUND = (
     ("on_exit_remove = ExitCode == 0 || NumJobStarts > 3", "periodic_remove = false"),
     ("+Wanted = true", "periodic_hold = Wanted"),
     ("max_retries = 3", "retry_until = 2"),
+    ("request_gpus = 1", "require_gpus = GlobalMemoryMb >= 8000 && OurOwnThing == 3"),
     ("rank = Memory", "periodic_remove = JobStatus == 5 && time() - EnteredCurrentStatus > 600"),
     ("leave_in_queue = true", "periodic_remove = JobStatus == 4 && time() - CompletionDate > 600"),
     ("universe = scheduler", "on_exit_hold = ExitStatus != 0"),
@@ -97,7 +99,7 @@ SOUND = (
     ("arguments = --alpha \\", "  --queue \\", "  log=job.log"),
     ("output = a.out", "error = a.out"),
 )
-OURS = {code for code, _, _ in TAKEN} | {"CRN574", "CRN575"}
+OURS = {code for code, _, _ in TAKEN} | {"CRN574", "CRN575", "CRN576"}
 RECORDED = Path(__file__).with_name("taken.jsonl")  # condor_submit -dry-run of 25.14, and of 23.9.6
 
 
@@ -194,6 +196,12 @@ def test_an_if_that_is_open_is_shown_where_it_begins() -> None:
     """Not at the queue statement that ends it."""
     lines = ("if defined A", "x = 1", "endif", "if defined DEBUG", "arguments = a", "else", "arguments = b")
     assert places("CRN013", *lines) == ["if defined DEBUG"]
+
+
+@pytest.mark.parametrize(("lines", "place"), [((), "java"), (("arguments =",), "")])
+def test_a_java_job_without_a_class(lines: tuple[str, ...], place: str) -> None:
+    """It is shown at its arguments, or at the universe where it has none: that line asks for them."""
+    assert places("CRN017", "universe = java", "executable = Main.class", *lines) == [place]
 
 
 def executable(folder: Path, text: str, *, settings: CheckSettings = SETTINGS) -> list[Finding]:

@@ -69,6 +69,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     files.pattern,
     files.same_file,
     files.with_arguments,
+    files.not_executable,
     quoting.comment_behind,
     quoting.literal_quotes,
     quoting.environment_joined,

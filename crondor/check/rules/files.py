@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor.check.given import GivenValue
-from crondor.check.places import EXECUTABLE, FILE_LISTS, JOB_FOLDER, OUTPUT_LISTS, PROGRAM, NamedFile, Places, items_of
+from crondor.check.places import (
+    EXECUTABLE,
+    FILE_LISTS,
+    JOB_FOLDER,
+    OUTPUT_LISTS,
+    PROGRAM,
+    PROXY,
+    NamedFile,
+    Places,
+    is_in_place,
+    items_of,
+)
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
@@ -88,6 +99,21 @@ def with_arguments(file: CheckedFile) -> Iterator[RuleHit]:
             )
 
 
+@rule("CRN576", "not-executable", Severity.WARNING, "a program on the access point that may not be executed", most=MANY)
+def not_executable(file: CheckedFile) -> Iterator[RuleHit]:
+    """What is transferred is made executable on its machine; what is started where it lies is not."""
+    places: Places | None = file.places
+    told: set[Span] = set()
+    for job in file.given.jobs if places is not None else ():
+        value = job.first(*EXECUTABLE)
+        if value is None or value.span in told or job.first("shell") is not None or not is_in_place(job):
+            continue
+        told.add(value.span)
+        if places is not None and places.is_executable(value.text) is False:
+            message = f"{value.text} is started where it lies, and nobody may execute it: the job is held (code 6)"
+            yield RuleHit(message, value.span, f"chmod +x {value.text}")
+
+
 def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
     """Yield what is missing; where nothing is there the description is not at home, and one note says so."""
     places = file.places
@@ -102,7 +128,7 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
         close = near.get(each)
         if close is None and not places.is_at_home:
             continue
-        is_refused = each.role in {PROGRAM, JOB_FOLDER}
+        is_refused = each.role in {PROGRAM, PROXY, JOB_FOLDER}
         then = "condor_submit refuses the job" if is_refused else "the job will be held"
         message = f"{each.name}, {each.role}, is not there: {then}"
         yield RuleHit(
@@ -110,7 +136,7 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
             each.span,
             f"did you mean {close}?" if close else _help(each),
             _renamed(each, close, file),
-            Severity.ERROR if is_refused else None,
+            Severity.ERROR if is_refused and each.role != PROXY else None,  # a proxy is kept in no repository
         )
     others = [each for each in missing if near.get(each) is None]
     if others and not places.is_at_home:
