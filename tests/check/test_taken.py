@@ -94,6 +94,8 @@ SOUND = (
     ("leave_in_queue = true", "periodic_remove = JobStatus == 4 && time() - CompletionDate > 600"),
     ("universe = scheduler", "on_exit_hold = ExitStatus != 0"),
     ("periodic_release = HoldReasonCode == 13 && NumJobStarts < 5",),
+    (r"arguments = a \"& >/dev/null |echo -a |b",),
+    ('arguments = "a ""b > c"" d"',),
     ("arguments = \"'say \u201cyes\u201d' don\u2019t\"",),
     ("arguments = --cut 5 > 3 --pt >= 20 a>b x->y <tag> '>' '|'",),
     ("arguments = --alpha \\", "  --queue \\", "  log=job.log"),

@@ -30,7 +30,13 @@ _MOST_COMPARED: Final = 8  # missing names for which a similar one is looked for
 _WORD: Final = re.compile(r"[\w./~+:@-]*[\w/]")
 _SUFFIX: Final = re.compile(r"\w\.\w+$|/")
 _STREAMS: Final = (("output", "stdout"), ("error", "stderr"))
-_SENT_ELSEWHERE: Final = ("output_destination", "outputdestination", "append_files")
+_SENT_ELSEWHERE: Final = (
+    "output_destination",
+    "outputdestination",
+    "output_directory",
+    "outputdirectory",
+    "append_files",
+)
 _NOWHERE: Final = frozenset(("/dev/null", "nul"))
 _NO_NAME: Final = re.compile(r"[\\\"'$]|://")
 _MAGIC: Final = re.compile(r"[*?]")

@@ -139,7 +139,10 @@ def redirection(file: CheckedFile) -> Iterator[RuleHit]:
 def _redirected(value: GivenValue) -> RuleHit | None:
     text = _SINGLE.sub(lambda found: "x" * len(found[0]), value.text)
     words = list(_WORD.finditer(text))
+    quote = '""' if text.startswith('"') else '\\"'  # as the program gets it, in the new syntax and in the old
     for at, found in enumerate(words):
+        if text.count(quote, 1, found.start()) % 2:  # a shell would take it for a part of what is quoted
+            continue
         following = words[at + 1][0] if at + 1 < len(words) else ""
         word, is_operand = found[0], bool(following) and _NUMBER.fullmatch(following.rstrip('"')) is None
         is_into = _INTO.fullmatch(word.rstrip('"')) is not None and (word[-1] not in ">&" or is_operand)
