@@ -78,6 +78,7 @@ SOUND = (
     ("periodic_hold = MemoryUsage > 5", 'periodic_hold_reason = "x"', "periodic_hold_subcode = 3"),
     ("+PeriodicHold = MemoryUsage > 5", 'periodic_hold_reason = "x"'),
     ("notify_user = ada@example.org", "notification = Error"),
+    ("universe = local", "request_gpus = 0"),
     ("universe = local", "request_memory = 1GB", "request_cpus = 1", "request_disk = 1GB"),
     ("request_memory = 2GB", "+RequestMemory = 2048"),
     ("request_cpus = 2", "+RequestCpus = 2"),

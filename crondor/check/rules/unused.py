@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -36,6 +37,7 @@ _NEEDS: Final = {
     **{f"<name>_oauth_{kind}": "use_oauth_services" for kind in ("permissions", "resource", "options")},
 }
 _EVERYWHERE: Final = frozenset(("request_cpus", "request_memory", "request_disk"))
+_NONE: Final = re.compile(r'-[\d.]+|\+?0*\.?0*|""')  # SubmitHash::SetRequirements: numbers up to 0, empty strings
 _SHELL: Final = "shell"
 _UNDER_SHELL: Final = ("executable", "transfer_executable")
 _OF_TOOLS: Final = "tool_daemon_"
@@ -172,7 +174,7 @@ def odd_resource(file: CheckedFile) -> Iterator[RuleHit]:
     """Whatever follows request_ is a resource to condor_submit; a misspelt one matches no machine: the job waits."""
     if file.submit is None:
         return
-    yield from _at_home(file.submit)
+    yield from _at_home(file, file.submit)
     for key in file.submit.keys:
         if not key.startswith(REQUEST) or key in REQUESTS or submit_commands().is_one(key):
             continue
@@ -183,9 +185,13 @@ def odd_resource(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(message, span, f"did you mean {meant}?", _fix(file, span, meant))
 
 
-def _at_home(submit: SubmitFile) -> Iterator[RuleHit]:
-    """Yield what a job asks for of the access point, whose ad has neither GPUs nor resources of a pool's own."""
-    asked = [key for key in submit.keys if key.startswith(REQUEST) and key not in _EVERYWHERE]
+def _at_home(file: CheckedFile, submit: SubmitFile) -> Iterator[RuleHit]:
+    """Yield what a job asks for of the access point, whose ad has neither GPUs nor resources of a pool's own.
+
+    A request for none of them adds nothing to the requirements.
+    """
+    names = [key for key in submit.keys if key.startswith(REQUEST) and key not in _EVERYWHERE]
+    asked = [key for key in names if not all(_NONE.fullmatch(value.text) for value in file.given.of((key,)))]
     keys = [key for key in asked if submit_commands().is_one(key) or meant_request(key) is None]
     universes = universes_of(submit) if keys else ()
     if set(universes).isdisjoint(AT_HOME):
