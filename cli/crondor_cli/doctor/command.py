@@ -88,7 +88,7 @@ def _here_rows(here: Installed, clock: Clock) -> Iterator[list[str]]:
     yield ["zone", f"{clock.zone_name}{' (--tz)' if clock.is_given else ''}"]
     yield ["HTCondor's configuration", _configuration() or "none is found"]
     for each in here.extras:
-        said = each.version or f"not installed: pip install 'crondor[{each.extra}]'"
+        said = each.version or f"not installed (in a clone: pip install '.[{each.extra}]')"
         yield [f"{each.package} [{each.extra}]", said]
 
 

@@ -37,7 +37,7 @@ class Installed(NamedTuple):
         real = os.path.realpath(sys.prefix)
         if real.startswith(_HOMES):
             message = f"this Python environment is in a home folder ({real}), which the user of a service cannot read"
-            hint = "for a service install crondor below /opt or /usr/local: python3 -m venv /opt/crondor"
+            hint = "for a service make the environment below /opt or /usr/local: python3 -m venv /opt/crondor"
             yield Diagnostic("doctor-home", message, Severity.NOTE, help=hint)
 
 
