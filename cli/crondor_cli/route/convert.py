@@ -98,8 +98,9 @@ def command(
         show(_merged(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
         if not faithful and tried.jobs:
-            same = f"{tried.different} differ" if tried.different else "no difference"
-            say(f"tried with {plural(tried.jobs, 'made job')}, through the old routes and the new: {same}", err=True)
+            differences = plural(len(tried.diagnostics), "difference") if tried.diagnostics else "no difference"
+            jobs = plural(tried.jobs, "made job")
+            say(f"tried with {jobs}, through the old routes and the new: {differences}", err=True)
     raise click.exceptions.Exit(int(has_error(found)))
 
 
@@ -119,7 +120,7 @@ def _converted(
     read = partial(read_legacy, configuration, files=files, run=run, without_generated=is_entrypoint)
     table = convert_table(read(macros=Macros.KEPT), READ_BY_TRANSFORMS if is_entrypoint else ())
     if not table.routes and not table.transforms:
-        return table, Verified(0, 0, ())
+        return table, Verified(0, ())
     return table, verify(read(), table)
 
 
@@ -190,7 +191,7 @@ def _json(table: NewTable, found: Iterable[Diagnostic], tried: Verified) -> str:
             for each in table.transforms
         ],
         "names": list(table.names),
-        "verified": {"jobs": tried.jobs, "different": tried.different},
+        "verified": {"jobs": tried.jobs, "differences": len(tried.diagnostics)},
         "macros": dict(table.macros),
         "diagnostics": [
             {
