@@ -19,7 +19,8 @@ from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_t
 from crondor.router.legacy.table import ENTRIES_CMD, Runner
 from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.common.columns import plural
-from crondor_cli.common.config_files import ConfigFiles, files_below
+from crondor_cli.common.config_files import files_below
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
