@@ -164,6 +164,11 @@ def test_what_an_entrypoint_ships_is_meant(route: str) -> None:
     assert warned(_AROUND + route) == []
 
 
+def test_an_entrypoint_without_routes_lacks_those_alone() -> None:
+    """What its transforms read of them, they will define."""
+    assert warned(_AROUND) == ["CRN607"]
+
+
 @pytest.mark.parametrize(
     ("was", "now", "code"),
     [
