@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 from pathlib import Path
 from random import Random
@@ -18,9 +17,9 @@ from crondor.compile.writing.distance import Timing, spacing
 from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.wish import CannotCompile, Compiled, Wish
 from crondor.zones import zone_of
-from tests.cli.running import crondor
 from tests.compile.cases import KINDS, ZONES
-from tests.compile.compiled import DAY, START, trial, tried
+from tests.compile.compiled import DAY, START, Trial, trial, tried
+from tests.compile.simulated import simulated
 
 USUAL = Timing()
 
@@ -212,21 +211,25 @@ def test_whole_days_are_evaluated_as_each_minute_is(text: str) -> None:
         assert clause.minutes(day, 0b1010) == each & 0b1010
 
 
-@pytest.mark.parametrize(
-    "text", ["last Friday of the month at 18:00", "every 3 days at 06:00", "0 7 * * 1-5 except 2020-12-24..2021-01-06"]
-)
-def test_a_simulated_pool_starts_the_wanted_runs(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To the second, and no other."""
-    monkeypatch.chdir(tmp_path)
-    (job,) = compiled(text).jobs
-    lines = [f"{name} = {value}" for name, value in job.commands.items()]
-    Path("job.sub").write_text("\n".join(["executable = /bin/true", "on_exit_remove = false", *lines, "queue", ""]))
-    result = crondor(
-        "simulate", "job.sub", "--now", str(START), "--tz", "UTC", "--days", "70", "--no-advice", "--log", "log"
-    )
-    assert "Traceback" not in result.err
-    started = re.findall(r"^001 \S+ (\S+ \S+) ", Path("log").read_text(), re.MULTILINE)
-    schedule = read_schedule(text, zone="UTC", start=START)
-    wanted = list(schedule.between(START, START + 70 * DAY))
-    assert wanted
-    assert started == [f"{zone_of('UTC').moment(time):%Y-%m-%d %H:%M:%S}" for time in wanted]
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_simulated_pool_starts_the_wanted_runs(kind: str, number: int, tmp_path: Path) -> None:
+    """To the second and no other, around a change of the submit host's clock."""
+    dice = Random(f"simulated {kind} {number}")  # noqa: S311 - test data
+    found = None
+    while found is None:
+        each = trial(kind, dice.randrange(10_000), 700)
+        done = each.compiled()
+        found = simulated(each, done, dice, tmp_path) if isinstance(done, Compiled) else None
+    assert found.started == found.wanted, each
+
+
+def test_a_simulated_pool_shares_a_schedule_among_jobs(tmp_path: Path) -> None:
+    """Each of them starts its own part, every minute from hour to hour."""
+    each = Trial("every 5 minutes except 2020-12-02T10:00..2020-12-02T14:00", "UTC", "UTC", Timing(), 30, local=False)
+    done = each.compiled()
+    assert isinstance(done, Compiled)
+    found = simulated(each, done, Random(1), tmp_path)  # noqa: S311 - which time is simulated
+    assert found is not None
+    assert len(done.jobs) > 1
+    assert found.started == found.wanted
