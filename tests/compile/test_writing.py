@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from crondor.classad import AdValue, Context, Expression
 from crondor.compile.text import read_schedule
 from crondor.compile.writing.compiler import LONGEST_CLAUSE, compile_schedule
-from crondor.compile.writing.distance import Timing, spacing
+from crondor.compile.writing.distance import Timing, spacing, spoiled
 from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.wish import CannotCompile, Compiled, Wish
 from crondor.zones import zone_of
@@ -129,6 +129,67 @@ def test_the_nearest_comes_with_what_differs() -> None:
     assert found.reasons
     assert len(found.proof.lost) == 20
     assert not found.proof.wrong
+
+
+def test_the_nearest_of_times_too_near_loses_no_other_than_it_says(tmp_path: Path) -> None:
+    """With a window of two days: what the schedd may jump over is listed, and a pool starts the others."""
+    text = "every 20 minutes except 2020-12-02T10:00..2020-12-02T14:00"
+    timing = Timing(window=2 * DAY, prep_time=60)
+    found = compiled(text, timing=timing, days=30, approximate=True)
+    assert not found.exact
+    assert found.reasons[0].startswith("a time that must pass by unused lies 1200 s before a wanted one")
+    assert found.spoiled
+    run = simulated(Trial(text, "UTC", "UTC", timing, 30, local=False), found, Random(1), tmp_path)  # noqa: S311 - any
+    assert run is not None
+    risky = {f"{zone_of('UTC').moment(time):%Y-%m-%d %H:%M:%S}" for time in found.spoiled}
+    assert set(run.started) <= set(run.wanted)
+    assert set(run.wanted) - set(run.started) <= risky
+
+
+def test_the_nearest_of_a_clause_too_long_ends_sooner() -> None:
+    """It is exact as far as it reaches, and what is wanted after that is listed."""
+    dice = Random(7)  # noqa: S311 - test data
+    days = sorted(dice.sample(range(1800), 800))
+    dates = ", ".join(f"{zone_of('UTC').moment(START + day * DAY):%Y-%m-%d}" for day in days)
+    found = compiled(f"{dates} at 09:00", approximate=True)
+    assert not found.exact
+    (job,) = found.jobs
+    assert len(job.clause) <= LONGEST_CLAUSE
+    wanted = [START + day * DAY + 9 * 3600 for day in days]
+    assert list(found.proof.lost) == [time for time in wanted if time > found.proof.until]
+    assert len(found.proof.lost) < 300
+    for day in range(1800):
+        time = START + day * DAY + 9 * 3600
+        assert passes(job.clause, time, "UTC") == (day in days and time <= found.proof.until)
+
+
+def test_a_schedule_without_a_run_has_no_nearest() -> None:
+    """It is refused in any case."""
+    with pytest.raises(CannotCompile, match="has no run"):
+        compiled("2020-01-01T10:00", approximate=True)
+
+
+@given(
+    days=st.lists(st.tuples(st.integers(0, 2**1440 - 1), st.integers(0, 2**1440 - 1)), min_size=1, max_size=3),
+    needed=st.integers(0, 200_000),
+)
+@settings(max_examples=30, deadline=None)
+def test_spoiled_are_those_behind_a_wrong_time(days: list[tuple[int, int]], needed: int) -> None:
+    """By looking at each pair."""
+    given_ = [(number, some, some & taken) for number, (some, taken) in enumerate(days)]
+    times = [
+        (number * DAY + 60 * minute, taken >> minute & 1)
+        for number, some, taken in given_
+        for minute in range(1440)
+        if some >> minute & 1
+    ]
+    expected, last = [], -(10**9)
+    for time, is_wanted in times:
+        if not is_wanted:
+            last = time
+        elif time - last < needed:
+            expected.append(time)
+    assert spoiled(given_, needed) == expected
 
 
 def test_wrong_times_too_near_are_shared_among_jobs() -> None:

@@ -79,6 +79,7 @@ class Compiled:
     is_open: bool  # the jobs go on after the proof's end by the same rule
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()  # why it is not exact
+    spoiled: tuple[int, ...] = ()  # wanted times so near behind wrong ones that the schedd may jump over them
 
     @property
     def exact(self) -> bool:
