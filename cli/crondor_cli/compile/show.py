@@ -75,10 +75,11 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
     if compiled.wish.local:
         rows.append(("caveat", "formatTime means the zone of the host that evaluates it: schedd, negotiator, startd"))
     lines = []
+    wide = max(11, *(len(name) for name, _ in rows))
     for name, text in rows:
-        wrapped = textwrap.wrap(printable(text), 74 - 12) or [""]
-        lines.append(f"  {name:<11} {wrapped[0]}")
-        lines += [f"  {'':<11} {more}" for more in wrapped[1:]]
+        wrapped = textwrap.wrap(printable(text), 74 - 1 - wide) or [""]
+        lines.append(f"  {name:<{wide}} {wrapped[0]}")
+        lines += [f"  {'':<{wide}} {more}" for more in wrapped[1:]]
     differences = [("never runs", time) for time in proof.lost] + [("runs too", time) for time in proof.wrong]
     differences += [("may not run", time) for time in compiled.spoiled]
     if differences:

@@ -65,6 +65,8 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     result = "exact" if compiled.exact else "NOT exact"
     end = local_text(compiled.proof.until, asked.clock.zone)
     say(f"{printable(path)}: {jobs}, {result}, {compiled.proof.offered:,} times compared, until {end}")
+    for reason in compiled.reasons:
+        say(f"  {printable(reason)}")
 
 
 def _universe(request: ScheduleRequest, source: Source, path: str) -> str | None:
