@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from crondor._named_tuple import NamedTuple
@@ -11,7 +12,6 @@ from crondor.source import Source, Span
 from crondor.zones import Policy, UnknownZone, Zone, zone_of
 
 if TYPE_CHECKING:
-    from crondor.check.subject import CheckedFile
     from crondor.compile.text import WrittenSchedule
     from crondor.compile.writing.marked import Block
 
@@ -31,24 +31,25 @@ class OwnSchedule(NamedTuple):
     faults: tuple[Diagnostic, ...] = ()
 
 
-def own_schedule(file: CheckedFile) -> OwnSchedule:
-    """Return the schedule of a file's own line, read with the calendars that the file may name."""
-    lowered = file.source.text.lower()
+def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy: Policy | None) -> OwnSchedule:
+    """Return the schedule of a file's own line, read with the calendars that it may name; ``files`` None: with none.
+
+    ``host`` is the submit host's zone, where the compiled lines do not say it.
+    """
+    lowered = source.text.lower()
     if "crondor:" not in lowered or "schedule" not in lowered:
         return OwnSchedule()
     from crondor.compile.text import read_schedule, schedule_line  # noqa: PLC0415 - 15 ms, and few files have a schedule of their own
 
-    block = _block(file.source)
-    zone = _host(block, file)
-    files = file.submit.files if file.submit is not None and file.settings.files else None
+    block = _block(source)
+    zone = _host(block, host)
     calendars = _Calendars(files)
     line = None
     try:
-        line = schedule_line(file.source)
+        line = schedule_line(source)
         if line is None:
             return OwnSchedule()
-        policy = file.settings.policy or Policy.COMPATIBLE
-        schedule = read_schedule(line, zone=zone, policy=policy, files=calendars)
+        schedule = read_schedule(line, zone=zone, policy=policy or Policy.COMPATIBLE, files=calendars)
     except CrondorError as error:
         faults = [each for each in error.diagnostics if each.kind != "schedule-file" or not calendars.has_hidden]
         return OwnSchedule(line, None, block, zone, tuple(faults))
@@ -83,9 +84,9 @@ def _block(source: Source) -> Block | None:
         return None
 
 
-def _host(block: Block | None, file: CheckedFile) -> Zone:
+def _host(block: Block | None, host: str | tzinfo) -> Zone:
     """Return the submit host's zone: the one that the lines were compiled for, wherever they are checked."""
     try:
-        return zone_of(block.zone if block is not None and block.zone else file.settings.zone)
+        return zone_of(block.zone if block is not None and block.zone else host)
     except UnknownZone:
-        return zone_of(file.settings.zone)
+        return zone_of(host)

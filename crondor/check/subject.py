@@ -390,7 +390,8 @@ class CheckedFile:
     @cached_property
     def own_schedule(self) -> OwnSchedule:
         """The schedule of its own line, # crondor: schedule = TEXT, with the compiled lines."""
-        return own_schedule(self)
+        files = self.submit.files if self.submit is not None and self.settings.files else None
+        return own_schedule(self.source, files, self.settings.zone, self.settings.policy)
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:
