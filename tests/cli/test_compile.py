@@ -175,6 +175,22 @@ def test_a_file_that_may_not_be_replaced_is_said() -> None:
     assert result.status == 2
 
 
+def test_jobs_of_one_file_keep_their_own_prep_times() -> None:
+    """One that needs no other than HTCondor's says so, since the line above it stands for all that follow."""
+    text = "every minute except 2026-12-24T10:00..2026-12-24T10:02"
+    options = ("--approximate", "--window", "172800", "--until", "2027-02-01")
+    Path("job.sub").write_text(FILE.format(text))
+    result = asked("--write", "job.sub", *options)
+    assert (result.status, "NOT exact" in result.out) == (0, True)
+    assert "172800" in result.lines[1]
+    jobs = json.loads(asked(text, *options, "--format", "json").out)["jobs"]
+    given = [job["commands"].get("cron_prep_time", "300") for job in jobs]
+    assert len(set(given)) == 2
+    for lines in (Path("job.sub").read_text(), asked(text, *options, "--format", "submit").out):
+        said = [line.rpartition(" ")[2] for line in lines.splitlines() if line.startswith("cron_prep_time")]
+        assert said == given
+
+
 CALENDAR = """\
 BEGIN:VCALENDAR
 VERSION:2.0

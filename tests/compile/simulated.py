@@ -57,9 +57,6 @@ def simulated(each: Trial, compiled: Compiled, dice: Random, folder: Path) -> Si
 
 def _lines(each: Trial, compiled: Compiled) -> str:
     lines = [f"universe = {each.timing.universe}", "executable = /bin/true", "on_exit_remove = false"]
-    names = dict.fromkeys(name for job in compiled.jobs for name in job.commands)
-    for job in compiled.jobs:
-        usual = {name: "true" if name == "requirements" else "*" for name in names}
-        lines += [f"{name} = {value}" for name, value in (usual | job.commands).items()]
-        lines.append("queue")
+    for commands in compiled.commands:
+        lines += [*(f"{name} = {value}" for name, value in commands.items()), "queue"]
     return "\n".join([*lines, ""])

@@ -37,13 +37,9 @@ def print_compiled(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, 
 def submit_lines(schedule: WrittenSchedule, compiled: Compiled) -> list[str]:
     """Return the lines for a submit file; of several jobs each with the queue statement behind it."""
     lines = [f"# {printable(schedule.text)}"]
-    names = dict.fromkeys(name for job in compiled.jobs for name in job.commands)
-    for number, job in enumerate(compiled.jobs):
+    for number, commands in enumerate(compiled.commands):
         if number:
             lines += ["queue", ""]
-        commands = job.commands
-        if len(compiled.jobs) > 1:
-            commands = {name: commands.get(name, "true" if name == "requirements" else "*") for name in names}
         lines += [f"{name} = {value}" for name, value in commands.items()]
     return lines
 
