@@ -49,7 +49,10 @@ def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy
         line = schedule_line(source)
         if line is None:
             return OwnSchedule()
-        schedule = read_schedule(line, zone=zone, policy=policy or Policy.COMPATIBLE, files=calendars)
+        chosen = policy or Policy.COMPATIBLE
+        schedule = read_schedule(line, zone=zone, policy=chosen, files=calendars)
+        if block is not None and schedule.until is not None and schedule.until < block.until:  # as --until has it
+            schedule = read_schedule(line, zone=zone, policy=chosen, files=calendars, is_whole=True)
     except CrondorError as error:
         faults = [each for each in error.diagnostics if each.kind != "schedule-file" or not calendars.has_hidden]
         return OwnSchedule(line, None, block, zone, tuple(faults))

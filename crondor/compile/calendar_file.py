@@ -130,8 +130,14 @@ def _set_of(events: list[_Event], span: Span, context: Context, name: str, *, wh
     single = Spans(spans, zone, words) if whole else Instants([start for start, _ in spans], zone, words)
     result = Either(found, single)
     result.words = words
-    if not any(each.rules for each in events):
-        result.until, result.until_reason = _last(spans, name, zone)
+    if any(each.rules for each in events):
+        return result
+    until, reason = _last(spans, name, zone)
+    if until is None or not context.is_whole:
+        result.until, result.until_reason = until, reason
+    else:
+        message = f"{reason}: behind it there is taken to be none"
+        context.remarks.note("file-end", message, span, "compile again when the file has later ones")
     return result
 
 

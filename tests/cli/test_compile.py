@@ -227,6 +227,25 @@ def test_check_reads_the_calendar_that_a_schedule_names() -> None:
     assert codes(crondor(*check, "--no-files")) == []
 
 
+def test_until_says_that_no_downtime_comes_behind_the_last() -> None:
+    """Without it the file is known until its last event ends; with it the rest is free, and check agrees."""
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z")))
+    words = ("every day at 09:00 except down.ics", "--format", "json")
+    near = asked(*words).data
+    assert (near["until"]["local"], near["until"]["reason"]) == (
+        "2026-12-24T10:00:00+00:00",
+        "the last event of down.ics ends 2026-12-24 10:00",
+    )
+    far = asked(*words, "--until", "2028-01-01")
+    assert (far.data["exact"], far.data["until"]["local"]) == (True, "2028-01-01T00:00:00+00:00")
+    assert "behind it there is taken to be none" in far.err
+    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"))
+    assert asked("--write", "job.sub", "--until", "2028-01-01").status == 0
+    assert codes(crondor("check", "job.sub", "--format", "json", *NOW)) == []
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20270324T080000Z")))
+    assert codes(crondor("check", "job.sub", "--format", "json", *NOW)) == ["CRN565"]
+
+
 def test_check_reads_no_calendar_outside_of_the_folder(tmp_path: Path) -> None:
     """It is passed over, unless its folder is allowed; what else is wrong with the line is told."""
     Path("jobs").mkdir()
