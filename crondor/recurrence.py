@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 from itertools import takewhile
 from typing import TYPE_CHECKING, overload
 
 from crondor._late import late
-from crondor._recurrence.clock_mark import ClockMark, clock_mark, skipped_mark
+from crondor._recurrence.clock_mark import ClockMark, clock_mark, skipped_mark, unmarked_until
 from crondor._recurrence.local_walk import WallClock
 from crondor._recurrence.refusals import (
     END_OF_INSTANTS,
@@ -264,6 +264,17 @@ class Recurrence:
         if isinstance(run, ScheddAnswer):
             return skipped_mark(self._zone, run, run.moved) if run.moved > 0 else None
         return None if self._set is None else clock_mark(self._zone, run, self._set.wall)
+
+    def clock_marks(self, runs: Iterable[int]) -> Iterator[ClockMark | None]:
+        """Yield what ``clock_mark`` returns for each of many runs in order, nearly for nothing."""
+        plain_from, plain_until = 0, 0
+        for run in runs:
+            if plain_from <= run < plain_until:
+                yield None
+                continue
+            yield self.clock_mark(run)
+            if not isinstance(run, ScheddAnswer):
+                plain_from, plain_until = run, unmarked_until(self._zone, run)
 
     why_not = why  # the question people ask of an instant that does not fire; the answer has the same shape
 

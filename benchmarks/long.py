@@ -1,0 +1,64 @@
+"""What is asked for much at once: thousands of runs shown, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+_ROUNDS = 3
+_NOW = "2026-11-25 14:00"
+RUNS = 100_000
+_NEXT = ("next", "--crontab", "*/7 * * * *", "-n", str(RUNS), "--now", _NOW, "--tz", "Europe/Berlin", "--format")
+
+
+class Task(NamedTuple):
+    """A command, and how many seconds of the processor and how many MB it may take; None: any."""
+
+    name: str
+    arguments: tuple[str, ...]
+    seconds: float | None
+    megabytes: float | None
+
+
+TASKS = (
+    Task(f"next -n {RUNS:,}, a table", (*_NEXT, "table"), 1.0, 60),
+    Task(f"next -n {RUNS:,}, CSV", (*_NEXT, "csv"), 1.0, 60),
+    Task(f"next -n {RUNS:,}, epoch seconds", (*_NEXT, "epoch"), 1.0, 60),
+    Task(f"next -n {RUNS:,}, JSON", (*_NEXT, "json"), None, 60),
+)
+
+
+class Measured(NamedTuple):
+    """Median seconds of the processor, in the program's own code, and the most memory in MB."""
+
+    task: Task
+    seconds: float
+    megabytes: float
+
+    @property
+    def is_missed(self) -> bool:
+        """Say whether a goal is not reached."""
+        task = self.task
+        slow = task.seconds is not None and self.seconds > task.seconds
+        return slow or (task.megabytes is not None and self.megabytes > task.megabytes)
+
+
+def measured(task: Task) -> Measured:
+    """Run a command some times."""
+    found = [_run(task.arguments) for _ in range(_ROUNDS)]
+    return Measured(task, median(seconds for seconds, _ in found), max(megabytes for _, megabytes in found))
+
+
+def _run(arguments: tuple[str, ...]) -> tuple[float, float]:
+    script = Path(sys.executable).with_name("crondor")
+    environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    started = subprocess.Popen([script, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environ)
+    _, status, usage = os.wait4(started.pid, 0)
+    started.returncode = os.waitstatus_to_exitcode(status)
+    if started.returncode:
+        raise ValueError(arguments)
+    return usage.ru_utime, usage.ru_maxrss / 1024
