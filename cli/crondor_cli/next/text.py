@@ -147,7 +147,7 @@ def _cells(run: RunSide | None, now: int, face: ClockFace) -> list[str]:
         return ["no run", "", "", ""]
     time, deferral = run.time, run.deferral
     return [
-        face.text(time) if run.mark is run.answer is None else face.text(time) + run.remark,
+        face.text(time) if run.mark is None and run.answer is None else face.text(time) + run.remark,
         face.relative(time - now),
         face.beside(deferral.match_opens, time),
         face.beside(deferral.last_start, time),
