@@ -87,8 +87,8 @@ class Recurrence:
         dialect = spec.dialect
         policy = Policy(policy) if policy else _DEBIAN if dialect is _UNIX else _COMPATIBLE
         self._policy = policy
-        minute_starred, hour_starred, *_ = spec.stars
-        self._follows = follows = policy is not _SKIP and (hour_starred or (minute_starred and policy is _DEBIAN))
+        stars = spec.stars  # of the minutes and the hours
+        self._follows = follows = policy is not _SKIP and (stars[1] or (stars[0] and policy is _DEBIAN))
         self._set: ZoneWalk | None = None
         self._chain: ScheddWalk | None = None
         if dialect is _HTCONDOR:
