@@ -10,12 +10,18 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+_ROOT = Path(__file__).resolve().parent.parent
 _ROUNDS = 3
 _NOW = "2026-11-25 14:00"
 RUNS = 100_000
 JOBS = 200
 _HOURLY = "executable = /bin/true\ncron_minute = 0\non_exit_remove = false\n" + "queue\n" * JOBS
 _SIMULATE = ("simulate", "-", "--days", "7", "--now", _NOW, "--tz", "UTC")
+_MINUTELY = "executable = /bin/true\ncron_minute = *\non_exit_remove = false\n+WantJobRouter = true\nqueue\n"
+_PLAN = (
+    *("route", "plan", "-", "--config", str(_ROOT / "examples/routes-nightly.conf")),
+    *("--at-gate", "--run-time", "20", "--days", "7", "--now", _NOW, "--tz", "UTC"),
+)
 _NEXT = ("next", "--crontab", "*/7 * * * *", "-n", str(RUNS), "--now", _NOW, "--tz", "Europe/Berlin", "--format")
 
 
@@ -34,6 +40,7 @@ TASKS = (
     Task(f"next -n {RUNS:,}, CSV", (*_NEXT, "csv"), 1.0, 60),
     Task(f"next -n {RUNS:,}, epoch seconds", (*_NEXT, "epoch"), 1.0, 60),
     Task(f"next -n {RUNS:,}, JSON", (*_NEXT, "json"), None, 60),
+    Task("route plan --at-gate, 10,080 runs", _PLAN, 1.0, None, _MINUTELY),
     Task(f"simulate {JOBS} hourly jobs for a week in one slot, with advice", _SIMULATE, 6.0, None, _HOURLY),
 )
 
