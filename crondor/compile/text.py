@@ -62,7 +62,7 @@ class WrittenSchedule(DaySet):
         return self._of.between(start, end)
 
 
-def read_schedule(
+def read_schedule(  # noqa: PLR0913 - all that a schedule may see beside its text, by name
     text: str | Span,
     *,
     zone: str | Zone,
