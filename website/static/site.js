@@ -6,8 +6,8 @@ for (const caption of document.querySelectorAll(".caption[role=heading]")) capti
 
 // The version switch: shown once versions.json of the site names more than one, as
 // [{"name": "0.2.0", "path": "0.2.0/"}, ...], each path below the folder that the sites stand in. Not from disk.
-const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
 const select = document.getElementById("versions");
+const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
 if (select && location.protocol.startsWith("http")) {
   fetch(new URL("versions.json", root))
     .then((answer) => (answer.ok ? answer.json() : []))
