@@ -1,7 +1,7 @@
 """Two archives of byte code for the playground, made in pyodide by the Python that will run them.
 
-``now`` has what an answer about a crontab line needs, found out by asking some; ``later`` has all the rest. Compiling and
-unpacking in the browser took two thirds of the time to the first answer.
+``now`` has what an answer about a crontab line needs, found out by asking some; ``later`` has all the rest. Compiling
+and unpacking in the browser took two thirds of the time to the first answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,14 @@ def _ask() -> None:
 
     for line in LINES:
         for zone in ("UTC", "Europe/Berlin"):
-            question = {"kind": "schedule", "text": line, "zone": zone, "now": 1_795_172_400, "window": "900", "prep": ""}
+            question = {
+                "kind": "schedule",
+                "text": line,
+                "zone": zone,
+                "now": 1_795_172_400,
+                "window": "900",
+                "prep": "",
+            }
             json.loads(engine.answer(json.dumps(question)))
 
 

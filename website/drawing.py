@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 WIDTH = 420  # of every picture: 13 px of text are 10 on a phone of 320
-_STYLE = """
-    svg { color-scheme: light dark }
-    .ground { fill: #ffffff; stroke: #d3dae2 } text { fill: #1b2430; font: 13px system-ui, 'DejaVu Sans', sans-serif }
-    .strong { font-weight: 600 } .small { font-size: 12px } .quiet { fill: #52606d } .code { font-family: ui-monospace, 'DejaVu Sans Mono', monospace }
-    .line { stroke: #52606d; stroke-width: 1.5; fill: none } .tip { fill: #52606d } .box { fill: #f5f7fa; stroke: #9aa5b1 }
-    .wait { fill: #bcd7f5 } .go { fill: #bfe5c8 } .late { fill: #f8e0a8 } .bad { fill: #f6cfc9 } .early { fill: #dbe9fa }
-    .l0 { fill: #e9edf1 } .l1 { fill: #b9dcc4 } .l2 { fill: #74bd8c } .l3 { fill: #37915a } .l4 { fill: #17633a } text.over { fill: #ffffff }
-    @media (prefers-color-scheme: dark) {
-      .ground { fill: #12171e; stroke: #35404d } text { fill: #e4e9ef } .quiet { fill: #a3b0bd }
-      .line { stroke: #a3b0bd } .tip { fill: #a3b0bd } .box { fill: #1b222c; stroke: #52606d }
-      .wait { fill: #24507f } .go { fill: #245c36 } .late { fill: #6b5316 } .bad { fill: #7a2f29 } .early { fill: #1b3451 }
-      .l0 { fill: #232c37 } .l1 { fill: #1d4a30 } .l2 { fill: #2b7347 } .l3 { fill: #45a368 } .l4 { fill: #86dba3 } text.over { fill: #12171e }
-    }
-"""
+_STYLE = (Path(__file__).parent / "drawing.css").read_text("utf-8")
 
 
 class Point(NamedTuple):
@@ -33,10 +21,12 @@ class Point(NamedTuple):
 def picture(title: str, description: str, height: int, shapes: Iterable[str]) -> str:
     """Return the file; a screen reader says title and description."""
     body = "\n".join(f"  {shape}" for shape in shapes)
-    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" aria-labelledby="t d">
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="t d">
   <title id="t">{escape(title)}</title>
   <desc id="d">{escape(description)}</desc>
-  <style>{_STYLE}  </style>
+  <style>
+{_STYLE}</style>
   <rect class="ground" x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="8"/>
 {body}
 </svg>

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -16,7 +16,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_is_what_is_drawn_today(name: str) -> None:
-    """Of moments, agenda and simulation as the library and the commands compute them; `make pictures` draws them anew."""
+    """Moments, agenda and simulation as library and commands compute them; `make pictures` draws them anew."""
     assert (FOLDER / f"{name}.svg").read_text("utf-8") == PICTURES[name]()
 
 
@@ -32,7 +32,7 @@ def test_no_picture_is_without_a_page_and_none_drawn_by_hand() -> None:
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_says_what_it_shows_and_keeps_within_its_frame(name: str) -> None:
     """Title and description; no text begins or ends outside; light and dark."""
-    root = ElementTree.fromstring((FOLDER / f"{name}.svg").read_text("utf-8"))
+    root = ET.fromstring((FOLDER / f"{name}.svg").read_text("utf-8"))  # noqa: S314 - our own file
     title, description = (root.find(f"{SVG}{part}") for part in ("title", "desc"))
     assert title is not None
     assert description is not None

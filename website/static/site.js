@@ -1,7 +1,12 @@
-// What Furo leaves open for keyboards and screen readers: code that scrolls takes the focus, captions have a level.
-for (const code of document.querySelectorAll("pre")) {
-  if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+// What Furo leaves open for keyboards and screen readers: what scrolls takes the focus, captions have a level.
+function reachable() {
+  for (const box of document.querySelectorAll("pre, .table-wrapper")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
 }
+reachable();
+addEventListener("resize", reachable);
 for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", "2");
 
 // The version switch: shown once versions.json of the site names more than one, as

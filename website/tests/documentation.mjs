@@ -6,6 +6,7 @@ import { check, inspect, open, overflows } from "./browser.mjs";
 // One of each kind: front page, tutorial, how-to, command, rules, rule, interface, explanation, example, pictures, changes.
 const KINDS = ["index.html", "tutorial.html", "how-to/submit-jobs.html", "how-to/access-point.html", "cli/index.html", "cli/next.html", "rules/index.html", "rules/CRN101/index.html", "interface/crondor.recurrence.html", "deferral.html", "simulate.html", "router.html", "examples/index.html", "examples/nightly.sub.html"];
 const TABS = 3;
+const PATIENT = { timeout: 30_000 };
 
 export async function documentation(browser, base, site) {
   const pages = readdirSync(site, { recursive: true }).filter((name) => name.endsWith(".html") && !name.startsWith("playground"));
@@ -43,9 +44,12 @@ async function searches(page, address) {
 
 async function anchors(page, base) {
   await page.goto(`${base}/dialects.html#the-day-0-defect`);
-  const top = await page.locator("#the-day-0-defect").evaluate((section) => section.getBoundingClientRect().top);
-  check("an address with an anchor shows its section", top >= -1 && top < 300, String(top));
-  await page.locator("#the-day-0-defect .headerlink").first().click();
+  const heading = page.locator("#the-day-0-defect h2").first();
+  const isThere = () => { const { top } = document.querySelector("#the-day-0-defect h2").getBoundingClientRect(); return top > -1 && top < 300; };
+  await page.waitForFunction(isThere, undefined, PATIENT).catch(() => check("an address with an anchor shows its section", false));
+  await page.goto(`${base}/dialects.html`);
+  await heading.hover();
+  await heading.locator(".headerlink").click();
   check("a heading gives its address", page.url().endsWith("#the-day-0-defect"), page.url());
 }
 
