@@ -46,7 +46,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.installed
-	$(BIN)/python -m crondor_cli.reference docs/cli
+	$(BIN)/python -m crondor_cli.reference docs/cli --share cli/share
 
 pictures: $(VENV)/.installed
 	$(BIN)/python -m website.pictures
