@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-WIDTH = 420  # of every picture: 13 px of text are 10 on a phone of 320
+WIDTH = 420  # of every picture: 15 px of text are 10 on a phone of 320
 _STYLE = (Path(__file__).parent / "drawing.css").read_text("utf-8")
 
 

@@ -96,7 +96,7 @@ def flow() -> str:
     asks = ("crondor check, next", "crondor preview, simulate", "crondor route explain", "crondor route apply, plan")
     shapes, y = [], 16.0
     for row, lines in enumerate(steps):
-        shapes += box(Point(60, y), 300, [*lines, (asks[row], "code small quiet")])
+        shapes += box(Point(40, y), 340, [*lines, (asks[row], "code small quiet")])
         y += 20 * (len(lines) + 1) + 12
         if row < len(said):
             shapes += arrow(Point(76, y), Point(76, y + 52))
@@ -121,7 +121,7 @@ def life() -> str:
         ("unclaimed", "idle, nobody's, and a route matches"),
         ("claimed", 'Managed = "External"; the copy is made'),
         ("submitted", "the copy's status is shown in the source"),
-        ("finished", "the copy has completed: log says terminated"),
+        ("finished", "the copy is done: log says terminated"),
         ("cleanup", "the copy is let go, the source given back"),
         ("retired", "kept in mind until the queues show it"),
     ]
@@ -140,7 +140,7 @@ def life() -> str:
         f'<path class="line" d="M330 {cleanup + 10:g}H376V{back:g}H336"/>',
         f'<path class="tip" d="M337 {back - 4:g}v8l-7 -4z"/>',
     ]
-    shapes += [_upright(Point(366, (failed + cleanup) / 2), "removed, or the source held")]
+    shapes += [_upright(Point(366, (failed + cleanup) / 2), "removed, or source held")]
     shapes += [_upright(Point(394, (back + failed) / 2 + 30), "idle again: routed again")]
     return picture(
         "The life of a routed job",
@@ -173,7 +173,7 @@ def agenda() -> str:
     shapes += [text(Point(64 + 14 * hour, 52), f"{hour:02}", "small quiet", "start") for hour in range(0, 24, 3)]
     for row, day in enumerate(week["days"]):
         y = 60 + 20 * row
-        shapes += [text(Point(12, y + 13), f"{day['weekday']} {day['date'][8:]}", "small", "start")]
+        shapes += [text(Point(8, y + 13), f"{day['weekday']} {day['date'][8:]}", "small", "start")]
         for hour, starts in enumerate(day["hours"]):
             level = -(-4 * starts // most)
             shapes.append(bar(Point(64 + 14 * hour, y), 12, 16, f"l{level}", f"{day['weekday']} {hour:02} h: {starts}"))
@@ -221,7 +221,7 @@ def simulate() -> str:
         "missed_held": ("bad", "missed, held"),
         "held": ("l0", "on hold"),
     }
-    shapes = [text(Point(210, 28), "A week of an hourly job, whose files need up to 4 min", "strong")]
+    shapes = [text(Point(210, 28), "An hourly job, its files take up to 4 min", "strong")]
     told = []
     for row, (name, source) in enumerate(cases):
         job = _ask("simulate", "report.sub", *asked, files={"report.sub": source})["readings"][0]["jobs"][0]
