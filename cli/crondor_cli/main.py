@@ -37,6 +37,7 @@ COMMANDS = {
     "route": ("crondor_cli.route.group", "A job router: its routes, who goes where and why not; run one."),
     "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
+    "service": ("crondor_cli.service.group", "Units of systemd for the commands that run for months."),
     "lsp": ("crondor_cli.lsp.command", "A language server: findings and help while you write."),
     "doctor": ("crondor_cli.doctor.command", "What is installed, and whether a schedd answers."),
     "config": ("crondor_cli.config.command", "The settings, and where each comes from."),
