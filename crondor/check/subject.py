@@ -84,8 +84,7 @@ class CheckSettings:
     target: Release = NEWEST
 
 
-@dataclass(frozen=True)
-class CheckedSchedule:
+class CheckedSchedule(NamedTuple):
     """A job's schedule in one dialect, or the error that refuses it."""
 
     schedule: JobSchedule | None
@@ -130,7 +129,7 @@ class FieldValues(NamedTuple):
     queue: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckedJob:
     """Equal jobs of one queue statement; ``group`` has the values of NAMES and their places."""
 
@@ -286,7 +285,7 @@ class CheckedJob:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckedFile:
     """One submit description: what it says, or the errors that make it unreadable, and its jobs in groups."""
 
@@ -294,7 +293,7 @@ class CheckedFile:
     settings: CheckSettings
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
-    effort: CheckEffort = field(default_factory=CheckEffort, compare=False)
+    effort: CheckEffort = field(default_factory=CheckEffort)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:

@@ -35,7 +35,7 @@ class CheckOptions(NamedTuple):
     pool_config: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CheckResult(ChosenReports):
     """What was found, and how to check again."""
 

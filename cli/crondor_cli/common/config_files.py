@@ -156,6 +156,11 @@ class ConfigReader:
             return ROOT
         environ = {} if config.tree is not None else self._environ
         root = find_root(self._files, environ)
+        if root is None and config.tree is not None:
+            try:
+                os.listdir(config.tree)
+            except OSError as error:
+                raise file_problem("read", config.tree, error) from None
         if root is None and environ.get(VARIABLE, "").upper() != ONLY_VARIABLES:
             beside = f"; {ROOT} is there: add --ce" if self._is_entrypoint_there() else ""
             where = "no configuration: " if config.tree is None else f"{printable(config.tree)} has no configuration: "

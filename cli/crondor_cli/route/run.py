@@ -333,7 +333,7 @@ def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWrite
         if is_said:
             show([Diagnostic("route-user-logs", _NO_LOGS, Severity.NOTE, help="name their folder with --user-logs")])
         return no_log
-    if not Path(folder).is_dir():
+    if not os.path.isdir(folder):
         raise click.BadParameter(f"there is no folder {printable(folder)!r}", param_hint="--user-logs")
     return UserLogs(folder, clock.zone, report=lambda found: show([found]))
 
