@@ -25,7 +25,7 @@ from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigFiles, config_options
+from crondor_cli.common.config_options import ConfigFiles, config_options
 from crondor_cli.common.file_problem import FileProblem, file_problem, refuse_overwriting
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option

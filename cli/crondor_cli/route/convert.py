@@ -19,7 +19,8 @@ from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_t
 from crondor.router.legacy.table import ENTRIES_CMD, Runner
 from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.common.columns import plural
-from crondor_cli.common.config_files import ConfigFiles, files_below
+from crondor_cli.common.config_files import files_below
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import file_problem, refuse_overwriting
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
@@ -98,8 +99,9 @@ def command(
         show(_merged(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
         if not faithful and tried.jobs:
-            same = f"{tried.different} differ" if tried.different else "no difference"
-            say(f"tried with {plural(tried.jobs, 'made job')}, through the old routes and the new: {same}", err=True)
+            differences = plural(len(tried.diagnostics), "difference") if tried.diagnostics else "no difference"
+            jobs = plural(tried.jobs, "made job")
+            say(f"tried with {jobs}, through the old routes and the new: {differences}", err=True)
     raise click.exceptions.Exit(int(has_error(found)))
 
 
@@ -119,7 +121,7 @@ def _converted(
     read = partial(read_legacy, configuration, files=files, run=run, without_generated=is_entrypoint)
     table = convert_table(read(macros=Macros.KEPT), READ_BY_TRANSFORMS if is_entrypoint else ())
     if not table.routes and not table.transforms:
-        return table, Verified(0, 0, ())
+        return table, Verified(0, ())
     return table, verify(read(), table)
 
 
@@ -181,7 +183,7 @@ def _json(table: NewTable, found: Iterable[Diagnostic], tried: Verified) -> str:
             for each in table.transforms
         ],
         "names": list(table.names),
-        "verified": {"jobs": tried.jobs, "different": tried.different},
+        "verified": {"jobs": tried.jobs, "differences": len(tried.diagnostics)},
         "macros": dict(table.macros),
         "diagnostics": [
             {

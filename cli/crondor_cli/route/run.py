@@ -36,7 +36,7 @@ from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 from crondor_cli.common.columns import plural
 from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say

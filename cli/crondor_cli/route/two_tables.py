@@ -12,7 +12,7 @@ import click
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import RoutingTable
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.route_options import load_route_table
 
