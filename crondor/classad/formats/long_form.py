@@ -56,7 +56,7 @@ def read_long(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[Cla
 
     Raises ClassAdSyntaxError.
     """
-    alike = Alike(_LINES[mode])
+    alike = _PARTS_ALIKE[mode] if feed.is_part else Alike(_LINES[mode])
     while True:
         blocks = _plain_blocks(feed) if feed.plain else []
         left = len(blocks)
@@ -304,6 +304,9 @@ _VALUES: Final = {
 }
 _EXACT, _LAZY = _VALUES[ReadMode.STRICT], _VALUES[ReadMode.LAZY]
 _LINES: Final = {mode: _Lines(values) for mode, values in _VALUES.items()}
+_PARTS_ALIKE: Final = {
+    mode: Alike(lines) for mode, lines in _LINES.items()
+}  # what one part of a text tells of the next
 
 
 class _Reading:
