@@ -44,6 +44,21 @@ class Found(NamedTuple):
     diagnostic: Diagnostic
 
 
+class NearAd:
+    """An ad in the process that has read it; another one gets the line that it begins at, for ``SharedAds.again``."""
+
+    __slots__ = ("ad", "line")
+
+    def __init__(self, ad: ClassAd | None, line: int) -> None:
+        """Take the ad, None in another process."""
+        self.ad = ad
+        self.line = line
+
+    def __reduce__(self) -> tuple[type[NearAd], tuple[None, int]]:
+        """Send the line alone."""
+        return NearAd, (None, self.line)
+
+
 class SharedAds(Generic[_Made]):
     """How ads are read, and what ``make`` makes of them; it is given some of them, and to whom it reports findings.
 
@@ -54,17 +69,31 @@ class SharedAds(Generic[_Made]):
         """Take what says so."""
         self._make = make
         self._mode = mode
+        self._chunk: AdChunk | None = None
+        self._again: dict[int, ClassAd] = {}
 
     def made(
         self, parts: Iterable[AdChunk | Alone[_Made | Found]], report: Report, jobs: int | None
     ) -> Iterator[_Made]:
         """Yield what is made of the parts in their order, and report what was found on the way."""
-        with closing(in_order(self._of_chunk, parts, jobs, few=FEW)) as events:
+        with closing(in_order(self._of_chunk, parts, jobs, few=FEW, on_task=self._begin)) as events:
             for each in events:
                 if isinstance(each, Found):
                     report(each.diagnostic)
                 else:
                     yield each
+
+    def again(self, line: int) -> ClassAd:
+        """Return the ad that begins at a line, of the chunk of which something was yielded last: it is read anew."""
+        if not self._again and self._chunk is not None:
+            chunk = self._chunk
+            ads = self._read((chunk.data,), chunk.name, chunk.line, lambda _found: None)
+            self._again = {ad.place.line: ad for ad in ads if ad.place is not None}
+        return self._again[line]
+
+    def _begin(self, chunk: AdChunk) -> None:
+        self._chunk = chunk
+        self._again.clear()
 
     def alone(self, ads: Callable[[Report], Iterator[ClassAd]]) -> Alone[_Made | Found]:
         """Return a part that one process reads."""

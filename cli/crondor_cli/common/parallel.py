@@ -94,26 +94,38 @@ def processes(jobs: int | None) -> int:
 
 
 def in_order(
-    work: Callable[[_Task], Iterable[_Made]], tasks: Iterable[_Task | Alone[_Made]], jobs: int | None, *, few: int
+    work: Callable[[_Task], Iterable[_Made]],
+    tasks: Iterable[_Task | Alone[_Made]],
+    jobs: int | None,
+    *,
+    few: int,
+    on_task: Callable[[_Task], object] | None = None,
 ) -> Iterator[_Made]:
     """Yield all that ``work`` makes of each task, in their order; what it makes can be pickled.
 
-    The first tasks are done here: ``few`` of them, with ``jobs`` given only one. Close the iterator (``closing``) if it
-    is not read to its end. Raises what a task raises, and WorkerLost.
+    The first tasks are done here: ``few`` of them, with ``jobs`` given only one. ``on_task`` is told of each task before
+    what was made of it is yielded. Close the iterator (``closing``) if it is not read to its end. Raises what a task
+    raises, and WorkerLost.
     """
     left = iter(tasks)
     many = processes(jobs)
     here = None if many == 1 else few if jobs is None else 1
+    tell = on_task or _nobody
     for task in left:
         if isinstance(task, Alone):
             yield from task.work()
             continue
         if here is not None and not here:
             with _Crew(work, many) as crew:
-                yield from crew.results(task, left)
+                yield from crew.results(task, left, tell)
             return
+        tell(task)
         yield from work(task)
         here = None if here is None else here - 1
+
+
+def _nobody(_task: object) -> None:
+    """Tell nobody of a task."""
 
 
 class _Answer(NamedTuple):
@@ -168,19 +180,23 @@ class _Crew(Generic[_Task, _Made]):
         for each in workers:
             each.process.join()
 
-    def results(self, first: _Task, left: Iterator[_Task | Alone[_Made]]) -> Iterator[_Made]:
+    def results(
+        self, first: _Task, left: Iterator[_Task | Alone[_Made]], tell: Callable[[_Task], object]
+    ) -> Iterator[_Made]:
         """Yield what is made of each task."""
         task: _Task | Alone[_Made] | None = first
         given = told = 0
+        waiting: dict[int, _Task] = {}
+        most = _AHEAD * self._size
         while task is not None or told < given:
-            while (
-                task is not None and not isinstance(task, Alone) and self._idle and given - told < _AHEAD * self._size
-            ):
+            while task is not None and not isinstance(task, Alone) and self._idle and given - told < most:
+                waiting[given] = task
                 self._give(given, task)
                 given += 1
                 task = _following(left)
             if told in self._done:
                 answer = self._done.pop(told)
+                tell(waiting.pop(told))
                 told += 1
                 yield from answer.made
                 if answer.error is not None:

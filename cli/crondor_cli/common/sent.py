@@ -28,7 +28,7 @@ class Sending:
     """What can be sent; to be made just before the fork."""
 
     def __init__(self) -> None:
-        """Number the sources that are there."""
+        """Give numbers to the sources that are there."""
         _SOURCES[:] = [each for each in gc.get_objects() if isinstance(each, Source)]
         numbers = {id(each): number for number, each in enumerate(_SOURCES)}
 

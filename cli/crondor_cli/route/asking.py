@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
+from typing import TypeVar
 
 import click
 
+from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RouteState, RoutingTable
@@ -26,9 +28,13 @@ from crondor_cli.common.submit_files import submit_files
 from crondor_cli.route.jobs import CandidateJob, JobFiles, reading_jobs_options
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
+_Made = TypeVar("_Made")
+
 
 class Asking:
-    """A question about jobs. ``count`` is how many were read so far."""
+    """A question about jobs. ``count`` is how many were read so far; ``ad_again`` is JobFiles.again()."""
+
+    ad_again: Callable[[int], ClassAd]
 
     def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None) -> None:
         """Take what the command line says."""
@@ -50,9 +56,18 @@ class Asking:
 
     def jobs(self) -> Iterator[CandidateJob]:
         """Yield the jobs as they are read."""
-        jobs = self._files.jobs(self.findings) if self._kept is None else iter(self._kept)
-        for self.count, job in enumerate(jobs, start=1):
-            yield job
+        return self.made(iter, jobs=1)
+
+    def made(self, make: Callable[[Iterator[CandidateJob]], Iterator[_Made]], jobs: int | None) -> Iterator[_Made]:
+        """Yield what is made of each job, one thing of one job; ``make`` may be given some of them, by processes."""
+        found = make(iter(self._kept)) if self._kept is not None else self._shared(make, jobs)
+        for self.count, each in enumerate(found, start=1):
+            yield each
+
+    def _shared(self, make: Callable[[Iterator[CandidateJob]], Iterator[_Made]], jobs: int | None) -> Iterator[_Made]:
+        shared = self._files.shared(make)
+        self.ad_again = partial(self._files.again, shared)
+        return shared.made(self._files.parts(shared, self.findings), lambda found: self.findings.add([found]), jobs)
 
     def end(self) -> None:
         """Say what has to be said at the end, and exit with 1 where something was wrong."""
