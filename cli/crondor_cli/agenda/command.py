@@ -26,6 +26,7 @@ from crondor_cli.common.options import (
     schedule_options,
 )
 from crondor_cli.common.output import say
+from crondor_cli.common.parallel import jobs_option
 from crondor_cli.common.plot_file import check_plot, needs_matplotlib, writes
 from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
@@ -78,6 +79,7 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
     metavar="SECONDS",
     help="With --suggest: how long a run holds its slot, at least.",
 )
+@jobs_option
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
@@ -98,6 +100,7 @@ def command(
     write: bool,
     pin: tuple[str, ...],
     run_time: int,
+    jobs: int | None,
     surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
@@ -125,7 +128,7 @@ def command(
         given = True
     if given:
         request.check()
-    agenda.read(requests)
+    agenda.read(requests, jobs)
     if suggest:
         _suggest(agenda, request, options, clock, format_, pairs, plot)
         return

@@ -20,6 +20,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import click
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from crondor_cli.common.sent import Sending
 
+_Item = TypeVar("_Item")
 _Task = TypeVar("_Task")
 _Made = TypeVar("_Made")
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -103,9 +105,9 @@ def in_order(
 ) -> Iterator[_Made]:
     """Yield all that ``work`` makes of each task, in their order; what it makes can be pickled.
 
-    The first tasks are done here: ``few`` of them, with ``jobs`` given only one. ``on_task`` is told of each task before
-    what was made of it is yielded. Close the iterator (``closing``) if it is not read to its end. Raises what a task
-    raises, and WorkerLost.
+    The first tasks are done here: ``few`` of them, with ``jobs`` given only one. ``on_task`` is told of each task
+    before what was made of it is yielded. Close the iterator (``closing``) if it is not read to its end. Raises what a
+    task raises, and WorkerLost.
     """
     left = iter(tasks)
     many = processes(jobs)
@@ -122,6 +124,44 @@ def in_order(
         tell(task)
         yield from work(task)
         here = None if here is None else here - 1
+
+
+def of_many(
+    work: Callable[[_Item], _Made],
+    items: Iterable[_Item],
+    jobs: int | None,
+    *,
+    least: int,
+    together: int,
+    is_own: Callable[[_Item], bool],
+) -> Iterator[_Made]:
+    """Yield what ``work`` makes of each of many items, in their order; the first are done here.
+
+    Without ``jobs`` there are other processes from ``least`` items on. Each gets so many ``together``, fewer where there
+    are few in all; what ``is_own`` says is of this process (it reads standard input) is done here. Raises as
+    in_order() does.
+    """
+    all_of_them = list(items)
+    many = 1 if jobs is None and len(all_of_them) < least else processes(jobs)
+    size = max(1, min(together, len(all_of_them) // (4 * many)))
+
+    def work_all(some: list[_Item]) -> Iterator[_Made]:
+        return map(work, some)
+
+    def tasks() -> Iterator[list[_Item] | Alone[_Made]]:
+        some: list[_Item] = []
+        for item in all_of_them:
+            if some and (len(some) >= size or is_own(item)):
+                yield some
+                some = []
+            if is_own(item):
+                yield Alone(partial(work_all, [item]))
+            else:
+                some.append(item)
+        if some:
+            yield some
+
+    return in_order(work_all, tasks(), many, few=1)
 
 
 def _nobody(_task: object) -> None:

@@ -11,6 +11,7 @@ import gc
 import io
 import pickle
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import click
@@ -22,6 +23,15 @@ _SOURCES: Final[list[Source]] = []
 
 def _source(number: int) -> Source:
     return _SOURCES[number]
+
+
+def _reduce_view(view: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
+    """Return how a mapping that nobody changes is made anew: pickle knows none."""
+    return _view, (dict(view),)
+
+
+def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(values)
 
 
 class Sending:
@@ -37,7 +47,11 @@ class Sending:
             return source.__reduce__() if number is None else (_source, (number,))
 
         kinds = {type(each) for each in _SOURCES} | {Source}
-        self._table: Mapping[type, Callable[[Any], Any]] = {**copyreg.dispatch_table, **dict.fromkeys(kinds, reduce)}
+        self._table: Mapping[type, Callable[[Any], Any]] = {
+            **copyreg.dispatch_table,
+            **dict.fromkeys(kinds, reduce),
+            MappingProxyType: _reduce_view,
+        }
 
     def to_bytes(self, value: object) -> bytes:
         """Return a value as bytes."""

@@ -94,6 +94,7 @@ class JobFiles(NamedTuple):
             yield CandidateJob(name, ad)
 
     def parts(self, shared: SharedAds[_Made], findings: AdFindings) -> Iterator[AdChunk | Alone[_Made | Found]]:
+        """Yield the parts of all files, each told by what is in it; those that cannot be read are findings."""
         clusters = count(1)
         for path in self.paths:
             pieces = byte_chunks(path)
