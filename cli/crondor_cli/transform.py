@@ -249,7 +249,7 @@ class _Batch(NamedTuple):
     ``failed``: the last has no ad, and ends it all.
     """
 
-    count: int
+    outcomes: int
     text: str | None
     said: _Said | None = None
     failed: bool = False
@@ -284,8 +284,8 @@ def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape) -> Iterator[_B
 def _told(batches: Iterator[_Batch], findings: AdFindings) -> Iterator[str]:
     """Yield the texts, and say on stderr what was done and what was wrong; end behind an outcome that failed."""
     number = 0
-    for count, text, said, failed in batches:
-        number += count
+    for outcomes, text, said, failed in batches:
+        number += outcomes
         if said is not None:
             where = "" if said.place is None else printable(f" of {said.place.name}:{said.place.line}")
             if said.trace:

@@ -7,7 +7,7 @@ may end at it), and a text without an empty line for too long.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import chain
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -17,7 +17,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, ReadMode, detect, read_ads
 from crondor.diagnostics import Diagnostic
 from crondor_cli.common.ad_files import decoded
-from crondor_cli.common.parallel import Alone, in_order
+from crondor_cli.common.parallel import Alone, Sharing
 
 SIZE: Final = 1 << 18  # bytes of a chunk that is sent: 10 ms of work
 FEW: Final = 32  # pieces of input that one process reads faster than it has forked others
@@ -74,9 +74,10 @@ class SharedAds(Generic[_Made]):
 
     def made(
         self, parts: Iterable[AdChunk | Alone[_Made | Found]], report: Report, jobs: int | None
-    ) -> Iterator[_Made]:
+    ) -> Generator[_Made, None, None]:
         """Yield what is made of the parts in their order, and report what was found on the way."""
-        with closing(in_order(self._of_chunk, parts, jobs, few=FEW, on_task=self._begin)) as events:
+        sharing = Sharing(self._of_chunk, few=FEW, on_task=self._begin)
+        with closing(sharing.in_order(parts, jobs)) as events:
             for each in events:
                 if isinstance(each, Found):
                     report(each.diagnostic)

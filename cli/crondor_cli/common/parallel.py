@@ -1,8 +1,8 @@
 """Work shared out among processes: what comes of it is in the order of the work, as if one process had done it all.
 
-``in_order(work, tasks, jobs)`` begins in this process. Only where there is more than little to do it forks others,
-which have by then all that was loaded, compiled and remembered; they get tasks one by one and send back what comes of
-each. So a small input costs no process, and nothing that was compiled has to be sent.
+``Sharing(work, few=8).in_order(tasks, jobs)`` begins in this process. Only where there is more than little to do it
+forks others, which have by then all that was loaded, compiled and remembered; they get tasks one by one and send back
+what comes of each. So a small input costs no process, and nothing that was compiled has to be sent.
 
 One error story: what a task raises is raised here, in its turn, behind the results of the tasks before it; so is the
 end of a process that somebody kills. Ctrl-C reaches this process alone. However the block of the results is left, no
@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -95,35 +95,44 @@ def processes(jobs: int | None) -> int:
     return min(processors(), _MOST_UNASKED) if jobs is None else jobs
 
 
-def in_order(
-    work: Callable[[_Task], Iterable[_Made]],
-    tasks: Iterable[_Task | Alone[_Made]],
-    jobs: int | None,
-    *,
-    few: int,
-    on_task: Callable[[_Task], object] | None = None,
-) -> Iterator[_Made]:
-    """Yield all that ``work`` makes of each task, in their order; what it makes can be pickled.
+class Sharing(Generic[_Task, _Made]):
+    """How tasks are done: ``work`` yields what it makes of one, which can be pickled.
 
-    The first tasks are done here: ``few`` of them, with ``jobs`` given only one. ``on_task`` is told of each task
-    before what was made of it is yielded. Close the iterator (``closing``) if it is not read to its end. Raises what a
-    task raises, and WorkerLost.
+    The first tasks are done here: ``few`` of them, only one where processes were asked for. ``on_task`` is told of each
+    task before what was made of it is yielded.
     """
-    left = iter(tasks)
-    many = processes(jobs)
-    here = None if many == 1 else few if jobs is None else 1
-    tell = on_task or _nobody
-    for task in left:
-        if isinstance(task, Alone):
-            yield from task.work()
-            continue
-        if here is not None and not here:
-            with _Crew(work, many) as crew:
-                yield from crew.results(task, left, tell)
-            return
-        tell(task)
-        yield from work(task)
-        here = None if here is None else here - 1
+
+    def __init__(
+        self, work: Callable[[_Task], Iterable[_Made]], *, few: int, on_task: Callable[[_Task], object] | None = None
+    ) -> None:
+        """Take what does them."""
+        self.work = work
+        self.on_task = on_task or _nobody
+        self._few = few
+
+    def in_order(self, tasks: Iterable[_Task | Alone[_Made]], jobs: int | None = None) -> Generator[_Made, None, None]:
+        """Yield all that is made of tasks, in their order.
+
+        Close it (``closing``) if it is not read to its end. Raises what a task raises, and WorkerLost.
+        """
+        left = iter(tasks)
+        many = processes(jobs)
+        here = None if many == 1 else self._few if jobs is None else 1
+        for task in left:
+            if isinstance(task, Alone):
+                yield from task.work()
+                continue
+            if here is not None and not here:
+                with _Crew(self, many) as crew:
+                    yield from crew.results(task, left)
+                return
+            self.on_task(task)
+            yield from self.work(task)
+            here = None if here is None else here - 1
+
+
+def _nobody(_task: object) -> None:
+    """Tell nobody of a task."""
 
 
 def of_many(
@@ -134,12 +143,12 @@ def of_many(
     least: int,
     together: int,
     is_own: Callable[[_Item], bool],
-) -> Iterator[_Made]:
+) -> Generator[_Made, None, None]:
     """Yield what ``work`` makes of each of many items, in their order; the first are done here.
 
-    Without ``jobs`` there are other processes from ``least`` items on. Each gets so many ``together``, fewer where there
-    are few in all; what ``is_own`` says is of this process (it reads standard input) is done here. Raises as
-    in_order() does.
+    Without ``jobs`` there are other processes from ``least`` items on. Each gets so many ``together``, fewer where
+    there are few in all; what ``is_own`` says is of this process (it reads standard input) is done here. Raises as
+    Sharing.in_order() does.
     """
     all_of_them = list(items)
     many = 1 if jobs is None and len(all_of_them) < least else processes(jobs)
@@ -161,11 +170,7 @@ def of_many(
         if some:
             yield some
 
-    return in_order(work_all, tasks(), many, few=1)
-
-
-def _nobody(_task: object) -> None:
-    """Tell nobody of a task."""
+    return Sharing(work_all, few=1).in_order(tasks(), many)
 
 
 class _Answer(NamedTuple):
@@ -185,9 +190,9 @@ class _Worker(NamedTuple):
 class _Crew(Generic[_Task, _Made]):
     """Some processes that wait for tasks."""
 
-    def __init__(self, work: Callable[[_Task], Iterable[_Made]], size: int) -> None:
+    def __init__(self, sharing: Sharing[_Task, _Made], size: int) -> None:
         """Take what they do, and how many there are."""
-        self._work = work
+        self._sharing = sharing
         self._size = size
         self._idle: list[_Worker] = []
         self._busy: dict[Connection, tuple[_Worker, int]] = {}
@@ -220,9 +225,7 @@ class _Crew(Generic[_Task, _Made]):
         for each in workers:
             each.process.join()
 
-    def results(
-        self, first: _Task, left: Iterator[_Task | Alone[_Made]], tell: Callable[[_Task], object]
-    ) -> Iterator[_Made]:
+    def results(self, first: _Task, left: Iterator[_Task | Alone[_Made]]) -> Iterator[_Made]:
         """Yield what is made of each task."""
         task: _Task | Alone[_Made] | None = first
         given = told = 0
@@ -236,7 +239,7 @@ class _Crew(Generic[_Task, _Made]):
                 task = _following(left)
             if told in self._done:
                 answer = self._done.pop(told)
-                tell(waiting.pop(told))
+                self._sharing.on_task(waiting.pop(told))
                 told += 1
                 yield from answer.made
                 if answer.error is not None:
@@ -283,7 +286,7 @@ class _Crew(Generic[_Task, _Made]):
     def _answer(self, task: bytes) -> bytes:
         made: list[_Made] = []
         try:
-            made.extend(self._work(self._sending.from_bytes(task)))
+            made.extend(self._sharing.work(self._sending.from_bytes(task)))
             return self._sending.to_bytes(_Answer(made))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where its turn is known
             return self._sending.to_bytes(_Answer(made, self._sending.sendable(error)))

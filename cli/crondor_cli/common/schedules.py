@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from typing import Final, TypeAlias
 
 from crondor.diagnostics import CrondorError, Diagnostic
@@ -19,7 +19,7 @@ _TOGETHER: Final = 32  # files that a process is given
 
 def read_each(
     requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None
-) -> Iterator[tuple[str, Schedules | CrondorError]]:
+) -> Generator[tuple[str, Schedules | CrondorError], None, None]:
     """Yield the name of each request with its jobs and warnings, or with why it has none, read by so many processes.
 
     Raises UsageError for a file that cannot be read.

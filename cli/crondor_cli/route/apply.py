@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
@@ -112,7 +112,7 @@ class _Routing:
         self._is_traced = is_traced
         self._faithful = faithful
 
-    def all_on(self, name: str, jobs: int | None) -> Iterator[_Copy]:
+    def all_on(self, name: str, jobs: int | None) -> Generator[_Copy, None, None]:
         """Route all jobs by one route."""
         route = self._table.route(name)
 
@@ -123,7 +123,7 @@ class _Routing:
 
         return self._asking.made(copies, jobs)
 
-    def on_their_routes(self, jobs: int | None) -> Iterator[_Copy]:
+    def on_their_routes(self, jobs: int | None) -> Generator[_Copy, None, None]:
         """Route each job that is matched by the route that takes it.
 
         That is the first of those that match as long as none is full; so it is tried where the job is read.

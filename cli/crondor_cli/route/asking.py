@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
 from functools import partial, wraps
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import click
 
@@ -29,6 +30,7 @@ from crondor_cli.route.jobs import CandidateJob, JobFiles, reading_jobs_options
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
 _Made = TypeVar("_Made")
+_Make: TypeAlias = "Callable[[Iterator[CandidateJob]], Iterator[_Made]]"
 
 
 class Asking:
@@ -58,13 +60,17 @@ class Asking:
         """Yield the jobs as they are read."""
         return self.made(iter, jobs=1)
 
-    def made(self, make: Callable[[Iterator[CandidateJob]], Iterator[_Made]], jobs: int | None) -> Iterator[_Made]:
+    def made(self, make: _Make[_Made], jobs: int | None) -> Generator[_Made, None, None]:
         """Yield what is made of each job, one thing of one job; ``make`` may be given some of them, by processes."""
-        found = make(iter(self._kept)) if self._kept is not None else self._shared(make, jobs)
-        for self.count, each in enumerate(found, start=1):
-            yield each
+        with ExitStack() as stack:
+            if self._kept is None:
+                found: Iterator[_Made] = stack.enter_context(closing(self._shared(make, jobs)))
+            else:
+                found = make(iter(self._kept))
+            for self.count, each in enumerate(found, start=1):
+                yield each
 
-    def _shared(self, make: Callable[[Iterator[CandidateJob]], Iterator[_Made]], jobs: int | None) -> Iterator[_Made]:
+    def _shared(self, make: _Make[_Made], jobs: int | None) -> Generator[_Made, None, None]:
         shared = self._files.shared(make)
         self.ad_again = partial(self._files.again, shared)
         return shared.made(self._files.parts(shared, self.findings), lambda found: self.findings.add([found]), jobs)

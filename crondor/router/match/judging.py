@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
+from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Attributes, Context
 from crondor.router.match.clusters import MOST_KEYS, AlikeJobs, Key
 from crondor.router.match.matcher import LAST_TURN, NOBODY, Match, Matcher, Search, Taking
@@ -54,7 +55,7 @@ def judge(
         yield job, (routes if routes and is_candidate(ad, codes, context) else 0), ad
 
 
-class JudgedSearch(Search[Attributes]):
+class JudgedSearch(Search[ClassAd]):
     """A search among jobs that were judged. ``kept`` is that of the last match; there is no ``ad``."""
 
     def __init__(self, matcher: Matcher, judged: Iterable[Judged], route_state: RouteState, context: Context) -> None:
