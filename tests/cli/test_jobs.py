@@ -76,6 +76,25 @@ JOB_ROUTER_ROUTE_Rest @=end
   GridResource = "arc arc.example.org"
 @end
 """
+NEW = """\
+JOB_ROUTER_SOURCE_JOB_CONSTRAINT = JobUniverse == 5
+JOB_ROUTER_ROUTE_NAMES = Rest Odd Late
+JOB_ROUTER_ROUTE_Odd @=end
+  REQUIREMENTS ClusterId % 2 == 1 && ProcId < 6
+  UNIVERSE VANILLA
+  SET Requirements ClusterId > 7
+  SET Twice $(MY.ProcId) + $(MY.ProcId)
+@end
+JOB_ROUTER_ROUTE_Rest @=end
+  REQUIREMENTS ProcId < 4
+  GridResource = "arc arc.example.org"
+@end
+JOB_ROUTER_ROUTE_Late @=end
+  REQUIREMENTS ClusterId > 1150
+  GridResource = "batch slurm"
+  SET Queue "$RANDOM_CHOICE(short,long)"
+@end
+"""
 FAULTS = [
     "Bad = (((\n",
     "no sign at all\n",
@@ -133,6 +152,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "rules").write_text(RULES)
     (place / "fails").write_text(FAILS)
     (place / "routes").write_text(ROUTES.format(most=100_000))
+    (place / "new").write_text(NEW)
     (place / "full").write_text(ROUTES.format(most=20))
     (place / "turns").write_text(f"{ROUTES.format(most=100_000)}JOB_ROUTER_ROUND_ROBIN_SELECTION = true\n")
     for seed in range(2):
@@ -168,13 +188,18 @@ ASKED = (
     ("route", "apply", "--config", "full", "--diff"),
     ("route", "apply", "--config", "turns", "--format", "table", "--trace"),
     ("route", "apply", "--config", "routes", "--route", "Odd"),
+    ("route", "apply", "--config", "full", "--count-copies"),
+    *(("route", "diff", "routes", "new", "--format", form) for form in ("text", "json", "markdown")),
+    ("route", "diff", "turns", "new", "--format", "json", "--owner", "user3"),
 )
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=" ".join)
 def test_three_processes_write_what_one_does(asked: tuple[str, ...], folder: Path) -> None:
     """Byte for byte, on both streams, with faults in any chunk; and the exit status is the same."""
-    files = ("made0", "golden", "lines", "made1")
+    files = ["made0", "golden", "lines", "made1"]
+    if "diff" in asked:
+        files = [word for path in files for word in ("--ads", path)]
     alone = run(folder, *asked, *files, "--jobs", "1")
     assert run(folder, *asked, *files, "--jobs", "3") == alone
     assert len(alone[1]) > 1000

@@ -145,14 +145,12 @@ class _Routing:
                 if routes[tried_on.at] is route or tried_on.ad is None:
                     yield tried_on.copy
                 else:
-                    near = tried_on.ad
-                    yield self._copy(job, near.ad or asking.ad_again(near.line), route)
+                    yield self._copy(job, asking.near(tried_on.ad), route)
 
     def _try(self, job: str, ad: ClassAd, matched: int) -> _Tried:
         first = matched & -matched
         at = first.bit_length() - 1
-        near = None if first == matched else NearAd(ad, 0 if ad.place is None else ad.place.line)
-        return _Tried(at, self._copy(job, ad, self._table.routes[at]), near)
+        return _Tried(at, self._copy(job, ad, self._table.routes[at]), None if first == matched else NearAd.of(ad))
 
     def _copy(self, job: str, ad: ClassAd, route: Route) -> _Copy:
         made = apply_route(self._table, route, ad, trace=self._is_traced, faithful=self._faithful)

@@ -13,6 +13,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RouteState, RoutingTable
+from crondor_cli.common.ad_chunks import NearAd, own_ad
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.config_files import ConfigFiles, config_options
 from crondor_cli.common.options import (
@@ -34,9 +35,7 @@ _Make: TypeAlias = "Callable[[Iterator[CandidateJob]], Iterator[_Made]]"
 
 
 class Asking:
-    """A question about jobs. ``count`` is how many were read so far; ``ad_again`` is JobFiles.again()."""
-
-    ad_again: Callable[[int], ClassAd]
+    """A question about jobs. ``count`` is how many were read so far; ``near`` is JobFiles.near()."""
 
     def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None) -> None:
         """Take what the command line says."""
@@ -46,6 +45,7 @@ class Asking:
         self.route_state = RouteState()
         self.findings = AdFindings()
         self.count = 0
+        self.near: Callable[[NearAd], ClassAd] = own_ad
         self._files = files
         self._kept: Sequence[CandidateJob] | None = None
 
@@ -72,7 +72,7 @@ class Asking:
 
     def _shared(self, make: _Make[_Made], jobs: int | None) -> Generator[_Made, None, None]:
         shared = self._files.shared(make)
-        self.ad_again = partial(self._files.again, shared)
+        self.near = partial(self._files.near, shared)
         return shared.made(self._files.parts(shared, self.findings), lambda found: self.findings.add([found]), jobs)
 
     def end(self) -> None:

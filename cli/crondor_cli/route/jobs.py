@@ -21,7 +21,7 @@ from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.router.table.conversion import forget_routing
 from crondor.router.table.job_ids import id_text
 from crondor.submit import job_ads, read_submit
-from crondor_cli.common.ad_chunks import AdChunk, Found, Report, SharedAds
+from crondor_cli.common.ad_chunks import AdChunk, Found, NearAd, Report, SharedAds
 from crondor_cli.common.ad_files import byte_chunks, check_stdin, decoded, lenient_option, mode_of, name_of
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.file_problem import FileProblem
@@ -76,9 +76,11 @@ class JobFiles(NamedTuple):
         """Return how the jobs are read and something is made of them; ``make`` is given some of them."""
         return SharedAds(lambda ads, report: make(self._candidates(ads, report)), mode_of(self.lenient))
 
-    def again(self, shared: SharedAds[_Made], line: int) -> ClassAd:
-        """Return the ad of a job once more, as SharedAds.again() has it."""
-        return next(self._candidates([shared.again(line)], lambda _found: None)).ad
+    def near(self, shared: SharedAds[_Made], near: NearAd) -> ClassAd:
+        """Return the ad of a job that comes with what was yielded last, read anew where another process has it."""
+        if near.ad is not None:
+            return near.ad
+        return next(self._candidates([shared.again(near.line)], lambda _found: None)).ad
 
     def _candidates(self, ads: Iterable[ClassAd], report: Report) -> Iterator[CandidateJob]:
         context = self.context
