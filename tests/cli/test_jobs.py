@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -312,6 +313,18 @@ def test_little_forks_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(ad_chunks, "FEW", 0)
     monkeypatch.setattr(parallel, "processors", lambda: 1)
     assert crondor("transform", *arguments).out
+
+
+def test_a_program_with_threads_is_not_forked() -> None:
+    """A lock that one of them holds would be held in the other process for ever."""
+    ended = threading.Event()
+    other = threading.Thread(target=ended.wait)
+    other.start()
+    try:
+        assert parallel.processes(3) == 1
+    finally:
+        ended.set()
+        other.join()
 
 
 def test_a_task_that_fails_is_told_in_its_turn() -> None:

@@ -9,8 +9,8 @@ end of a process that somebody kills. Ctrl-C reaches this process alone. However
 process stays behind: each ends with its pipe, even where this one was killed.
 
 Processes are forked, and not spawned, because expressions are compiled to functions, which cannot be sent. Fork copies
-one thread: the one that draws the progress line rests meanwhile. Where there is no fork, or it is not safe (macOS),
-one process does all.
+one thread: the one that draws the progress line rests meanwhile. Where there is no fork, or it is not safe (macOS, a
+program with other threads), one process does all.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 import click
 
 from crondor._named_tuple import NamedTuple
-from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.progress import PROGRESS, THREAD
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -43,6 +44,7 @@ MOST: Final = 64
 """Processes that can be asked for."""
 
 _MOST_UNASKED: Final = 8  # processes without --jobs: more are waiting for the one that reads and writes
+_UNSAFE: Final = ("darwin", "emscripten", "wasi")
 _AHEAD: Final = 2  # results a process may be ahead of the one that is waited for
 
 
@@ -90,9 +92,16 @@ def processors() -> int:
 
 def processes(jobs: int | None) -> int:
     """Return how many processes share much work: those asked for, else one for each processor."""
-    if not hasattr(os, "fork") or sys.platform == "darwin":
+    if not _may_fork():
         return 1
     return min(processors(), _MOST_UNASKED) if jobs is None else jobs
+
+
+def _may_fork() -> bool:
+    """Say whether this process can be forked, and loses no thread by that but the one that draws."""
+    if not hasattr(os, "fork") or sys.platform in _UNSAFE:
+        return False
+    return len([each for each in threading.enumerate() if each.name != THREAD]) == 1
 
 
 class Sharing(Generic[_Task, _Made]):

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
+THREAD: Final = "progress"
+"""What the thread that draws is called."""
+
 _QUIET: Final = 1.0  # seconds without output before the line is drawn
 _PACE: Final = 0.1  # seconds between two looks
 _BAR: Final = 24  # columns of the bar, with its brackets
@@ -97,7 +100,7 @@ class Progress:
 
         self._over = Event()
         STATUS.open()
-        self._drawer = Thread(target=self._draw, args=(self._over,), name="progress", daemon=True)
+        self._drawer = Thread(target=self._draw, args=(self._over,), name=THREAD, daemon=True)
         self._drawer.start()
 
     def stop(self) -> None:
