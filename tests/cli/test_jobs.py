@@ -353,6 +353,31 @@ except CrondorError as error:
     assert done.stdout == f"{[*expected, 7]} error: not seven [seven]\n"
 
 
+def test_who_cannot_be_forked_is_not_missed() -> None:
+    """Where a user may have no more processes, those that are there do it all."""
+    program = """
+from multiprocessing.context import ForkProcess
+from crondor_cli.common.parallel import Sharing
+
+start, most = ForkProcess.start, 0
+
+def refused(self):
+    global most
+    most -= 1
+    if most < 0:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    start(self)
+
+ForkProcess.start = refused
+for most in (0, 1, 2):
+    print(list(Sharing(lambda number: [number], few=1).in_order(range(9), 3)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, env=environment(), check=True, text=True
+    )
+    assert done.stdout == f"{list(range(9))}\n" * 3
+
+
 def test_alone_waits_for_its_turn() -> None:
     """What this process does by itself is done between the others."""
     sharing: Sharing[int, int] = Sharing(lambda number: [number], few=1)

@@ -74,8 +74,9 @@ class Agenda:
 
         ``jobs`` are the processes that read the files.
         """
-        with closing(read_each(requests, jobs)) as all_read:
-            for name, found in all_read:
+        named = list(requests)
+        with closing(read_each(named, jobs)) as all_read:
+            for name, found in PROGRESS.counted(all_read, "reading", "files", len(named)):
                 if isinstance(found, CrondorError):
                     self.findings += found.diagnostics
                     self.invalid.append((name, None))

@@ -133,8 +133,10 @@ class Sharing(Generic[_Task, _Made]):
                 continue
             if here is not None and not here:
                 with _Crew(self, many) as crew:
-                    yield from crew.results(task, left)
-                return
+                    if crew.has_any:
+                        yield from crew.results(task, left)
+                        return
+                here = None
             self.on_task(task)
             yield from self.work(task)
             here = None if here is None else here - 1
@@ -220,10 +222,20 @@ class _Crew(Generic[_Task, _Made]):
                 ours, theirs = fork.Pipe()
                 others = [ours, *(each.pipe for each in self._idle)]
                 process = fork.Process(target=self._serve, args=(theirs, others), daemon=True)
-                process.start()
+                try:
+                    process.start()
+                except OSError:  # this user has too many processes, or memory is short: fewer will do
+                    ours.close()
+                    theirs.close()
+                    break
                 theirs.close()
                 self._idle.append(_Worker(process, ours))
         return self
+
+    @property
+    def has_any(self) -> bool:
+        """Whether any process waits for a task."""
+        return bool(self._idle)
 
     def __exit__(self, *_error: object) -> None:
         """End all of them, whatever they do."""
@@ -294,11 +306,15 @@ class _Crew(Generic[_Task, _Made]):
 
     def _answer(self, task: bytes) -> bytes:
         made: list[_Made] = []
+        problem: Exception | None = None
         try:
             made.extend(self._sharing.work(self._sending.from_bytes(task)))
-            return self._sending.to_bytes(_Answer(made))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where its turn is known
-            return self._sending.to_bytes(_Answer(made, self._sending.sendable(error)))
+            problem = self._sending.sendable(error)
+        try:
+            return self._sending.to_bytes(_Answer(made, problem))
+        except Exception as error:  # noqa: BLE001 - what was made holds something that cannot be sent
+            return self._sending.to_bytes(_Answer([], self._sending.sendable(error)))
 
 
 def _following(left: Iterator[_Task | Alone[_Made]]) -> _Task | Alone[_Made] | None:
