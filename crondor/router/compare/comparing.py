@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
+from crondor.router.compare.copying import CopyDifference
 from crondor.router.compare.found import (
     CopyChange,
     Overlap,
@@ -24,6 +25,7 @@ from crondor.router.compare.listed import listed_changes, setting_changes
 from crondor.router.compare.outcomes import JobOutcome, JobOutcomes
 from crondor.router.match.reasons import RouteOutcome, why
 from crondor.router.match.route_state import RouteState
+from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
 
 MOST_ROWS = 10_000
@@ -39,12 +41,14 @@ def compare_tables(
     context: Context | None = None,
     *,
     owner: str | None = None,
+    counts: Callable[[Route, CopyDifference], bool] | None = None,
 ) -> TablesComparison:
     """Say what a new table does otherwise with jobs, each with its id, while no route is full or throttled.
 
-    ``context`` has the clock of both, None: that of the new table. ``owner`` is that of Matcher. No job is changed.
+    ``context`` has the clock of both, None: that of the new table. ``owner`` is that of Matcher. ``counts`` says of
+    what differs in the copies of a route of ``new`` whether that is a difference, None: all is. No job is changed.
     """
-    outcomes = JobOutcomes(old, new, context or new.facts.context, owner)
+    outcomes = JobOutcomes(old, new, context or new.facts.context, owner, counts)
     comparing: Comparing[ClassAd] = Comparing(outcomes, lambda ad: ad)
     for job, ad in jobs:
         comparing.take(job, outcomes.of(ad), ad)

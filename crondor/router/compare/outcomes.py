@@ -6,7 +6,7 @@ It hangs on no other job, so that any process can find it out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -15,7 +15,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import UNKNOWN, Code, Context
 from crondor.classad.text import lower
-from crondor.router.compare.copying import Copier, copy_differences
+from crondor.router.compare.copying import Copier, CopyDifference, copy_differences
 from crondor.router.compare.placing import Placing
 from crondor.router.compare.read_rules import ReadRules
 from crondor.router.match.dependence import needs_of
@@ -51,8 +51,16 @@ class _More(NamedTuple):
 class JobOutcomes:
     """Finds out what jobs come to, and remembers it for those that are alike."""
 
-    def __init__(self, old: RoutingTable, new: RoutingTable, context: Context, owner: str | None = None) -> None:
-        """Take both tables, the clock, and whose jobs alone are routed, as Matcher does."""
+    def __init__(
+        self,
+        old: RoutingTable,
+        new: RoutingTable,
+        context: Context,
+        owner: str | None = None,
+        counts: Callable[[Route, CopyDifference], bool] | None = None,
+    ) -> None:
+        """Take both tables, the clock, whose jobs alone are routed, as Matcher does, and which differences count."""
+        self._counts = counts
         self.old, self.new, self.context, self.owner = old, new, context, owner
         self._placings = (Placing(old, context, owner), Placing(new, context, owner))
         self._copiers = (Copier(old, context), Copier(new, context))
@@ -158,7 +166,8 @@ class JobOutcomes:
         for first, second in _pairs(old, new):
             if not self.copies_alike(first, second):
                 for each in copy_differences(self._copiers[0].copy(first, ad), self._copiers[1].copy(second, ad)):
-                    yield (first.name, second.name, each.name), each.old, each.new
+                    if self._counts is None or self._counts(second, each):
+                        yield (first.name, second.name, each.name), each.old, each.new
 
     def copies_alike(self, old: Route, new: Route) -> bool:
         """Say whether two routes make the same of every job, for all they consist of is the same."""
