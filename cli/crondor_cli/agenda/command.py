@@ -26,6 +26,7 @@ from crondor_cli.common.options import (
     schedule_options,
 )
 from crondor_cli.common.output import say
+from crondor_cli.common.parallel import jobs_option
 from crondor_cli.common.plot_file import check_plot, needs_matplotlib, writes
 from crondor_cli.common.show import show
 from crondor_cli.common.watching import watch_option
@@ -87,6 +88,7 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
     metavar="HOURS",
     help="With --suggest: by how many hours a job may move, too.",
 )
+@jobs_option
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
@@ -108,6 +110,7 @@ def command(
     pin: tuple[str, ...],
     run_time: int,
     hours: int,
+    jobs: int | None,
     surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
@@ -135,7 +138,7 @@ def command(
         given = True
     if given:
         request.check()
-    agenda.read(requests)
+    agenda.read(requests, jobs)
     if suggest:
         _suggest(agenda, request, options, clock, format_, pairs, plot)
         return

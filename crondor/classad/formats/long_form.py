@@ -57,7 +57,7 @@ def read_long(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[Cla
     Raises ClassAdSyntaxError.
     """
     known_lines = _LINES[mode]
-    alike = Alike(known_lines)
+    alike = _PARTS_ALIKE[mode] if feed.is_part else Alike(known_lines)
     while True:
         blocks = _plain_blocks(feed) if feed.plain else []
         left = len(blocks)
@@ -305,6 +305,9 @@ _VALUES: Final = {
 }
 _EXACT, _LAZY = _VALUES[ReadMode.STRICT], _VALUES[ReadMode.LAZY]
 _LINES: Final = {mode: _Lines(values) for mode, values in _VALUES.items()}
+_PARTS_ALIKE: Final = {
+    mode: Alike(lines) for mode, lines in _LINES.items()
+}  # what one part of a text tells of the next
 
 
 class _Reading:

@@ -117,17 +117,19 @@ def bad_character(text: str) -> tuple[int, int, str] | None:
 class Feed:
     """A text that comes in chunks, with the line and the column of the first character that is not used up.
 
-    ``plain`` says that what is here has neither carriage returns nor banners.
+    ``plain`` says that what is here has neither carriage returns nor banners, ``is_part`` that the text is a part of a
+    longer one.
     """
 
-    __slots__ = ("_chunks", "_whole", "at", "buffer", "column", "done", "line", "name", "plain")
+    __slots__ = ("_chunks", "_whole", "at", "buffer", "column", "done", "is_part", "line", "name", "plain")
 
-    def __init__(self, text: Text, name: str) -> None:
-        """Take a text, a file or lines."""
+    def __init__(self, text: Text, name: str, line: int | None = None) -> None:
+        """Take a text, a file or lines, or a part of one that begins at a line."""
         self.name = name
         self.buffer = ""
         self.at = 0
-        self.line = 1
+        self.is_part = line is not None
+        self.line = line or 1
         self.column = 1
         self.done = False
         self.plain = True
