@@ -14,6 +14,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
+from crondor.check.memory import CheckMemory
 from crondor.editing import CheckedText, EditSettings, check_text, kind_of
 from crondor.editing.reading import ReadText
 from crondor.source import Source
@@ -60,6 +61,7 @@ class CrondorServer(LanguageServer):
         self.texts: dict[str, TextOnScreen] = {}
         self.checked: dict[str, tuple[TextOnScreen, CheckedText, EditSettings]] = {}
         self._read: dict[str, tuple[TextOnScreen, ReadText]] = {}
+        self._memories: dict[str, CheckMemory] = {}
         self.is_shut_down = False
         self.status = 0
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -99,6 +101,7 @@ class CrondorServer(LanguageServer):
         text = self.texts.pop(uri, None)
         self.checked.pop(uri, None)
         self._read.pop(uri, None)
+        self._memories.pop(uri, None)
         self._seconds.pop(uri, None)
         timer = self._timers.pop(uri, None)
         if timer is not None:
@@ -130,15 +133,24 @@ class CrondorServer(LanguageServer):
 
     def answered(self, screen: TextOnScreen, answer: Callable[..., _Found], *arguments: object) -> _Found | None:
         """Ask a function about a text, None for one in no language of ours; the worker does this."""
+        text = self._reading(screen)
+        return None if text is None else answer(screen, text, *arguments)
+
+    def _reading(self, screen: TextOnScreen) -> ReadText | None:
+        """Return a text as it was read, anew where the settings or the minute are others; the worker does this."""
         kind = kind_of(screen.source.name, screen.language)
         if kind is None:
             return None
+        settings = self.settings.of(screen.source.name)
         known = self._read.get(screen.uri)
-        if known is None or known[0] is not screen:
-            known = screen, ReadText(screen.source, kind, self.settings.of(screen.source.name))
-            if self.texts.get(screen.uri) is screen:
-                self._read[screen.uri] = known
-        return answer(screen, known[1], *arguments)
+        if known is not None and known[0] is screen and known[1].settings.check == settings.check:
+            return known[1]
+        is_open = self.texts.get(screen.uri) is screen
+        memory = self._memories.setdefault(screen.uri, CheckMemory()) if is_open else None
+        text = ReadText(screen.source, kind, settings, memory)
+        if is_open:
+            self._read[screen.uri] = screen, text
+        return text
 
     def _look(self, text: TextOnScreen, delay: float) -> None:
         loop = self._loop = asyncio.get_running_loop()
@@ -167,14 +179,13 @@ class CrondorServer(LanguageServer):
 
     def _found(self, text: TextOnScreen) -> tuple[CheckedText, EditSettings] | None:
         """Check a text, unless it is another by now; the worker does this."""
-        kind = kind_of(text.source.name, text.language)
-        if kind is None or self.texts.get(text.uri) is not text:
-            return None
         begun = time.monotonic()
-        settings = self.settings.of(text.source.name)
-        found = check_text(text.source, kind, settings)
+        read = self._reading(text) if self.texts.get(text.uri) is text else None
+        if read is None:
+            return None
+        found = check_text(read)
         self._seconds[text.uri] = time.monotonic() - begun
-        return found, settings
+        return found, read.settings
 
     def _complain_of_settings(self, message: str) -> None:
         """Tell the user, once, what of the settings cannot be used."""

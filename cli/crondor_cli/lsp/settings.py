@@ -25,6 +25,7 @@ from crondor_cli.common.settings import find_settings
 from crondor_cli.common.settings_places import user_folder
 
 _INTERVAL = 300
+_MINUTE = 60
 
 
 class ClockOptions(NamedTuple):
@@ -66,6 +67,8 @@ class SettingsOfFolders:
 
     def _settings(self, path: str, values: dict[str, Any]) -> EditSettings:
         clock = clock_of(self._clock.now, self._clock.tz or values.get("tz"))
+        if self._clock.now is None:
+            clock = clock._replace(now=clock.now - clock.now % _MINUTE)  # so that what is known holds for that long
         target = values.get("check.target")
         release = Release.parse(target) if target else None
         allow_dirs = tuple(values.get("allow-dir", ()))
