@@ -62,9 +62,24 @@ class Client:
 
     def answer(self, method: str, params: object) -> dict[str, Any]:
         """Return what the server answers: a result or an error."""
+        return self.later(self.request(method, params))
+
+    def request(self, method: str, params: object) -> int:
+        """Send a request, and return its number: the server may ask something back before it answers."""
         self._id += 1
         self._send(id=self._id, method=method, params=params)
-        return self._until(ident=self._id)
+        return self._id
+
+    def later(self, number: int) -> dict[str, Any]:
+        """Return the answer to a request."""
+        return self._until(ident=number)
+
+    def reply(self, method: str, result: object) -> dict[str, Any]:
+        """Wait for a request of the server's, answer it, and return its parameters."""
+        message = self._until(method=method)
+        self._send(id=message["id"], result=result)
+        params: dict[str, Any] = message["params"]
+        return params
 
     def ask(self, method: str, **params: object) -> Any:  # noqa: ANN401 - whatever a method answers
         """Return the result of a request."""

@@ -15,7 +15,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
 from crondor.check.memory import CheckMemory
-from crondor.editing import CheckedText, EditSettings, check_text, kind_of
+from crondor.editing import CheckedText, check_text, kind_of
 from crondor.editing.reading import ReadText
 from crondor.source import Source
 from crondor_cli.lsp.positions import TextOnScreen
@@ -59,7 +59,7 @@ class CrondorServer(LanguageServer):
         super().__init__("crondor", _version(), protocol_cls=_Protocol, converter_factory=default_converter)
         self.settings = SettingsOfFolders(clock, self._complain_of_settings)
         self.texts: dict[str, TextOnScreen] = {}
-        self.checked: dict[str, tuple[TextOnScreen, CheckedText, EditSettings]] = {}
+        self.checked: dict[str, tuple[TextOnScreen, CheckedText, ReadText]] = {}
         self._read: dict[str, tuple[TextOnScreen, ReadText]] = {}
         self._memories: dict[str, CheckMemory] = {}
         self.is_shut_down = False
@@ -70,6 +70,7 @@ class CrondorServer(LanguageServer):
         self._complaints: set[str] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="crondor")
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="crondor-aside")
 
     @property
     def encoding(self) -> str:
@@ -120,7 +121,7 @@ class CrondorServer(LanguageServer):
         """Have the worker call a function."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *arguments)
 
-    async def findings(self, uri: str) -> tuple[TextOnScreen, CheckedText, EditSettings] | None:
+    async def findings(self, uri: str) -> tuple[TextOnScreen, CheckedText, ReadText] | None:
         """Return the findings of a text as it stands now, None for one that is not open, or in no language of ours."""
         text = self.texts.get(uri)
         if text is None:
@@ -130,6 +131,15 @@ class CrondorServer(LanguageServer):
             await self._check(text)
             known = self.checked.get(uri)
         return known
+
+    async def work_aside(self, function: Callable[..., _Found], *arguments: object) -> _Found:
+        """Have another worker call a function that takes long, and touches nothing that the first one holds."""
+        return await asyncio.get_running_loop().run_in_executor(self._aside, function, *arguments)
+
+    def fresh(self, screen: TextOnScreen) -> ReadText | None:
+        """Return a text to read for oneself, None for one in no language of ours."""
+        kind = kind_of(screen.source.name, screen.language)
+        return None if kind is None else ReadText(screen.source, kind, self.settings.of(screen.source.name))
 
     def answered(self, screen: TextOnScreen, answer: Callable[..., _Found], *arguments: object) -> _Found | None:
         """Ask a function about a text, None for one in no language of ours; the worker does this."""
@@ -177,7 +187,7 @@ class CrondorServer(LanguageServer):
         diagnostics = [shown(each, text) for each in found[0].findings[:MOST]]
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(text.uri, diagnostics, text.version))
 
-    def _found(self, text: TextOnScreen) -> tuple[CheckedText, EditSettings] | None:
+    def _found(self, text: TextOnScreen) -> tuple[CheckedText, ReadText] | None:
         """Check a text, unless it is another by now; the worker does this."""
         begun = time.monotonic()
         read = self._reading(text) if self.texts.get(text.uri) is text else None
@@ -185,7 +195,7 @@ class CrondorServer(LanguageServer):
             return None
         found = check_text(read)
         self._seconds[text.uri] = time.monotonic() - begun
-        return found, read.settings
+        return found, read
 
     def _complain_of_settings(self, message: str) -> None:
         """Tell the user, once, what of the settings cannot be used."""

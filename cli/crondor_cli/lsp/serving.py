@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from crondor.editing.findings import explanation
 from crondor_cli.lsp.actions import EXPLAIN, actions
+from crondor_cli.lsp.compiling import add_compiling
 from crondor_cli.lsp.features import add_features
 from crondor_cli.lsp.server import CrondorServer
 from crondor_cli.lsp.settings import ClockOptions
@@ -42,7 +43,8 @@ def make(clock: ClockOptions) -> CrondorServer:
     """Return a server with all that it can do."""
     server = CrondorServer(clock)
     add_features(server)
-    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
+    add_compiling(server)
+    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, types.CodeActionKind.SourceFixAll]
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds))
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
