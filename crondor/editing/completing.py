@@ -11,14 +11,15 @@ from zoneinfo import available_timezones
 
 from crondor._named_tuple import NamedTuple
 from crondor.editing.describing import of_attribute, of_command, of_function, of_knob, of_provided, of_rule
-from crondor.editing.hovering import knob_of
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind
 from crondor.editing.pieces import LONGEST
 from crondor.editing.reading import ReadText
 from crondor.editing.spots import LISTS
 from crondor.knowledge import (
+    KnobKind,
     classad_functions,
+    config_knobs,
     job_attributes,
     machine_attributes,
     submit_commands,
@@ -27,7 +28,6 @@ from crondor.knowledge import (
 )
 from crondor.knowledge.commands import CommandType
 from crondor.macro.templates import TEMPLATES
-from crondor.router.table.knobs import KNOBS, KnobKind
 from crondor.source import Span
 
 _MACRO: Final = re.compile(r"\$\(([A-Za-z0-9_.]*)$")
@@ -184,7 +184,7 @@ def _of_config(text: ReadText, before: str, offset: int) -> Iterator[_Word]:
     if key in LISTS:
         yield from _of_list(text, LISTS[key])
         return
-    known = knob_of(key)
+    known = config_knobs().get(key)
     if known is not None and known.kind is KnobKind.BOOLEAN:
         yield from (_Word(word, WordKind.VALUE) for word in ("true", "false"))
     elif assigned:
@@ -192,7 +192,7 @@ def _of_config(text: ReadText, before: str, offset: int) -> Iterator[_Word]:
 
 
 def _knobs() -> Iterator[_Word]:
-    for knob in KNOBS:
+    for knob in config_knobs():
         name, is_many, _ = knob.name.partition("<")
         if not knob.is_removed and name:
             yield _Word(name, WordKind.KNOB, knob.kind.value, "" if is_many else " = ")
@@ -272,7 +272,7 @@ def _command(name: str) -> str | None:
 
 
 def _knob(name: str) -> str | None:
-    found = knob_of(name.lower())
+    found = config_knobs().get(name)
     return None if found is None else of_knob(found)
 
 

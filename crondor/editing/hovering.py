@@ -15,9 +15,8 @@ from crondor.editing.names import definitions
 from crondor.editing.reading import ReadText
 from crondor.editing.schedules import ScheduleShown, moment, schedules, upcoming
 from crondor.editing.spots import Spot, SpotKind, spot_at
-from crondor.knowledge import submit_commands, submit_macros, transform_commands
+from crondor.knowledge import config_knobs, submit_commands, submit_macros, transform_commands
 from crondor.recurrence import Recurrence
-from crondor.router.table.knobs import KNOBS, RouterKnob
 from crondor.source import Span
 from crondor.words import describe
 
@@ -79,18 +78,8 @@ def _name(text: ReadText, spot: Spot) -> str | None:
     if text.kind is TextKind.SUBMIT:
         command = submit_commands().get(spot.name)
         return of_command(command) if command is not None else _macro(text, spot)
-    knob = None if spot.written.inside else knob_of(spot.name)
+    knob = None if spot.written.inside else config_knobs().get(spot.name)
     return _macro(text, spot) if knob is None else of_knob(knob)
-
-
-def knob_of(name: str) -> RouterKnob | None:
-    """Return the router's knob of a lower-case name, one that stands for many as well."""
-    known = {knob.name.lower(): knob for knob in KNOBS}
-    found = known.get(name)
-    if found is not None:
-        return found
-    begins = ((knob.name.lower().partition("<")[0], knob) for knob in KNOBS if "<name>" in knob.name)
-    return next((knob for begin, knob in begins if name.startswith(begin)), None)
 
 
 def _macro(text: ReadText, spot: Spot) -> str | None:
