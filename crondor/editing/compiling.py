@@ -8,12 +8,13 @@ from typing import Final
 from crondor.check import TextEdit
 from crondor.check.suppress import is_order
 from crondor.compile.markers import BEGIN, END
-from crondor.compile.text import WrittenSchedule, read_schedule, schedule_line
+from crondor.compile.text import WrittenSchedule, schedule_line
 from crondor.compile.writing.distance import Timing
 from crondor.compile.writing.wish import Wish, default_end, means_host
 from crondor.compiled_text import compile_text
 from crondor.diagnostics import CrondorError
 from crondor.editing.changes import difference
+from crondor.editing.comments import read_said
 from crondor.editing.kinds import TextKind
 from crondor.editing.reading import ReadText
 from crondor.editing.settings import EditSettings
@@ -55,7 +56,7 @@ def compiled(text: ReadText, offset: int) -> TextEdit | None:
     line = schedule_line(source)
     if line is None:
         return None
-    schedule = _read(line, settings)
+    schedule = read_said(line, settings)
     made = compile_text(source, lambda universe: _wish(schedule, universe or "vanilla", settings), settings.read)
     return difference(text.source, made.text)
 
@@ -67,14 +68,6 @@ def _wish(schedule: WrittenSchedule, universe: str, settings: EditSettings) -> W
     return Wish(schedule, host, check.now, default_end(check.now), timing, means_host(schedule, host, universe))
 
 
-def _read(said: str | Span, settings: EditSettings) -> WrittenSchedule:
-    check = settings.check
-    host = zone_of(check.zone)
-    if check.policy is None:
-        return read_schedule(said, zone=host, files=settings.files)
-    return read_schedule(said, zone=host, files=settings.files, policy=check.policy)
-
-
 def _commented(text: ReadText, offset: int) -> tuple[int, int] | None:
     """Return where the schedule stands that a comment at an offset says, None where it says none."""
     whole = text.source.text
@@ -82,7 +75,7 @@ def _commented(text: ReadText, offset: int) -> tuple[int, int] | None:
     if found is None or not found["text"] or len(found["text"]) > _LONGEST or is_order(found[0]):
         return None
     try:
-        _read(found["text"], text.settings)
+        read_said(found["text"], text.settings)
     except CrondorError:
         return None
     return found.span("text")

@@ -19,7 +19,7 @@ from crondor.editing import CheckedText, check_text, kind_of
 from crondor.editing.reading import ReadText
 from crondor.source import Source
 from crondor_cli.lsp.positions import TextOnScreen
-from crondor_cli.lsp.settings import ClockOptions, SettingsOfFolders
+from crondor_cli.lsp.settings import GivenOptions, SettingsOfFolders
 from crondor_cli.lsp.showing import MOST, shown
 
 _SETTLE: Final = 0.02  # seconds without a keystroke before a text is looked at
@@ -54,10 +54,10 @@ class CrondorServer(LanguageServer):
     All looking is done by one worker, behind one another, so that messages are answered and changes taken meanwhile.
     """
 
-    def __init__(self, clock: ClockOptions) -> None:
-        """Take what the command line says of the clock."""
+    def __init__(self, given: GivenOptions) -> None:
+        """Take what the command line says."""
         super().__init__("crondor", _version(), protocol_cls=_Protocol, converter_factory=default_converter)
-        self.settings = SettingsOfFolders(clock, self._complain_of_settings)
+        self.settings = SettingsOfFolders(given, self._complain_of_settings)
         self.texts: dict[str, TextOnScreen] = {}
         self.checked: dict[str, tuple[TextOnScreen, CheckedText, ReadText]] = {}
         self._read: dict[str, tuple[TextOnScreen, ReadText]] = {}
