@@ -14,7 +14,15 @@ TEXT = (
     "executable = /bin/x\nhour = 6\nhours = $(hour),18\ncron_minute = 15\ncron_hour = $(hours)\n"
     "arguments = $(n)\nqueue n in (a b c d)\n"
 )
-ROUTES = 'BASE = 4096\nJOB_ROUTER_ROUTE_NAMES = Far\nMEMORY_MOST = $(BASE) * 2\nJOB_ROUTER_ROUTE_Far @=end\n  UNIVERSE GRID\n  GridResource = "batch slurm"\n@end\n'
+ROUTES = """\
+BASE = 4096
+JOB_ROUTER_ROUTE_NAMES = Far
+MEMORY_MOST = $(BASE) * 2
+JOB_ROUTER_ROUTE_Far @=end
+  UNIVERSE GRID
+  GridResource = "batch slurm"
+@end
+"""
 ALL = place(0, 0, 99, 0)
 
 
