@@ -11,6 +11,7 @@ from crondor.crontab.file import CrontabEntry, is_system_crontab, read_crontab
 from crondor.diagnostics import CrondorError
 from crondor.editing.comments import read_said, schedule_at, zone_at
 from crondor.editing.describing import code, lines, of_attribute, of_command, of_function, of_knob, of_provided, of_rule
+from crondor.editing.evaluating import value_at
 from crondor.editing.kinds import TextKind
 from crondor.editing.names import definitions
 from crondor.editing.reading import ReadText
@@ -98,8 +99,10 @@ def _about(text: ReadText, spot: Spot) -> Iterator[str | None]:
         yield of_rule(transform_commands()[spot.name])
     elif spot.kind is SpotKind.FUNCTION:
         yield of_function(spot.name)
+        yield value_at(text, spot)
     elif spot.kind is SpotKind.ATTRIBUTE:
         yield of_attribute(spot.name.rpartition(".")[2])
+        yield value_at(text, spot)
     elif spot.kind is SpotKind.MACRO_FUNCTION:
         found = submit_macros().get(f"${spot.name}".lower()) or submit_macros().get(spot.name.lower())
         yield None if found is None else of_provided(found)
@@ -107,6 +110,7 @@ def _about(text: ReadText, spot: Spot) -> Iterator[str | None]:
         yield _macro(text, spot)
     elif spot.kind is SpotKind.NAME:
         yield _name(text, spot)
+        yield value_at(text, spot) if text.kind is TextKind.AD else None
         yield _schedule(text, spot.name, spot.written.line.span(spot.written.value))
     elif spot.kind is SpotKind.LISTED:
         yield _macro(text, spot)

@@ -133,10 +133,15 @@ class Client:
 
 @contextmanager
 def serving(
-    *arguments: str, capabilities: Mapping[str, object] | None = None, folder: Path | None = None, **env: str
+    *arguments: str,
+    capabilities: Mapping[str, object] | None = None,
+    folder: Path | None = None,
+    zone: str | None = ZONE,
+    **env: str,
 ) -> Iterator[Client]:
-    """Start a server at NOW in Berlin, introduce a client, and see the server end well."""
-    command = [*PROGRAM, "lsp", "--now", NOW, "--tz", ZONE, *arguments]
+    """Start a server at NOW in Berlin (zone None: where its settings say), introduce a client, and see it end well."""
+    where = ["--tz", zone] if zone is not None else []
+    command = [*PROGRAM, "lsp", "--now", NOW, *where, *arguments]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(**env), cwd=folder
     ) as process:
