@@ -86,13 +86,12 @@ def leave_nothing(first: Comparison, second: Comparison) -> bool:
 class Conclusions:
     """Answers which of many conditions follow from which, as far as comparisons with constants tell.
 
-    What was seen of a part is kept, so that one of many routes is not printed for each of the others; the conditions
-    must live as long as this does.
+    What was seen of a part is kept with the part, so that one of many routes is not printed for each of the others.
     """
 
     def __init__(self) -> None:
         """Begin with nothing seen."""
-        self._small: dict[int, bool] = {}
+        self._small: dict[int, tuple[Node, bool]] = {}
         self._seen: dict[int, _Part] = {}
 
     def implies(self, node: Node, other: Node) -> bool:
@@ -101,8 +100,8 @@ class Conclusions:
 
     def _is_small(self, node: Node) -> bool:
         if id(node) not in self._small:
-            self._small[id(node)] = max(measure(node)) <= _LARGEST
-        return self._small[id(node)]
+            self._small[id(node)] = node, max(measure(node)) <= _LARGEST
+        return self._small[id(node)][1]
 
     def _part(self, node: Node) -> _Part:
         if id(node) not in self._seen:
