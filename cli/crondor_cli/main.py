@@ -38,6 +38,7 @@ COMMANDS = {
     "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
     "lsp": ("crondor_cli.lsp.command", "A language server: findings and help while you write."),
+    "doctor": ("crondor_cli.doctor.command", "What is installed, and whether a schedd answers."),
     "config": ("crondor_cli.config.command", "The settings, and where each comes from."),
     "schema": ("crondor_cli.schema.command", "The JSON of a command, as a JSON Schema."),
     "help": ("crondor_cli.help", "What a command does and takes, as its --help."),
