@@ -39,11 +39,10 @@ def zone_at(text: ReadText, offset: int) -> Span | None:
         span = written.line.span(written.value)
         return span if span.start <= offset <= span.end else None
     line = schedule_at(text, offset)
-    for found in _ZONE.finditer(line.text) if line is not None else ():
-        span = line.part(*found.span(1)) if line is not None else None
-        if span is not None and span.start <= offset <= span.end:
-            return span
-    return None
+    if line is None:
+        return None
+    spans = (line.part(*found.span(1)) for found in _ZONE.finditer(line.text))
+    return next((span for span in spans if span.start <= offset <= span.end), None)
 
 
 def read_said(said: str | Span, settings: EditSettings) -> WrittenSchedule:
