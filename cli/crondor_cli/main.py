@@ -37,6 +37,7 @@ COMMANDS = {
     "route": ("crondor_cli.route.group", "A job router: its routes, who goes where and why not; run one."),
     "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
     "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
+    "service": ("crondor_cli.service.group", "Units of systemd for the commands that run for months."),
     "lsp": ("crondor_cli.lsp.command", "A language server: findings and help while you write."),
     "doctor": ("crondor_cli.doctor.command", "What is installed, and whether a schedd answers."),
     "config": ("crondor_cli.config.command", "The settings, and where each comes from."),
@@ -139,7 +140,9 @@ def _unwritten(error: OSError, *streams: TextIO) -> int:
     if not isinstance(error, BrokenPipeError):
         status = 2
         with suppress(OSError):
-            say(f"Error: cannot write: {error.strerror}", err=True)
+            name = error.filename  # the output has none: it is a file that nobody was ready for
+            where = f"'{os.fsdecode(name)}'" if isinstance(name, (str, bytes)) else "cannot write"
+            say(f"Error: {where}: {error.strerror}", err=True)
     for stream in streams:
         if stream is not None:
             # What is left in a buffer would fail once more, with a traceback, while Python closes the stream.

@@ -86,8 +86,7 @@ class CheckSettings:
     target: Release = NEWEST
 
 
-@dataclass(frozen=True)
-class CheckedSchedule:
+class CheckedSchedule(NamedTuple):
     """A job's schedule in one dialect, or the error that refuses it."""
 
     schedule: JobSchedule | None
@@ -132,7 +131,7 @@ class FieldValues(NamedTuple):
     queue: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckedJob:
     """Equal jobs of one queue statement; ``group`` has the values of NAMES and their places."""
 
@@ -302,7 +301,7 @@ class CheckedJob:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckedFile:
     """One submit description: what it says, or the errors that make it unreadable, and its jobs in groups."""
 
@@ -310,8 +309,8 @@ class CheckedFile:
     settings: CheckSettings
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
-    effort: CheckEffort = field(default_factory=CheckEffort, compare=False)
-    memory: CheckMemory = field(default_factory=CheckMemory, compare=False)
+    effort: CheckEffort = field(default_factory=CheckEffort)
+    memory: CheckMemory = field(default_factory=CheckMemory)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Attribute,
         AttributeTable,
         AttributeType,
+        gpu_properties,
         job_attributes,
         machine_attributes,
     )
@@ -49,6 +50,7 @@ __all__ = [
     "TransformCommand",
     "classad_functions",
     "config_knobs",
+    "gpu_properties",
     "job_attributes",
     "machine_attributes",
     "submit_commands",
@@ -63,7 +65,7 @@ _LANGUAGE: Final = "crondor.knowledge.language"
 _RELEASES: Final = "crondor.knowledge.releases"
 _HOMES: Final = {
     **dict.fromkeys(("Attribute", "AttributeTable", "AttributeType"), _ATTRIBUTES),
-    **dict.fromkeys(("job_attributes", "machine_attributes"), _ATTRIBUTES),
+    **dict.fromkeys(("gpu_properties", "job_attributes", "machine_attributes"), _ATTRIBUTES),
     **dict.fromkeys(("CommandTable", "CommandType", "Setting", "SubmitCommand", "submit_commands"), _COMMANDS),
     **dict.fromkeys(("ConfigKnob", "KnobKind", "KnobTable", "config_knobs"), _KNOBS),
     **dict.fromkeys(("ClassAdFunction", "SubmitMacro", "TransformCommand"), _LANGUAGE),

@@ -110,6 +110,18 @@ class Files:
         except (OSError, ValueError):
             return ""
 
+    def is_executable(self, path: str) -> bool | None:
+        """Say whether its mode lets anybody execute a file; None where none is there.
+
+        Raises FileRefused where that is outside.
+        """
+        real = self._resolved(path)
+        try:
+            mode = os.stat(real).st_mode  # noqa: PTH116
+        except (OSError, ValueError):
+            return None
+        return bool(mode & 0o111) or os.name == "nt" if stat.S_ISREG(mode) else None
+
     def names(self, folder: str, most: int) -> list[str]:
         """Return the names in a folder, none where there are more than ``most``; raises FileRefused outside."""
         try:

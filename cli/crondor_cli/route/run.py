@@ -36,7 +36,8 @@ from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 from crondor_cli.common.columns import plural
 from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
+from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import (
@@ -231,15 +232,20 @@ class _Loop:
 
     def run(self, waker: Waker) -> None:
         """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD, or when a signal wakes it."""
+        manager = ServiceManager(os.environ)
         loaded = time.monotonic()
+        manager.ready()
         while not self._is_over:
             refresh = self._router.table.settings.entries_refresh
             if self._is_stale or (0 < refresh <= time.monotonic() - loaded):
+                manager.reloading()
                 self._take_table()
+                manager.ready()
                 loaded = time.monotonic()
             self.poll()
             self._write_report()
-            waker.wait(max(1, self._router.table.settings.polling_period))
+            waker.wait_alive(max(1, self._router.table.settings.polling_period), manager)
+        manager.stopping()
         self._router.close()
         self._report.unlink(missing_ok=True)
 
@@ -327,7 +333,7 @@ def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWrite
         if is_said:
             show([Diagnostic("route-user-logs", _NO_LOGS, Severity.NOTE, help="name their folder with --user-logs")])
         return no_log
-    if not Path(folder).is_dir():
+    if not os.path.isdir(folder):
         raise click.BadParameter(f"there is no folder {printable(folder)!r}", param_hint="--user-logs")
     return UserLogs(folder, clock.zone, report=lambda found: show([found]))
 
