@@ -52,7 +52,7 @@ def compile_text(
     if block is not None and _still_fits(block, wish, until):
         return CompiledText(source.text, block.until, None)
     compiled = compile_schedule(wish)
-    text = rewritten(source, [job.commands for job in compiled.jobs], compiled.proof.until, wish.host.name)
+    text = rewritten(source, compiled.commands, compiled.proof.until, wish.host.name)
     _compare(text, compiled, source, read)
     return CompiledText(text, compiled.proof.until, compiled)
 
@@ -92,7 +92,7 @@ def _still_fits(block: Block, wish: Wish, until: int | None) -> bool:
 def _compare(text: str, compiled: Compiled, before: Source, read: Callable[[Source], SubmitFile]) -> None:
     """Read the new text as condor_submit does, and look whether its jobs are the compiled ones. Raises NotWritten."""
     names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements")
-    wanted = {_essence(job.commands) for job in compiled.jobs}
+    wanted = {_essence(commands) for commands in compiled.commands}
     found = {_essence(group.values) for group in read(Source(text, before.name)).groups(names)}
     if {fields for fields, _ in found} != {fields for fields, _ in wanted}:
         message = "lines behind the compiled ones set the fields anew, so that the jobs would run at other times"

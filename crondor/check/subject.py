@@ -17,6 +17,7 @@ from crondor.check.given import GivenValues, is_expression, is_plain
 from crondor.check.macros import Macros
 from crondor.check.made import LONGEST, MadeJobs, make_jobs
 from crondor.check.memory import CheckMemory
+from crondor.check.own_schedule import OwnSchedule, own_schedule
 from crondor.check.places import Places
 from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
@@ -401,6 +402,12 @@ class CheckedFile:
         if self.submit is None or not self.settings.files:
             return None
         return Places(self.submit, self.given.jobs)
+
+    @cached_property
+    def own_schedule(self) -> OwnSchedule:
+        """The schedule of its own line, # crondor: schedule = TEXT, with the compiled lines."""
+        files = self.submit.files if self.submit is not None and self.settings.files else None
+        return own_schedule(self.source, files, self.settings.zone, self.settings.policy)
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:

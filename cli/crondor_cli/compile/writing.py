@@ -52,6 +52,8 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     jobs = "1 job" if len(made.compiled.jobs) == 1 else f"{len(made.compiled.jobs)} jobs"
     result = "exact" if made.compiled.exact else "NOT exact"
     say(f"{printable(path)}: {jobs}, {result}, {made.compiled.proof.offered:,} times compared, until {end}")
+    for reason in made.compiled.reasons:
+        say(f"  {printable(reason)}")
 
 
 def _replace(path: str, before: Source, text: str) -> None:
