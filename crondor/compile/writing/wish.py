@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 
 from crondor._named_tuple import NamedTuple
 from crondor.compile.days import DaySet
@@ -14,6 +15,9 @@ from crondor.diagnostics import CrondorError
 from crondor.spec import FIELDS, MINUTE
 from crondor.zones import Zone
 
+_YEARS = 5  # that are proven where nobody says until when
+LAST = 7289568000
+"""The last instant that anything is proven for: the last day of 2200."""
 _USUAL = {
     "cron_prep_time": str(DEFAULT_PREP_TIME),
     "cron_window": str(DEFAULT_WINDOW),
@@ -104,3 +108,17 @@ class Compiled:
     def exact(self) -> bool:
         """Whether the jobs run at the wanted times and at no other, up to the proof's end."""
         return self.proof.is_exact and not self.reasons
+
+
+def default_end(start: int) -> int:
+    """Return the last instant to prove where nobody says it: a midnight (UTC) some years behind ``start``."""
+    first = datetime.fromtimestamp(start, timezone.utc).replace(hour=0, minute=0, second=0)
+    return min(int((first + timedelta(days=_YEARS * 365 + 2)).timestamp()), LAST)
+
+
+def means_host(schedule: DaySet, host: Zone, universe: str) -> bool:
+    """Say whether the short clause will do, which means the clock of the host that evaluates it.
+
+    Jobs of the local universe run on the submit host.
+    """
+    return universe == "local" and schedule.zone.name == host.name
