@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 SEED ?= 1
 YEARS ?= 10
+ARCH ?= amd64
 
 # -qq: errors only.
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
@@ -13,7 +14,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint check docs pictures site site-test fuzz bench vscode clean
+.PHONY: help demo test lint check docs pictures site site-test fuzz bench deb vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
@@ -27,6 +28,7 @@ help:
 	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2 YEARS=10)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
+	@echo 'make deb     build the Debian package into dist (ARCH=arm64 for the other one; needs dpkg-deb)'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
 	@echo 'Needs Python 3.10 or later with venv; another one: make test PYTHON=python3.13'
@@ -67,6 +69,22 @@ fuzz: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
+
+# Wheels of pcre2 are taken by their checksums, for Debian's Python; the time of all files is that of the commit.
+DEB_PYTHONS := 3.13
+DEB_MACHINE_amd64 := x86_64
+DEB_MACHINE_arm64 := aarch64
+
+deb: $(VENV)/.installed-test
+	@test -n '$(DEB_MACHINE_$(ARCH))' || { echo 'crondor: ARCH is amd64 or arm64' >&2; exit 1; }
+	@rm -rf build/deb
+	$(BIN)/python -m hatchling build --target wheel --directory build/deb/wheel
+	@for version in $(DEB_PYTHONS); do \
+	  $(BIN)/python -m pip download -qq --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+	    --python-version $$version --platform manylinux2014_$(DEB_MACHINE_$(ARCH)) \
+	    --dest build/deb/bundled --requirement packaging/deb/bundled.txt || exit 1; done
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
+	  $(BIN)/python packaging/deb/build.py build/deb/wheel/*.whl build/deb/bundled/*.whl
 
 # --ignore-scripts: nothing that a package brings is run while it is installed.
 vscode:

@@ -9,11 +9,14 @@ import click
 if TYPE_CHECKING:
     from crondor.knowledge.releases import Release
 
+    _ParamType = click.ParamType[Release]
+else:
+    _ParamType = click.ParamType  # click 8.1, which Debian trixie has, knows it without a parameter only
 
 _SERIES: Final = ("23", "24", "25")
 
 
-class ReleaseType(click.ParamType["Release"]):
+class ReleaseType(_ParamType):
     """Takes releases of which the tables know the commands, and converts them to a Release."""
 
     name = "release"

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
 from crondor.diagnostics import printable, similar
 from crondor.hooks.hook_types import HookType
 
+if TYPE_CHECKING:
+    _Choice = click.Choice[str]
+else:
+    _Choice = click.Choice  # click 8.1, which Debian trixie has, knows it without a parameter only
 
-class HookChoice(click.Choice[str]):
+
+class HookChoice(_Choice):
     """One of some hooks, in capitals or not."""
 
     def __init__(self, hooks: Iterable[HookType]) -> None:
