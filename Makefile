@@ -14,7 +14,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint check docs pictures site site-test fuzz bench deb vscode clean
+.PHONY: help demo test lint check docs pictures site site-test fuzz bench pythons dist deb vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
@@ -28,6 +28,8 @@ help:
 	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2 YEARS=10)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
+	@echo 'make pythons runs every test on Python 3.10 to 3.13 (PYTEST_ARGS=tests/engine for some of them)'
+	@echo 'make dist    build wheel, sdist, their bill of materials (CycloneDX) and checksums into dist'
 	@echo 'make deb     build the Debian package into dist (ARCH=arm64 for the other one; needs dpkg-deb)'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
@@ -70,12 +72,25 @@ fuzz: $(VENV)/.installed-test
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
+pythons: $(VENV)/.installed-dist
+	$(strip $(BIN)/nox $(if $(PYTEST_ARGS),-- $(PYTEST_ARGS)))
+
+# The bill of materials is that of an environment with the wheel's dependencies and nothing else, not even pip.
+dist: $(VENV)/.installed-dist
+	@rm -rf build/dist dist/crondor-*
+	$(BIN)/python -m hatchling build --directory dist
+	@$(BIN)/python -m venv --without-pip build/dist
+	@$(BIN)/python -m pip --python build/dist/bin/python install -qq --disable-pip-version-check dist/crondor-*.whl
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --short-PURLs --output-reproducible \
+	  --output-file dist/crondor-sbom.cdx.json build/dist/bin/python
+	cd dist && sha256sum crondor-* >SHA256SUMS
+
 # Wheels of pcre2 are taken by their checksums, for Debian's Python; the time of all files is that of the commit.
 DEB_PYTHONS := 3.13
 DEB_MACHINE_amd64 := x86_64
 DEB_MACHINE_arm64 := aarch64
 
-deb: $(VENV)/.installed-test
+deb: $(VENV)/.installed-dist
 	@test -n '$(DEB_MACHINE_$(ARCH))' || { echo 'crondor: ARCH is amd64 or arm64' >&2; exit 1; }
 	@rm -rf build/deb
 	$(BIN)/python -m hatchling build --target wheel --directory build/deb/wheel
@@ -94,7 +109,7 @@ vscode:
 clean:
 	rm -rf editors/vscode/node_modules editors/vscode/out editors/vscode/crondor.vsix
 	rm -rf website/node_modules
-	rm -rf $(VENV) build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .nox build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One stamp for each set of dependencies, older than pyproject.toml when it has to be installed again.
@@ -117,6 +132,11 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
 	@echo 'Installing crondor and its peers into $(VENV)'
 	@$(INSTALL) '.[bench]'
+	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-dist: pyproject.toml | $(BIN)/python
+	@echo 'Installing crondor and what it is released with into $(VENV)'
+	@$(INSTALL) '.[dist]'
 	@touch $(VENV)/.installed $@
 
 $(VENV)/.installed-site: pyproject.toml | $(BIN)/python

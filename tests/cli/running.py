@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -50,12 +51,18 @@ class Result(NamedTuple):
         return jobs
 
 
+def separate_runner() -> CliRunner:
+    """Return click's runner that keeps both streams apart: click 8.1 wants to be asked, later ones always do."""
+    asked = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
+    return CliRunner(**asked)  # type: ignore[arg-type]
+
+
 def crondor(*arguments: str, stdin: str | bytes = b"", env: Mapping[str, str | None] | None = None) -> Result:
     """Run the command in this process, main() included, with Berlin as its local zone; its JSON fits its schema."""
-    runner = CliRunner()
+    runner = separate_runner()
     environment = {"TZ": ZONE, "NO_COLOR": None, "COLUMNS": "100", **(env or {})}
     with (
-        runner.isolation(stdin, env=environment) as (out, err, _),
+        runner.isolation(stdin, env=environment) as (out, err, *_),
         patch.object(sys, "argv", ["crondor", *arguments]),
         pytest.raises(SystemExit) as end,
     ):

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from click.testing import CliRunner
 
 from crondor_cli.classad.group import COMMANDS
 from crondor_cli.main import COMMANDS as ALL
 from crondor_cli.main import main
+from tests.cli.running import separate_runner
 from tests.cli.schemas import check_output
 
 JOB = """\
@@ -54,7 +54,7 @@ def slot(tmp_path: Path) -> str:
 
 def classad(*arguments: str, stdin: bytes = b"") -> Result:
     """Run a subcommand in this process, main() included."""
-    runner = CliRunner()
+    runner = separate_runner()
     with runner.isolation(stdin, env={"TZ": "Europe/Berlin"}) as (out, err, *_), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["crondor", "classad", *arguments])
         with pytest.raises(SystemExit) as end:

@@ -1,0 +1,33 @@
+"""`make pythons`: the suite on every Python that crondor is for, and on the oldest click that Debian trixie has.
+
+Each Python is one of this machine's, or one that uv downloads: nox -s tests-3.13 -- tests/engine
+"""
+
+from __future__ import annotations
+
+import nox
+
+PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+DEBIAN = ("click==8.1.8", "python-dateutil==2.9.0", "tzlocal==5.3.1", "wcwidth==0.2.13")  # what trixie has
+
+nox.options.default_venv_backend = "uv"
+nox.options.sessions = ["tests", "debian"]
+nox.options.reuse_existing_virtualenvs = True
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """Run the suite, or the tests that are named, with the newest of all dependencies."""
+    session.install("--editable", ".[test]")
+    _run(session)
+
+
+@nox.session(python="3.13")
+def debian(session: nox.Session) -> None:
+    """Run the suite with the dependencies of Debian trixie, on its Python."""
+    session.install("--editable", ".[test]", *DEBIAN)
+    _run(session)
+
+
+def _run(session: nox.Session) -> None:
+    session.run("python", "-m", "pytest", *(session.posargs or ["--numprocesses=auto", "--maxprocesses=8"]))
