@@ -1,6 +1,8 @@
 """`make pythons`: the suite on every Python that crondor is for, and on the oldest click that Debian trixie has.
 
-Each Python is one of this machine's, or one that uv downloads: nox -s tests-3.13 -- tests/engine
+Each Python is one that PATH has, or one that uv downloads; without both the session fails.
+
+    nox -s tests-3.13 -- tests/engine
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ DEBIAN = ("click==8.1.8", "python-dateutil==2.9.0", "tzlocal==5.3.1", "wcwidth==
 
 nox.options.default_venv_backend = "uv"
 nox.options.sessions = ["tests", "debian"]
+nox.options.error_on_missing_interpreters = True
 nox.options.reuse_existing_virtualenvs = True
 
 
