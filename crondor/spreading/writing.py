@@ -38,7 +38,7 @@ def minute_place(name: str, values: Mapping[str, str], spans: Mapping[str, Span]
 def why_pinned(span: Span) -> str:
     """Say what in its file keeps a minute where it stands, as the end of a sentence; empty: nothing does."""
     text = span.source.text
-    if "crondor" in text and any(BEGIN.fullmatch(line) or SCHEDULE.fullmatch(line) for line in text.splitlines()):
+    if "crondor" in text and any(BEGIN.fullmatch(line) or SCHEDULE.fullmatch(line) for line in text.split("\n")):
         return "its file is compiled from a schedule: change that"
     if _USE.search(text):
         return "something else in its file is made of its minute"

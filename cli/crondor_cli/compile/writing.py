@@ -9,14 +9,13 @@ import click
 
 from crondor.calendar import DAY
 from crondor.compile.text import WrittenSchedule, schedule_line
-from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, fit
+from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, clause_of, fit
 from crondor.compile.writing.marked import CLAUSE, Block, marked_lines, rewritten
 from crondor.diagnostics import CrondorError, Diagnostic, printable
-from crondor.rights.replacing import Changed, replace_text
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec
 from crondor.zones import zone_of
-from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.changed_text import write_source
 from crondor_cli.common.jobs import ScheduleRequest, read_source
 from crondor_cli.common.options import Surroundings
 from crondor_cli.common.output import say
@@ -27,6 +26,7 @@ from crondor_cli.times.text import local_text
 if TYPE_CHECKING:
     from crondor.compile.writing.wish import Compiled
 
+_FORCED = "my.requirements"  # of +Requirements, the name under which it is read
 _FRESH = 366 * DAY  # lines that fit for so long are left as they are
 
 
@@ -46,7 +46,7 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     source = read_source(path)
     line = schedule_line(source)
     if line is None:
-        message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every 2 days at 06:00"
+        message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every Friday at 06:00"
         raise click.UsageError(message, context)
     schedule = asked.schedule(line, os.path.dirname(path) or ".")
     show(schedule.warnings)
@@ -60,7 +60,7 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     text = rewritten(source, [job.commands for job in compiled.jobs], compiled.proof.until, compiled.wish.host.name)
     _check(text, compiled, request, source, path)
     if text != source.text:
-        _replace(path, source, text)
+        write_source(source, Source(text, source.name))
     jobs = "1 job" if len(compiled.jobs) == 1 else f"{len(compiled.jobs)} jobs"
     result = "exact" if compiled.exact else "NOT exact"
     end = local_text(compiled.proof.until, asked.clock.zone)
@@ -103,18 +103,29 @@ def _still_fits(block: Block, schedule: WrittenSchedule, asked: Asked) -> bool:
 def _check(text: str, compiled: Compiled, request: ScheduleRequest, before: Source, path: str) -> None:
     """Read the new text as condor_submit does, and look whether its jobs are the compiled ones. Raises NotWritten."""
     source = Source(text, before.name)
-    names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements")
+    names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements", _FORCED)
     wanted = {_essence(job.commands) for job in compiled.jobs}
-    found = {_essence(group.values) for group in request.read_from(source, path).groups(names)}
+    groups = [group.values for group in request.read_from(source, path).groups(names)]
+    found = {_essence(values) for values in groups}
     if {fields for fields, _ in found} != {fields for fields, _ in wanted}:
         message = "lines behind the compiled ones set the fields anew, so that the jobs would run at other times"
         help_text = "delete the file's own cron_* lines, or move them before the compiled lines"
         raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help=help_text))
     clauses = {clause for _, clause in wanted}
+    if any(clauses) and any(_FORCED in values for values in groups):
+        message = "the file sets +Requirements, which counts instead of the compiled clause: every time would match"
+        raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help="write it as requirements ="))
     if any(not any(clause in text for clause in clauses) for _, text in found):
         message = "the file sets requirements behind the compiled lines, so that every time would match"
         help_text = "move its requirements before them"
         raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help=help_text))
+    try:
+        for _, requirements in found:
+            clause_of(requirements)
+    except ClassAdSyntaxError:
+        message = "with the compiled clause the file's requirements are no expression: condor_submit refuses the job"
+        help_text = "set requirements in every case, outside of an if"
+        raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help=help_text)) from None
 
 
 def _line_of(source: Source) -> Span | None:
@@ -127,18 +138,3 @@ def _essence(values: object) -> tuple[tuple[str, ...], str]:
     fields = tuple(given.get(field.command, "*").strip() or "*" for field in FIELDS)
     lengths = given.get("cron_window", "").strip(), given.get("cron_prep_time", "").strip()
     return (*fields, *lengths), given.get("requirements", "").strip()
-
-
-def _replace(path: str, before: Source, text: str) -> None:
-    """Replace a file's text in one step; raises UsageError where that cannot be done."""
-    context = click.get_current_context(silent=True)
-    shown = printable(path)
-    try:
-        replace_text(path, before.text.encode("utf-8"), text.encode("utf-8"))
-    except Changed:
-        raise click.UsageError(f"'{shown}' has changed meanwhile; nothing was written", context) from None
-    except CrondorError as error:
-        reason = "; ".join(printable(each.message) for each in error.diagnostics)
-        raise click.UsageError(f"cannot write '{shown}': {reason}", context) from None
-    except OSError as error:
-        raise file_problem("write", path, error) from None
