@@ -15,7 +15,7 @@ from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import output_option, refuse_existing
 from crondor_cli.common.output import say
 from crondor_cli.common.show import show
-from crondor_cli.service.units import KINDS, Kind, Unit
+from crondor_cli.service.units import KINDS, Kind, Unit, can_be_said, is_unit_name
 
 EXAMPLE = "crondor service install router --show -- --live --config routes.conf"
 
@@ -90,10 +90,14 @@ def command(
         [os.path.abspath(path) for path in (*writes, *_written(given))],
         is_live=any(given.get(option) for option in ("live", "name", "pool")),
     )
+    _check(unit)
     if is_shown:
         say(unit.text(), nl=False, fits=False)
         return
     unit_name = (name or _NAMES[kind]).removesuffix(".service")
+    if not is_unit_name(unit_name):
+        message = f"--unit {printable(unit_name)!r} is no name: letters, digits and :-_.\\ can be in it"
+        raise click.UsageError(message, click.get_current_context(silent=True))
     folder = _folder(is_system=is_system) if out is None else Path(out)
     path = folder / f"{unit_name}.service"
     if not force:
@@ -123,6 +127,15 @@ def _checked(kind: Kind, arguments: tuple[str, ...]) -> dict[str, object]:
         if typed.params.get(param):
             raise click.UsageError(f"{option} ends the command: a service would begin it again and again", typed)
     return typed.params
+
+
+def _check(unit: Unit) -> None:
+    """Refuse what cannot stand in a unit. Raises UsageError."""
+    texts = (*unit.program, *unit.arguments, unit.folder, unit.account or "", unit.token or "", *unit.writes)
+    for text in texts:
+        if not can_be_said(text):
+            message = f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8"
+            raise click.UsageError(message, click.get_current_context(silent=True))
 
 
 def _written(params: dict[str, object]) -> list[str]:
