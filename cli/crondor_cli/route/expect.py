@@ -134,10 +134,10 @@ def command(
         raise click.UsageError("name a file of tests, or write one with --record" if not ads else "--ads: for --record")
     tried: list[Tried] = []
     is_enabled = True
-    files = _read(tests)
+    named = _read(tests)
     if config.is_host:
-        _check_named(files, surroundings.allow_dirs)
-    for file in files:
+        _check_named(named, surroundings.allow_dirs)
+    for file in named:
         table = given.table(file.config)
         is_enabled = is_enabled and table.is_enabled
         name = file.source.name
