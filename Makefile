@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 SEED ?= 1
+YEARS ?= 10
 
 # -qq: errors only.
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
@@ -12,16 +13,18 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check docs site site-test fuzz bench vscode clean
+.PHONY: help demo test lint check docs pictures site site-test fuzz bench vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
+	@echo 'make lint    set up, lint, check types and the order of imports'
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
 	@echo 'make docs    bring the pages in docs/cli up to date with the options and the JSON schemas of the commands'
+	@echo 'make pictures   draw docs/pictures anew'
 	@echo 'make site    build the site, playground included, into build/site (needs npm)'
 	@echo 'make site-test   build it, and drive it in a real Chromium (needs npm and chromium)'
-	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2)'
+	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2 YEARS=10)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
@@ -34,15 +37,20 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-test
 	$(strip $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist loadfile $(PYTEST_ARGS))
 
-check: $(VENV)/.installed-dev
+check: lint
+	@$(MAKE) --no-print-directory test
+
+lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@$(MAKE) --no-print-directory test
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m crondor_cli.reference docs/cli --share cli/share
+
+pictures: $(VENV)/.installed
+	$(BIN)/python -m website.pictures
 
 site: $(VENV)/.installed-site website/node_modules
 	$(BIN)/python -m website build/site
@@ -53,7 +61,8 @@ site-test: site
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300
 	CRONDOR_FUZZ_SEEDS=200 $(BIN)/python -m pytest tests/oracle
-	CRONDOR_SCHEDULES=200 $(BIN)/python -m pytest tests/compile/test_oracles.py
+	CRONDOR_SCHEDULES=200 CRONDOR_YEARS=$(YEARS) $(BIN)/python -m pytest tests/compile/test_oracles.py
+	$(BIN)/python -m tests.compile --count 200 --years $(YEARS) --simulated 20
 	CRONDOR_EDITS=5000 $(BIN)/python -m pytest tests/lsp/test_random_edits.py
 
 bench: $(VENV)/.installed-bench

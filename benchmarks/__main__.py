@@ -2,7 +2,7 @@
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
 ``compile``, ``submit``, ``check``, ``editor``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``,
-``route-diff``, ``hooks``, ``queues`` and ``pool``.
+``route-diff``, ``hooks``, ``queues``, ``world`` and ``long``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from benchmarks import (
     editor,
     hooks,
     job_queue,
+    long,
     pool,
     process,
     queues,
@@ -54,6 +55,7 @@ def main() -> None:
         "route-diff": _print_route_diff,
         "hooks": _print_hooks,
         "queues": _print_queues,
+        "long": _print_long,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -176,12 +178,27 @@ def _print_world() -> None:
     )
 
 
+def _print_long() -> None:
+    """Print what is asked for much at once costs, in seconds of the processor."""
+    print()
+    for task in long.TASKS:
+        found = long.measured(task)
+        limits = ((task.seconds, "s"), (task.megabytes, "MB"))
+        goals = [f"{limit:g} {unit}" for limit, unit in limits if limit is not None]
+        missed = "  missed" if found.is_missed else ""
+        most = f" (at most {', '.join(goals)})" if goals else ""
+        print(f"{task.name}: {found.seconds:.2f} s, {found.megabytes:.0f} MB{most}{missed}", flush=True)
+
+
 def _print_editor() -> None:
     """Print what an editor waits for."""
-    found = editor.measured()
-    print(f"\ncrondor lsp, a submit file of {editor.LINES} lines")
-    print(f"  from a keystroke to the findings: {found.keystroke:,.0f} ms, hover {found.hover:,.0f} ms")
-    print(f"  memory of the server: {found.memory:,.0f} MiB")
+    print(
+        f"\ncrondor lsp, files of {editor.LINES} lines, from a keystroke to the findings (goal {editor.GOAL:,.0f} ms)"
+    )
+    for found in editor.measured():
+        missed = "" if found.keystroke <= editor.GOAL else "  missed"
+        print(f"  {found.what}: {found.keystroke:,.0f} ms, {found.processor:,.0f} of the processor{missed}; "
+              f"hover {found.hover:,.0f} ms, {found.memory:,.0f} MiB", flush=True)  # fmt: skip
 
 
 def _print_queue() -> None:

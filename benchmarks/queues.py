@@ -11,7 +11,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -67,10 +69,11 @@ COMMANDS = (
 
 
 class Cost(NamedTuple):
-    """Seconds of the processor, and the most memory in MB of any process so far."""
+    """Seconds of the processor, the most memory in MB of any process so far, and seconds by the clock."""
 
     seconds: float
     memory: float
+    wall: float
 
 
 class Row(NamedTuple):
@@ -93,19 +96,79 @@ def rows() -> Iterator[Row]:
         for command in COMMANDS:
             yield _beside(command, place)
         for command in COMMANDS:
+            yield _shared(command, place)
+        for command in COMMANDS:
             yield _growth(command, place)
+        yield _together(COMMANDS[0], place)
+
+
+class _Peer(NamedTuple):
+    """What is measured beside ours: its name, how it is called and where, and how many times its time ours may be."""
+
+    name: str
+    words: tuple[str, ...]
+    environ: Mapping[str, str]
+    most: float
+
+
+def _peer(command: Command, place: Path) -> _Peer:
+    built = os.environ.get("CRONDOR_BENCH_CONDOR")
+    if built is None:
+        return _Peer("classad2 reading and printing", _copying(), {}, command.part)
+    words = (str(Path(built) / "bin" / command.theirs[0]), *command.theirs[1:])
+    return _Peer(command.theirs[0], words, _surroundings(place), command.most)
+
+
+def _shared(command: Command, place: Path) -> Row:
+    """Time whole seconds of two processes, of one and of the peer in turn; they tell only where two cores are free."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before our own
+    peer = _peer(command, place)
+    part = 1.0 if "CRONDOR_BENCH_CONDOR" in os.environ else command.part / command.most
+    two, one, theirs = [], [], []
+    for _ in range(_ROUNDS):
+        two.append(_cost([*_crondor(), *command.ours, "ads", "--jobs", "2"], place))
+        one.append(_cost([*_crondor(), *command.ours, "ads", "--jobs", "1"], place))
+        theirs.append(_cost([*peer.words, "ads"], place, peer.environ))
+    ratio = median(our.wall / their.wall for our, their in zip(two, theirs, strict=True))
+    spent = median(both.seconds / alone.seconds for both, alone in zip(two, one, strict=True))
+    walls = [median(each.wall for each in costs) for costs in (two, one, theirs)]
+    figure = (
+        f"{walls[0]:.2f} s by the clock, alone {walls[1]:.2f}, {peer.name} {walls[2]:.2f}: {ratio:.2f} times; of the "
+        f"processors {spent:.2f} times what one takes (load {load:.1f})"
+    )
+    goal = f"at most {part:.2g} times" if load < 1 else f"at most {part:.2g} times where two cores are free: not judged"
+    return Row(f"{command.name} of {ADS:,} ads, --jobs 2", figure, goal, ratio <= part or load >= 1)
+
+
+def _together(command: Command, place: Path) -> Row:
+    """Measure the memory of all processes together, shared pages counted once."""
+    words = [*_crondor(), *command.ours, "many", "--jobs", "2"]
+    most = 0.0
+    with (place / "out").open("wb") as out, subprocess.Popen(words, cwd=place, stdout=out) as process:
+        while process.poll() is None:
+            most = max(most, _memory(process.pid))
+            time.sleep(0.05)
+    figure = f"{most:.0f} MB in sum" if most else "not known on this system"
+    return Row(f"{command.name} of {MANY:,} ads, --jobs 2", figure, f"{MOST_MEMORY} MB", most <= MOST_MEMORY)
+
+
+def _memory(pid: int) -> float:
+    """Return the MB that a process and its children take: of pages that several have each its part."""
+    size = 0
+    with suppress(OSError):
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for each in (str(pid), *children):
+            lines = Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
+            size += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return size / 1024
 
 
 def _beside(command: Command, place: Path) -> Row:
     """Time rounds of ours and of the peer in turn."""
-    built = os.environ.get("CRONDOR_BENCH_CONDOR")
-    peer = _copying() if built is None else (str(Path(built) / "bin" / command.theirs[0]), *command.theirs[1:])
-    environ = {} if built is None else _surroundings(place)
-    most = command.part if built is None else command.most
-    what = "classad2 reading and printing" if built is None else command.theirs[0]
+    what, peer, environ, most = _peer(command, place)
     ours, theirs = [], []
     for _ in range(_ROUNDS):
-        ours.append(_cost([*_crondor(), *command.ours, "ads"], place).seconds)
+        ours.append(_cost([*_crondor(), *command.ours, "ads", "--jobs", "1"], place).seconds)
         theirs.append(_cost([*peer, "ads"], place, environ).seconds)
     ratio = median(our / their for our, their in zip(ours, theirs, strict=True))
     figure = f"{median(ours):.2f} s, {what} {median(theirs):.2f} s: {ratio:.2f} times"
@@ -114,8 +177,8 @@ def _beside(command: Command, place: Path) -> Row:
 
 def _growth(command: Command, place: Path) -> Row:
     """Compare many ads with a tenth of them; memory is that of the larger run, the largest of all so far."""
-    few = median(_cost([*_crondor(), *command.ours, "ads"], place).seconds for _ in range(3))
-    many = _cost([*_crondor(), *command.ours, "many"], place)
+    few = median(_cost([*_crondor(), *command.ours, "ads", "--jobs", "1"], place).seconds for _ in range(3))
+    many = _cost([*_crondor(), *command.ours, "many", "--jobs", "1"], place)
     times = many.seconds / few
     figure = f"{many.seconds:.1f} s, {times:.1f} times that of {ADS:,}; {many.memory:.0f} MB"
     good = times <= MOST_GROWTH and many.memory <= MOST_MEMORY
@@ -139,11 +202,13 @@ def _surroundings(place: Path) -> Mapping[str, str]:
 
 
 _MEASURED = """
-import resource, subprocess, sys
+import resource, subprocess, sys, time
+begun = time.perf_counter()
 with open("out", "wb") as out:
     subprocess.run(sys.argv[1:], stdout=out, stderr=subprocess.DEVNULL)
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+wall = time.perf_counter() - begun
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, wall)
 """
 
 
@@ -154,7 +219,7 @@ def _cost(command: Sequence[str], place: Path, environ: Mapping[str, str] | None
     done = subprocess.run(
         [sys.executable, "-c", _MEASURED, *command], cwd=place, env=around, capture_output=True, text=True, check=True
     )
-    seconds, memory = map(float, done.stdout.split())
+    seconds, memory, wall = map(float, done.stdout.split())
     if not (place / "out").stat().st_size and "routed" not in command:
         raise ValueError(f"{command} printed nothing")
-    return Cost(seconds, memory)
+    return Cost(seconds, memory, wall)

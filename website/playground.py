@@ -1,8 +1,7 @@
-"""The playground's folder: its page and programs, pyodide, and the wheels that run in it."""
+"""The playground's folder: its page and programs, pyodide, and what runs in it as byte code."""
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -19,14 +18,14 @@ DEPENDENCIES = ("click", "python-dateutil", "six", "tzdata", "wcwidth", "holiday
 def build(folder: Path, *, with_engine: bool) -> None:
     """Write the playground; without its engine only the page, which then says that it cannot run."""
     shutil.copytree(SOURCE, folder)
-    names = _wheels(folder / "wheels") if with_engine else []
     if with_engine:
         _pyodide(folder / "pyodide")
-    (folder / "wheels.json").write_text(json.dumps(names) + "\n", encoding="utf-8")
+        _wheels(folder / "wheels")
+        subprocess.run(["node", str(ROOT / "website" / "bundle.mjs"), str(folder)], check=True)  # noqa: S603, S607
 
 
-def _wheels(folder: Path) -> list[str]:
-    """Put the wheel of this checkout and those of its dependencies into a folder, and return their names."""
+def _wheels(folder: Path) -> None:
+    """Put the wheel of this checkout and those of its dependencies into a folder."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     building = ["wheel", "-qq", "--no-deps", "--no-build-isolation"]  # hatchling is in the extra `site`
     own = [*pip, *building, "-w", str(folder), str(ROOT)]
@@ -38,7 +37,6 @@ def _wheels(folder: Path) -> list[str]:
     compiled = [name for name in names if not re.search(r"-none-any\.whl$", name)]
     if compiled:
         sys.exit(f"website: not pure Python: {', '.join(compiled)}")
-    return names
 
 
 def _pyodide(folder: Path) -> None:

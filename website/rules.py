@@ -21,6 +21,11 @@ def pages(submit: Iterable[str], routes: Iterable[str]) -> Iterator[tuple[str, s
             table.append(f"| {' | '.join(cells)} |")
             if code not in codes:
                 codes.append(code)
-                yield f"rules/{code}/index.md", text
-    entries = "\n".join(f"{code}/index" for code in codes)
-    yield "rules/index.md", "\n".join([*table, "", f"```{{toctree}}\n:hidden:\n\n{entries}\n```", ""])
+                yield f"rules/{code}/index.md", _with_way_up(text)
+    yield "rules/index.md", "\n".join([*table, ""])
+
+
+def _with_way_up(text: str) -> str:
+    """Return a rule's page with a link to the table of all; the navigation of every page does not list them."""
+    title, _, rest = text.partition("\n")
+    return f"{title}\n\n[All rules](../index.md)\n{rest}"

@@ -15,6 +15,7 @@ from website import interface, rules
 
 ROOT = Path(__file__).resolve().parents[1]
 TOLD_NOT_LINKED = ("LICENSE", "tests/")  # what pages name, and the site has no page for
+OUTSIDE_THE_TREE = "---\norphan: true\n---\n\n"  # listed in a table, not on every page's navigation
 LANGUAGES = {".sub": "condor", ".conf": "condor", ".py": "python", ".sh": "sh", ".svg": "xml"}
 
 _FENCE = re.compile(r"^( *)(```+|~~~+)")
@@ -36,14 +37,14 @@ def stage(folder: Path) -> None:
         if file.suffix == ".md":
             target.write_text(relinked(file.read_text("utf-8"), source, place), encoding="utf-8")
         elif place.endswith(".md"):
-            target.write_text(shown(file), encoding="utf-8")
+            target.write_text(f"{OUTSIDE_THE_TREE}{shown(file)}", encoding="utf-8")
         else:
             shutil.copyfile(file, target)
-    for name in ("cli", "examples"):
-        _list_all(folder / name / "index.md")
+    _list_all(folder / "cli" / "index.md")
     for place, text in [*rules.pages(SUBMIT_RULES, ROUTE_RULES), *interface.pages()]:
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text(text, encoding="utf-8")
+        is_listed = not place.startswith("rules/") or place == "rules/index.md"
+        (folder / place).write_text(text if is_listed else f"{OUTSIDE_THE_TREE}{text}", encoding="utf-8")
 
 
 def _list_all(index: Path) -> None:
@@ -109,4 +110,6 @@ def _outside_code(text: str, change: Callable[[str], str]) -> Iterator[str]:
 def shown(file: Path) -> str:
     """Return the page of an example: its text as it is."""
     language = LANGUAGES.get(file.suffix, "text")
-    return f"# {file.relative_to(ROOT / 'examples').as_posix()}\n\n````{language}\n{file.read_text('utf-8')}````\n"
+    up = os.path.relpath(ROOT / "examples" / "index.md", file.parent)
+    title = f"# {file.relative_to(ROOT / 'examples').as_posix()}\n\n[All examples]({up})\n"
+    return f"{title}\n````{language}\n{file.read_text('utf-8')}````\n"

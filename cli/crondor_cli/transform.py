@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import click
 
-from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, Order, read_ads, write_ads
+from crondor.classad.ad import ClassAd, Place
+from crondor.classad.formats import Format, Order
+from crondor.classad.formats.writing import Frame, frame_of, print_among
 from crondor.classad.scope import Context
 from crondor.config import InvalidConfig
-from crondor.diagnostics import Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.macro.files import Files
 from crondor.macro.text import MAX_BYTES, source_from_bytes
 from crondor.source import Source
-from crondor.transform import TransformFacts, TransformOutcome, transform_ads
+from crondor.transform import TraceStep, TransformFacts, TransformOutcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
-from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.ad_chunks import Report, SharedAds
+from crondor_cli.common.ad_files import byte_chunks, check_stdin, lenient_option, mode_of, name_of
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
 from crondor_cli.common.config_options import ConfigFiles, config_options
@@ -30,6 +31,7 @@ from crondor_cli.common.file_problem import FileProblem, file_problem, refuse_ov
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.parallel import jobs_option
 from crondor_cli.common.route_options import load_config
 
 EXAMPLE = """\
@@ -48,7 +50,8 @@ Examples:
   crondor transform --rules site.rules -D queue=long monday.ads tuesday.ads
 
 Rules are applied as condor_transform_ads of HTCondor 25.14 does: --rules first, then --job-transform, then --job-route.
-Ads are written as they are done: the input may be of any length.
+Ads are written as they are done: the input may be of any length. Much of it is shared out among processes (--jobs), and
+what comes out is the same, in the same order; ads in another form than -long, and with --lenient, are read by one.
 
 Exit status: 0 every command was done; 1 rules with a fault, an ad that cannot be read, a transform that failed, or a
 command that could not be done; 2 wrong usage."""
@@ -94,6 +97,7 @@ _FORMS = [form.value for form in Format]
 @include_option
 @clock_options
 @lenient_option
+@jobs_option
 def command(
     ads: tuple[str, ...],
     rules: tuple[str, ...],
@@ -111,6 +115,7 @@ def command(
     now: str | None,
     tz: str | None,
     lenient: bool,
+    jobs: int | None,
     allow_dirs: tuple[str, ...],
 ) -> None:
     """Apply transform rules to the ads of the files ADS; of standard input for - or no file."""
@@ -131,18 +136,20 @@ def command(
         _load(loaded, rules, job_transform, job_route, define)
     finally:
         findings.add(loaded.diagnostics, counts=False)
-    form, mode = None if from_ is None else Format(from_), mode_of(lenient)
-    read = chain.from_iterable(
-        read_ads(chunks(path), form, mode, name=name_of(path), report=lambda found: findings.add([found]))
-        for path in paths
-    )
-    outcomes = transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace)
-    made = _made(outcomes, findings)
-    texts = map(_diff, made) if diff else write_ads(_ads(made), Format(format_), Order(order))
-    try:
-        _write(texts, out)
-    finally:
-        findings.end()
+    shape = _Shape(None, Order(order)) if diff else _Shape(Format(format_), Order(order))
+
+    def make(read: Iterator[ClassAd], _report: Report) -> Iterator[_Batch]:
+        return _batches(transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace), shape)
+
+    form = None if from_ is None else Format(from_)
+    shared = SharedAds(make, mode_of(lenient))
+    parts = (part for path in paths for part in shared.parts(byte_chunks(path), name_of(path), form))
+    with closing(shared.made(parts, lambda found: findings.add([found]), jobs)) as batches:
+        texts = shape.frame.around(_told(batches, findings))
+        try:
+            _write(texts, out)
+        finally:
+            findings.end()
     if findings.failed:
         raise click.exceptions.Exit(1)
 
@@ -207,29 +214,87 @@ def _source(path: str) -> Source:
     return source_from_bytes(data, path)
 
 
-def _made(outcomes: Iterator[TransformOutcome], findings: AdFindings) -> Iterator[TransformOutcome]:
-    """Yield the outcomes that have an ad, and say on stderr what was done and what was wrong."""
-    for number, outcome in enumerate(outcomes, start=1):
-        if outcome.trace:
-            place = outcome.before.place
-            shown = "" if place is None else f" of {place.name}:{place.line}"
-            say(f"# ad {number}{printable(shown)}: {printable(', '.join(outcome.applied))}", err=True)
-            for step in outcome.trace:
-                say(printable(str(step)), err=True)
-        if outcome.diagnostics:
-            findings.add(outcome.diagnostics)
-        if outcome.ad is not None:
-            yield outcome
-        else:
-            place = outcome.before.place
-            where = "" if place is None else f" of {place.name}:{place.line}"
-            say(f"Transform of ad {number}{printable(where)} failed!", err=True)
+class _Shape(NamedTuple):
+    """How an outcome is printed: as an ad of a form, or as what changes (None)."""
+
+    form: Format | None
+    order: Order
+
+    @property
+    def frame(self) -> Frame:
+        """What stands around and between the ads."""
+        return Frame() if self.form is None else frame_of(self.form)
+
+    def printed(self, outcome: TransformOutcome, ad: ClassAd) -> str:
+        """Return the text of an outcome."""
+        return _diff(outcome) if self.form is None else print_among(ad, self.form, self.order)
 
 
-def _ads(outcomes: Iterator[TransformOutcome]) -> Iterator[ClassAd]:
-    for outcome in outcomes:
-        if outcome.ad is not None:
-            yield outcome.ad
+class _Said(NamedTuple):
+    """What there is to say of an outcome."""
+
+    place: Place | None
+    applied: tuple[str, ...]
+    trace: tuple[TraceStep, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class _Batch(NamedTuple):
+    """Outcomes in a row: how many, their text, None where there is none, and what there is to say of the last.
+
+    ``failed``: the last has no ad, and ends it all.
+    """
+
+    outcomes: int
+    text: str | None
+    said: _Said | None = None
+    failed: bool = False
+
+
+def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape) -> Iterator[_Batch]:
+    """Yield outcomes as texts, those together of which there is nothing to say."""
+    between = shape.frame.between
+    texts: list[str] = []
+    size = 0
+    try:
+        for outcome in outcomes:
+            before, ad, applied, diagnostics, trace = outcome
+            plain = ad is not None and not diagnostics and not trace
+            if (not plain or size >= _MANY) and texts:
+                yield _Batch(len(texts), between.join(texts))
+                texts, size = [], 0
+            text = None if ad is None else shape.printed(outcome, ad)
+            if plain and text is not None:
+                texts.append(text)
+                size += len(text)
+            else:
+                yield _Batch(1, text, _Said(before.place, applied, trace, diagnostics), failed=text is None)
+    except Exception:  # what was done before an error is written
+        if texts:
+            yield _Batch(len(texts), between.join(texts))
+        raise
+    if texts:
+        yield _Batch(len(texts), between.join(texts))
+
+
+def _told(batches: Iterator[_Batch], findings: AdFindings) -> Iterator[str]:
+    """Yield the texts, and say on stderr what was done and what was wrong; end behind an outcome that failed."""
+    number = 0
+    for outcomes, text, said, failed in batches:
+        number += outcomes
+        if said is not None:
+            where = "" if said.place is None else printable(f" of {said.place.name}:{said.place.line}")
+            if said.trace:
+                say(f"# ad {number}{where}: {printable(', '.join(said.applied))}", err=True)
+                for step in said.trace:
+                    say(printable(str(step)), err=True)
+            findings.add(said.diagnostics)
+            if failed:
+                say(f"Transform of ad {number}{where} failed!", err=True)
+        if text is not None:
+            yield text
+        if failed:
+            return
 
 
 def _diff(outcome: TransformOutcome) -> str:

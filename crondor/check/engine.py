@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from crondor._named_tuple import NamedTuple
 from crondor._types import expect
 from crondor.check.hearing import distinct, place
+from crondor.check.memory import CheckMemory
 from crondor.check.rule import Finding
 from crondor.check.rules import COMMENT_RULES, FILE_RULES, JOB_RULES, RULES
 from crondor.check.subject import CheckedFile, CheckSettings
@@ -30,8 +31,12 @@ class CheckReport(NamedTuple):
     included: tuple[Source, ...] = ()
 
 
-def check_submit(source: Source | str, settings: CheckSettings, read: Read = read_submit) -> CheckReport:
+def check_submit(
+    source: Source | str, settings: CheckSettings, read: Read = read_submit, memory: CheckMemory | None = None
+) -> CheckReport:
     """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example).
+
+    ``memory`` is what earlier checks of the same file left: what has not changed since is not looked at again.
 
     Nothing in it is run, and no file is opened unless ``read`` does. What it costs is bounded, whatever it says. Raises
     nothing: a description that cannot be read is a finding.
@@ -39,15 +44,19 @@ def check_submit(source: Source | str, settings: CheckSettings, read: Read = rea
     source = Source(source) if isinstance(source, str) else source
     expect("source", source, Source, "a Source or a text", "write Source(text, 'job.sub')")
     expect("settings", settings, CheckSettings, "CheckSettings", "write CheckSettings(now, 'Europe/Berlin')")
-    return report_of(read_file(source, settings, read))
+    return report_of(read_file(source, settings, read, memory))
 
 
-def read_file(source: Source, settings: CheckSettings, read: Read = read_submit) -> CheckedFile:
+def read_file(
+    source: Source, settings: CheckSettings, read: Read = read_submit, memory: CheckMemory | None = None
+) -> CheckedFile:
     """Read a submit description for the rules; one that cannot be read is what they speak of, too."""
+    memory = memory or CheckMemory()
+    memory.turn()
     try:
-        return CheckedFile(source, settings, read(source))
+        return CheckedFile(source, settings, read(source), memory=memory)
     except CrondorError as error:
-        return CheckedFile(source, settings, None, error.diagnostics)
+        return CheckedFile(source, settings, None, error.diagnostics, memory=memory)
 
 
 def report_of(file: CheckedFile) -> CheckReport:

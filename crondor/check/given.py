@@ -76,9 +76,12 @@ class GivenValues:
         """Expand them, of no more jobs than anybody would look at; a file that cannot be read has none."""
         self.jobs = tuple(_jobs(file)) if file is not None else ()
         seen: dict[tuple[str, str, int], GivenValue] = {}
+        before: Mapping[str, GivenValue] = {}
         for job in self.jobs:
-            for value in job.values.values():
-                seen.setdefault((value.key, value.text, value.span.start), value)
+            for key, value in job.values.items():
+                if before.get(key) is not value:
+                    seen.setdefault((key, value.text, value.span.start), value)
+            before = job.values
         self.all = tuple(seen.values())
         self._named: dict[str, list[GivenValue]] = {}
         for value in self.all:
@@ -95,15 +98,23 @@ def _jobs(file: SubmitFile) -> Iterator[GivenJob]:
     keys = (*file.keys, *sorted(names - set(file.keys)))
     limit = max(_FEWEST_JOBS, min(_MOST_JOBS + len(file.queues), _MOST_VALUES // max(1, len(keys))))
     groups = file.groups(keys, limit)
+    before: Mapping[str, GivenValue] = {}
     try:
         for group in groups:
-            yield _job(group)
+            job = _job(group, before)
+            before = job.values
+            yield job
     except InvalidSubmit:  # what is wrong is said by the rules about reading
         return
 
 
-def _job(group: JobGroup) -> GivenJob:
-    values = {key: GivenValue(key, text.strip(), group.spans[key]) for key, text in group.values.items()}
+def _job(group: JobGroup, before: Mapping[str, GivenValue]) -> GivenJob:
+    """Return equal jobs; a value that is the one of the jobs before it is the same object."""
+    values = {}
+    for key, text in group.values.items():
+        value, span, stripped = before.get(key), group.spans[key], text.strip()
+        is_same = value is not None and value.span is span and value.text == stripped
+        values[key] = value if value is not None and is_same else GivenValue(key, stripped, span)
     return GivenJob(values, group.queue, group.count)
 
 

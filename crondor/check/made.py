@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from crondor._memory import Memory
 from crondor._named_tuple import NamedTuple
 from crondor._schedule.job_terms import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.policy_names import POLICIES
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.spec import FIELDS
-from crondor.submit import InvalidSubmit, SubmitFile, job_ads
+from crondor.submit import InvalidSubmit, SubmitFile
 from crondor.submit.unused import UnusedName, unused_names
 
 MOST_JOBS = 50  # looked at one by one; nobody makes a mistake in the fiftieth alone
@@ -49,14 +50,21 @@ class MadeJobs(NamedTuple):
     is_plain: bool = False
 
 
-def make_jobs(file: SubmitFile, config: Mapping[str, str] | None = None) -> MadeJobs:
-    """Make the ads of a description's jobs, as far as they may show anything; ``config`` is that of job_ads()."""
+def make_jobs(
+    file: SubmitFile, config: Mapping[str, str] | None = None, memory: Memory[frozenset[str]] | None = None
+) -> MadeJobs:
+    """Make the ads of a description's jobs, as far as they may show anything; ``config`` is that of job_ads().
+
+    ``memory`` has the jobs of which it is known that their ads can be made.
+    """
     if config is None and _is_plain(file):
         return MadeJobs(is_plain=True)
+    from crondor.submit.ad import job_ads  # noqa: PLC0415 - 40 ms, and a plain file needs no ads
+
     used: set[str] = set()
     faults: tuple[Diagnostic, ...] = ()
     try:
-        for _ in job_ads(file, config=config, limit=MOST_JOBS + len(file.queues), used=used):
+        for _ in job_ads(file, config=config, limit=MOST_JOBS + len(file.queues), used=used, memory=memory):
             pass
     except InvalidSubmit as error:
         faults = error.diagnostics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from crondor.diagnostics import similar
@@ -50,6 +51,12 @@ def meant_command(key: str, *, is_thorough: bool = True) -> str | None:
 
     Where it is not thorough only one slip of the hand counts, which takes a tenth of the time.
     """
+    find = _meant if len(key) <= _LONGEST else _meant.__wrapped__
+    return find(key, is_thorough)
+
+
+@lru_cache(maxsize=4096)
+def _meant(key: str, is_thorough: bool) -> str | None:  # noqa: FBT001 - what it is kept by
     if key in _WORDS_FOR:
         return _WORDS_FOR[key]
     table = submit_commands()

@@ -16,6 +16,8 @@ from crondor.check.crontab import Crontab, read_crontab
 from crondor.check.given import GivenValues, is_expression, is_plain
 from crondor.check.macros import Macros
 from crondor.check.made import LONGEST, MadeJobs, make_jobs
+from crondor.check.memory import CheckMemory
+from crondor.check.own_schedule import OwnSchedule, own_schedule
 from crondor.check.places import Places
 from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
@@ -57,6 +59,7 @@ _ATTRIBUTES = (
 _OWN = tuple(f"my.{name}" for name in (*_ATTRIBUTES, "requirements", "timerremove"))
 NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES, *_OWN)
 
+_CRON = tuple(name for spellings in CRON_NAMES.values() for name in spellings)
 _MOST_STEPS = 600_000
 _JOB = 1000  # steps that the rules take for a job whose values are plain
 _MOST_VALUES = 300_000  # of jobs that are looked at one by one, to see which of them differ
@@ -218,7 +221,14 @@ class CheckedJob:
     @cached_property
     def crontab(self) -> Crontab:
         """The cron fields alone, in both readings; expressions have the values they come to at submission."""
-        return read_crontab({**self.values, **self._literals()}, self.group.spans)
+        values = {**self.values, **self._literals()}
+        key = tuple((name, values[name]) for name in _CRON if name in values)
+        known = self.file.memory.crontabs.get(key)
+        if known is not None:
+            return known
+        found = read_crontab(values, self.group.spans)
+        has_fault = found.faults or found.schedd_faults
+        return found if has_fault else self.file.memory.crontabs.keep(key, found)
 
     def _literals(self) -> Mapping[str, str]:
         attributes = {name: text for name, text in self.values.items() if name.startswith("my.cron")}
@@ -256,6 +266,11 @@ class CheckedJob:
         try:
             if needs_evaluation(self.values):
                 return CheckedSchedule(self._submitted(dialect))
+            values = tuple((name, self.values[name]) for name in COMMANDS if name in self.values)
+            key = (dialect, values, settings.schedd_interval, settings.zone, settings.policy)
+            known = self.file.memory.schedules.get(key)
+            if known is not None:
+                return CheckedSchedule(known)
             schedule = JobSchedule.from_submit(
                 self.values,
                 spans=self.group.spans,
@@ -266,6 +281,8 @@ class CheckedJob:
             )
         except (InvalidSchedule, InvalidSpec) as error:
             return CheckedSchedule(None, error)
+        if not schedule.notes:
+            self.file.memory.schedules.keep(key, schedule)
         return CheckedSchedule(schedule)
 
     def _submitted(self, dialect: Dialect) -> JobSchedule:
@@ -294,6 +311,7 @@ class CheckedFile:
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
     effort: CheckEffort = field(default_factory=CheckEffort)
+    memory: CheckMemory = field(default_factory=CheckMemory)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -348,7 +366,7 @@ class CheckedFile:
             return None
         access_point = self.settings.access_point
         knobs = None if access_point is None else access_point.submit_knobs
-        return make_jobs(self.submit, knobs) if self.effort.left > 0 else None
+        return make_jobs(self.submit, knobs, self.memory.made) if self.effort.left > 0 else None
 
     @cached_property
     def misspelt(self) -> tuple[Diagnostic, ...]:
@@ -386,6 +404,12 @@ class CheckedFile:
         return Places(self.submit, self.given.jobs)
 
     @cached_property
+    def own_schedule(self) -> OwnSchedule:
+        """The schedule of its own line, # crondor: schedule = TEXT, with the compiled lines."""
+        files = self.submit.files if self.submit is not None and self.settings.files else None
+        return own_schedule(self.source, files, self.settings.zone, self.settings.policy)
+
+    @cached_property
     def unread(self) -> tuple[Unread, ...]:
         """The values that condor_submit refuses, and would read with another operator or number in them."""
         if not self.written:
@@ -414,6 +438,11 @@ class CheckedFile:
         if access_point is None or self.submit is None or not self.is_whole or not self.is_checked:
             return Admitted()
         return admitted(self.submit, access_point, self.settings.now)
+
+    @cached_property
+    def last_others(self) -> dict[str, int]:
+        """By command, where the last job is queued that a line with it would change against its meaning; see policy."""
+        return {}
 
     @cached_property
     def uses(self) -> frozenset[FieldValues]:

@@ -42,19 +42,24 @@ from crondor.classad.values import (
 from crondor.source import Source
 
 
-def read(text: str) -> Code:
-    """Return the expression of a text, from the cache if it has been read before.
+def read(text: str, *, old: bool = False) -> Code:
+    """Return the expression of a text, from the cache if it has been read before; ``old`` as parse_expression has it.
 
     Raises ClassAdSyntaxError.
     """
     if len(text) > MAX_CACHED_TEXT:
-        return code_of(parse_expression(Source(text)))
-    return _read(text)
+        return code_of(parse_expression(Source(text), old=old))
+    return _read_old(text) if old else _read(text)
 
 
 @lru_cache(maxsize=MAX_CACHED)
 def _read(text: str) -> Code:
     return code_of(shapes.literal(text) or parse_expression(Source(text)))
+
+
+@lru_cache(maxsize=MAX_CACHED)
+def _read_old(text: str) -> Code:
+    return code_of(parse_expression(Source(text), old=True))
 
 
 def code_of(node: Node) -> Code:

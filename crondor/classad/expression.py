@@ -56,13 +56,13 @@ class Expression:
         ``open_choice``: after a ``? :`` alone, as HTCondor's configuration and transforms are read.
         Raises ClassAdSyntaxError.
         """
-        if old or partial or open_choice or len(source.text) > MAX_CACHED_TEXT:
+        if partial or open_choice or len(source.text) > MAX_CACHED_TEXT:
             return cls.of(parse_expression(source, old=old, partial=partial, open_choice=open_choice), source)
         made = cls.__new__(cls)
         try:
-            made.code = read(source.text)
+            made.code = read(source.text, old=old)
         except ValueError:
-            parse_expression(source)  # the same error, at the place people know
+            parse_expression(source, old=old)  # the same error, at the place people know
             raise
         made._source = source  # noqa: SLF001 - of its own class
         return made

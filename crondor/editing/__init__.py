@@ -6,8 +6,9 @@ route check` and the readers find. ``ReadText`` is a text of which the modules b
 ``completing``, ``names``, ``structure``, ``schedules``, and ``changes`` for what can be done about findings.
 """
 
-from crondor.editing.findings import CheckedText, EditSettings, check_text
+from crondor.editing.findings import CheckedText, check_text
 from crondor.editing.kinds import TextKind, kind_of
 from crondor.editing.reading import ReadText
+from crondor.editing.settings import EditSettings
 
 __all__ = ["CheckedText", "EditSettings", "ReadText", "TextKind", "check_text", "kind_of"]

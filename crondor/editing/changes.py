@@ -8,7 +8,8 @@ from typing import Final
 from crondor.check import TextEdit, select
 from crondor.check.edit import line_end
 from crondor.check.fixing import fixed
-from crondor.editing.findings import CheckedText, EditSettings
+from crondor.editing.findings import CheckedText
+from crondor.editing.settings import EditSettings
 from crondor.source import Source
 
 _ORDER: Final = re.compile(r"[ \t]*#[ \t]*crondor[ \t]*:[ \t]*ignore[ \t]*\[([^\[\]\r\n]*)\][ \t]*\r?")

@@ -11,14 +11,15 @@ from zoneinfo import available_timezones
 
 from crondor._named_tuple import NamedTuple
 from crondor.editing.describing import of_attribute, of_command, of_function, of_knob, of_provided, of_rule
-from crondor.editing.hovering import knob_of
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind
 from crondor.editing.pieces import LONGEST
 from crondor.editing.reading import ReadText
 from crondor.editing.spots import LISTS
 from crondor.knowledge import (
+    KnobKind,
     classad_functions,
+    config_knobs,
     job_attributes,
     machine_attributes,
     submit_commands,
@@ -27,7 +28,6 @@ from crondor.knowledge import (
 )
 from crondor.knowledge.commands import CommandType
 from crondor.macro.templates import TEMPLATES
-from crondor.router.table.knobs import KNOBS, KnobKind
 from crondor.source import Span
 
 _MACRO: Final = re.compile(r"\$\(([A-Za-z0-9_.]*)$")
@@ -38,6 +38,9 @@ _SCOPE: Final = re.compile(r"(?i)\b(my|target)\.([A-Za-z0-9_]*)$")
 _ASSIGNED: Final = re.compile(r"[ \t]*([+A-Za-z0-9_./]+)[ \t]*(?:[+]?=|:)[ \t]*")
 _COMMAND: Final = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+([^ \t]*)([ \t].*)?$")
 _USE: Final = re.compile(r"(?i)[ \t]*use[ \t]+([A-Za-z]*)([ \t]*:[ \t]*)?")
+_SCHEDULE_ZONE: Final = re.compile(r"(?i)[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=.*\bzone[ \t]+[\w/+-]*")
+_ZONE: Final = re.compile(r"[ \t]*(?:CRON_)?TZ[ \t]*=")
+_OF_ZONES: Final = f"{ascii_letters}{digits}_/+-"
 _NICKNAMES: Final = ("@yearly", "@monthly", "@weekly", "@daily", "@hourly", "@reboot")
 _OF_SUBMIT: Final = ("queue", "if", "elif", "else", "endif", "include", "use template")
 _EXPRESSIONS: Final = frozenset((CommandType.EXPRESSION, CommandType.INTEGER, CommandType.COUNT))
@@ -72,6 +75,8 @@ def completions(text: ReadText, offset: int) -> list[Completion]:
     """Return what may stand at an offset; whoever shows it leaves out what does not begin as is written."""
     begin = text.source.text.rfind("\n", 0, offset) + 1
     before = text.source.text[begin:offset]
+    if _SCHEDULE_ZONE.fullmatch(before):
+        return list(_made(_zones(), text, offset, len(before) - len(before.rstrip(_OF_ZONES))))
     if before.lstrip().startswith("#") or len(before) > LONGEST:
         return []
     if text.kind not in {TextKind.AD, TextKind.CRONTAB}:
@@ -108,6 +113,8 @@ def _written(before: str) -> int:
     beginning = _BEGINNING.fullmatch(before)
     if beginning:
         return len(beginning[1].lstrip("+"))
+    if _ZONE.match(before):
+        return len(before) - len(before.rstrip(_OF_ZONES))
     return len(before) - len(before.rstrip(_OF_WORDS))
 
 
@@ -184,7 +191,7 @@ def _of_config(text: ReadText, before: str, offset: int) -> Iterator[_Word]:
     if key in LISTS:
         yield from _of_list(text, LISTS[key])
         return
-    known = knob_of(key)
+    known = config_knobs().get(key)
     if known is not None and known.kind is KnobKind.BOOLEAN:
         yield from (_Word(word, WordKind.VALUE) for word in ("true", "false"))
     elif assigned:
@@ -192,7 +199,7 @@ def _of_config(text: ReadText, before: str, offset: int) -> Iterator[_Word]:
 
 
 def _knobs() -> Iterator[_Word]:
-    for knob in KNOBS:
+    for knob in config_knobs():
         name, is_many, _ = knob.name.partition("<")
         if not knob.is_removed and name:
             yield _Word(name, WordKind.KNOB, knob.kind.value, "" if is_many else " = ")
@@ -234,8 +241,12 @@ def _of_ad(_: ReadText, before: str, __: int) -> Iterator[_Word]:
 def _of_crontab(_: ReadText, before: str, __: int) -> Iterator[_Word]:
     if before.strip() == before and not before.strip("@abcdefghijklmnopqrstuvwxyz"):
         yield from (_Word(name, WordKind.VALUE) for name in _NICKNAMES)
-    elif re.match(r"[ \t]*(?:CRON_)?TZ[ \t]*=", before):
-        yield from (_Word(name, WordKind.VALUE) for name in sorted(available_timezones()))
+    elif _ZONE.match(before):
+        yield from _zones()
+
+
+def _zones() -> Iterator[_Word]:
+    yield from (_Word(name, WordKind.VALUE) for name in sorted(available_timezones()))
 
 
 def _expression(before: str) -> Iterator[_Word]:
@@ -272,7 +283,7 @@ def _command(name: str) -> str | None:
 
 
 def _knob(name: str) -> str | None:
-    found = knob_of(name.lower())
+    found = config_knobs().get(name)
     return None if found is None else of_knob(found)
 
 

@@ -1,4 +1,4 @@
-"""What a name means, in Markdown: from the tables of crondor.knowledge and of the router's knobs."""
+"""What a name means, in Markdown: from the tables of crondor.knowledge."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from crondor.knowledge import (
     Attribute,
     ClassAdFunction,
+    ConfigKnob,
+    Releases,
     SubmitCommand,
     SubmitMacro,
     TransformCommand,
@@ -14,7 +16,6 @@ from crondor.knowledge import (
     job_attributes,
     machine_attributes,
 )
-from crondor.router.table.knobs import RouterKnob
 
 
 def of_command(command: SubmitCommand) -> str:
@@ -23,10 +24,7 @@ def of_command(command: SubmitCommand) -> str:
     facts = []
     if command.attribute:
         facts.append(f"job attribute `{command.attribute}`")
-    if command.releases.since is not None:
-        facts.append(f"since HTCondor {command.releases.since}")
-    if command.releases.until is not None:
-        facts.append(f"until HTCondor {command.releases.until}")
+    facts += _releases(command.releases)
     if command.universes:
         facts.append(f"universes: {', '.join(command.universes)}")
     return _page(f"**{command.name}** ({kind})", command.sentence, "; ".join(facts))
@@ -64,13 +62,17 @@ def of_rule(command: TransformCommand) -> str:
     return _page(f"`{command.name} {command.arguments}`", command.sentence)
 
 
-def of_knob(knob: RouterKnob) -> str:
-    """Return what a knob of the job router is."""
-    facts = [f"default: `{knob.default}`"] if knob.default else []
-    facts += ["HTCondor 25 does not look at it any more"] if knob.is_removed else []
-    return _page(
-        f"**{knob.name}** ({knob.kind.value})", f"{knob.meaning[:1].upper()}{knob.meaning[1:]}.", "; ".join(facts)
-    )
+def of_knob(knob: ConfigKnob) -> str:
+    """Return what a knob of the configuration is: its type, what it does, who reads it, its default, its releases."""
+    facts = [f"read by: {knob.whose}", f"default: `{knob.default}`" if knob.default else "no default"]
+    return _page(f"**{knob.name}** ({knob.kind.value})", knob.sentence, "; ".join((*facts, *_releases(knob.releases))))
+
+
+def _releases(releases: Releases) -> Iterator[str]:
+    if releases.since is not None:
+        yield f"since HTCondor {releases.since}"
+    if releases.until is not None:
+        yield f"until HTCondor {releases.until}"
 
 
 def _attribute(where: str, attribute: Attribute) -> str:

@@ -7,47 +7,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from crondor.check import RULES, CheckReport, CheckSettings, Finding, Rule, check_submit, select
+from crondor.check import RULES, CheckReport, Finding, Rule, select
+from crondor.check.engine import report_of
 from crondor.check.pages import page as submit_page
-from crondor.classad import Context, ReadMode, read_ads
-from crondor.config import read_config
+from crondor.classad import ReadMode, read_ads
 from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.editing.kinds import TextKind
-from crondor.macro.files import Files
+from crondor.editing.reading import ReadText
 from crondor.router.rules import RULES as ROUTE_RULES
 from crondor.router.rules import check_routes
 from crondor.router.rules import page as route_page
 from crondor.source import Source, Span
-from crondor.submit import SubmitFile, read_submit
 from crondor.transform import Transform, TransformFacts
 
 _ROUTER = "job_router"  # a configuration that says nothing of it is no router's
 _READING = ("CRN601", "CRN602", "CRN603", "CRN9")  # what is found of any configuration
-
-
-@dataclass(frozen=True)
-class EditSettings:
-    """What the findings of a text depend on beside it.
-
-    ``check`` is that of `crondor check`; ``read`` reads a submit description, ``files`` are those that a configuration
-    may include, ``environ`` is what $ENV() of a configuration sees. ``chosen`` and ``ignored`` are codes, or what they
-    begin with. ``new`` leaves out what is known already.
-    """
-
-    check: CheckSettings
-    read: Callable[[Source], SubmitFile] = read_submit
-    files: Files | None = None
-    environ: Mapping[str, str] | None = None
-    chosen: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-    new: Callable[[Iterable[Finding]], list[Finding]] | None = None
-
-    @property
-    def context(self) -> Context:
-        """The clock and the zone of expressions."""
-        zone = self.check.zone
-        return Context(now=self.check.now) if isinstance(zone, str) else Context(now=self.check.now, zone=zone)
 
 
 @dataclass(frozen=True)
@@ -63,21 +38,22 @@ class CheckedText:
     report: CheckReport | None = None
 
 
-def check_text(source: Source, kind: TextKind, settings: EditSettings) -> CheckedText:
+def check_text(text: ReadText) -> CheckedText:
     """Return what is wrong with a text; raises nothing, runs nothing, and is bounded as the commands are."""
-    found = _CHECKS[kind](source, settings)
-    return replace(found, findings=tuple(_at_home(found.findings, source)))
+    found = _CHECKS[text.kind](text)
+    return replace(found, findings=tuple(_at_home(found.findings, text.source)))
 
 
-def _submit(source: Source, settings: EditSettings) -> CheckedText:
-    report = check_submit(source, settings.check, settings.read)
+def _submit(text: ReadText) -> CheckedText:
+    source, settings = text.source, text.settings
+    report = report_of(text.to_check())
     found: Iterable[Finding] = select(report.findings, settings.chosen, settings.ignored)
     kept = tuple(found if settings.new is None else settings.new(found))
     return CheckedText(source, kept, RULES, report)
 
 
-def _config(source: Source, settings: EditSettings) -> CheckedText:
-    configuration = read_config(source, files=settings.files, environ=settings.environ, context=settings.context)
+def _config(text: ReadText) -> CheckedText:
+    source, configuration = text.source, text.configuration
     reports = check_routes(configuration, [source]).reports
     is_router = any(name.startswith(_ROUTER) for name in configuration.knobs)
     chosen = () if is_router else _READING
@@ -85,7 +61,8 @@ def _config(source: Source, settings: EditSettings) -> CheckedText:
     return CheckedText(source, found, ROUTE_RULES)
 
 
-def _transform(source: Source, settings: EditSettings) -> CheckedText:
+def _transform(text: ReadText) -> CheckedText:
+    source, settings = text.source, text.settings
     facts = TransformFacts(environ=settings.environ, context=settings.context, files=settings.files)
     try:
         made = Transform.parse(source, facts=facts, strict=False)
@@ -94,9 +71,9 @@ def _transform(source: Source, settings: EditSettings) -> CheckedText:
     return _said(source, (*made.faults, *made.warnings))
 
 
-def _ad(source: Source, settings: EditSettings) -> CheckedText:
+def _ad(text: ReadText) -> CheckedText:
+    source = text.source
     found: dict[Diagnostic, None] = {}
-    _ = settings
     for _ad in read_ads(
         source.text, None, ReadMode.STRICT, name=source.name, report=lambda each: found.update([(each, None)])
     ):
@@ -104,8 +81,8 @@ def _ad(source: Source, settings: EditSettings) -> CheckedText:
     return _said(source, found)
 
 
-def _crontab(source: Source, settings: EditSettings) -> CheckedText:
-    _ = settings
+def _crontab(text: ReadText) -> CheckedText:
+    source = text.source
     return _said(source, read_crontab(source, has_users=is_system_crontab(source.name)).diagnostics)
 
 
@@ -113,7 +90,7 @@ def _said(source: Source, found: Iterable[Diagnostic]) -> CheckedText:
     return CheckedText(source, tuple(map(Finding, found)))
 
 
-_CHECKS: Mapping[TextKind, Callable[[Source, EditSettings], CheckedText]] = {
+_CHECKS: Mapping[TextKind, Callable[[ReadText], CheckedText]] = {
     TextKind.SUBMIT: _submit,
     TextKind.CONFIG: _config,
     TextKind.TRANSFORM: _transform,

@@ -9,20 +9,24 @@ from itertools import islice
 from crondor._named_tuple import NamedTuple
 from crondor.crontab.file import CrontabEntry, is_system_crontab, read_crontab
 from crondor.diagnostics import CrondorError
+from crondor.editing.comments import read_said, schedule_at, zone_at
 from crondor.editing.describing import code, lines, of_attribute, of_command, of_function, of_knob, of_provided, of_rule
+from crondor.editing.evaluating import value_at
 from crondor.editing.kinds import TextKind
 from crondor.editing.names import definitions
 from crondor.editing.reading import ReadText
 from crondor.editing.schedules import ScheduleShown, moment, schedules, upcoming
 from crondor.editing.spots import Spot, SpotKind, spot_at
-from crondor.knowledge import submit_commands, submit_macros, transform_commands
+from crondor.knowledge import config_knobs, submit_commands, submit_macros, transform_commands
 from crondor.recurrence import Recurrence
-from crondor.router.table.knobs import KNOBS, RouterKnob
 from crondor.source import Span
 from crondor.words import describe
+from crondor.zones import Stretch, Zone, zone_of
 
 _RUNS = 5
 _VALUES = 3
+_YEAR = 366 * 86400
+_YEARS = 10 * _YEAR
 
 
 class Hover(NamedTuple):
@@ -34,13 +38,50 @@ class Hover(NamedTuple):
 
 def hover(text: ReadText, offset: int) -> Hover | None:
     """Return what there is to say of what stands at an offset, None for nothing."""
+    zone = zone_at(text, offset)
+    if zone is not None:
+        return _zone(text, zone)
     if text.kind is TextKind.CRONTAB:
         return _entry(text, offset)
+    said = schedule_at(text, offset)
+    if said is not None:
+        return _commented(text, said)
     spot = spot_at(text.outline, offset)
     if spot is None:
         return _value(text, offset)
-    said = "\n\n---\n\n".join(part for part in _about(text, spot) if part)
-    return Hover(spot.span, said) if said else None
+    about = "\n\n---\n\n".join(part for part in _about(text, spot) if part)
+    return Hover(spot.span, about) if about else None
+
+
+def _zone(text: ReadText, named: Span) -> Hover | None:
+    """Say of a zone what its clock shows, and when that changes next."""
+    now = text.settings.check.now
+    try:
+        zone = zone_of(named.text)
+    except CrondorError:
+        return None
+    change = next(zone.changes(now, now + _YEAR), None)
+    parts = [f"**{zone.name}**: it is {moment(now, zone.info)}"]
+    parts.append("The clock is not changed within a year." if change is None else _change(change, zone))
+    return Hover(named, "\n\n".join(parts))
+
+
+def _change(change: Stretch, zone: Zone) -> str:
+    minutes = (change.offset - change.before) // 60
+    way = "forward" if minutes > 0 else "back"
+    return f"On {moment(change.start, zone.info)} the clock goes {way} by {abs(minutes)} minutes."
+
+
+def _commented(text: ReadText, said: Span) -> Hover | None:
+    """Say of the description's own schedule what it means, and when that is."""
+    check = text.settings.check
+    try:
+        schedule = read_said(said, text.settings)
+        runs = list(islice(schedule.between(check.now, check.now + _YEARS), _RUNS))
+    except CrondorError as error:
+        return Hover(said, f"No schedule: {error.diagnostics[0].message}")
+    listed = lines(moment(run, schedule.zone.info) for run in runs)
+    return Hover(said, f"{schedule.words[:1].upper()}{schedule.words[1:]}.\n\n{listed or 'No run is to come.'}")
 
 
 def _value(text: ReadText, offset: int) -> Hover | None:
@@ -58,8 +99,10 @@ def _about(text: ReadText, spot: Spot) -> Iterator[str | None]:
         yield of_rule(transform_commands()[spot.name])
     elif spot.kind is SpotKind.FUNCTION:
         yield of_function(spot.name)
+        yield value_at(text, spot)
     elif spot.kind is SpotKind.ATTRIBUTE:
         yield of_attribute(spot.name.rpartition(".")[2])
+        yield value_at(text, spot)
     elif spot.kind is SpotKind.MACRO_FUNCTION:
         found = submit_macros().get(f"${spot.name}".lower()) or submit_macros().get(spot.name.lower())
         yield None if found is None else of_provided(found)
@@ -67,6 +110,7 @@ def _about(text: ReadText, spot: Spot) -> Iterator[str | None]:
         yield _macro(text, spot)
     elif spot.kind is SpotKind.NAME:
         yield _name(text, spot)
+        yield value_at(text, spot) if text.kind is TextKind.AD else None
         yield _schedule(text, spot.name, spot.written.line.span(spot.written.value))
     elif spot.kind is SpotKind.LISTED:
         yield _macro(text, spot)
@@ -79,18 +123,8 @@ def _name(text: ReadText, spot: Spot) -> str | None:
     if text.kind is TextKind.SUBMIT:
         command = submit_commands().get(spot.name)
         return of_command(command) if command is not None else _macro(text, spot)
-    knob = None if spot.written.inside else knob_of(spot.name)
+    knob = None if spot.written.inside else config_knobs().get(spot.name)
     return _macro(text, spot) if knob is None else of_knob(knob)
-
-
-def knob_of(name: str) -> RouterKnob | None:
-    """Return the router's knob of a lower-case name, one that stands for many as well."""
-    known = {knob.name.lower(): knob for knob in KNOBS}
-    found = known.get(name)
-    if found is not None:
-        return found
-    begins = ((knob.name.lower().partition("<")[0], knob) for knob in KNOBS if "<name>" in knob.name)
-    return next((knob for begin, knob in begins if name.startswith(begin)), None)
 
 
 def _macro(text: ReadText, spot: Spot) -> str | None:

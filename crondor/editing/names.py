@@ -11,6 +11,7 @@ from crondor.editing.outline import LineKind, Outline, WrittenLine
 from crondor.editing.pieces import macro_uses
 from crondor.editing.reading import ReadText
 from crondor.editing.spots import LISTS, ROUTE, TRANSFORM, Spot, SpotKind, listed, spot_at
+from crondor.editing.structure import file_named
 from crondor.knowledge import submit_commands, submit_macros
 from crondor.macro.statement import is_name
 from crondor.source import Span
@@ -25,12 +26,25 @@ class CannotRename(CrondorError, ValueError):
 def definitions(text: ReadText, offset: int) -> list[Span]:
     """Return where what stands at an offset is defined, in the text itself or a file that it includes.
 
-    A macro of a route is one of that route alone, where the route defines it.
+    The name of such a file leads to the file. A macro of a route is that route's alone, where the route defines it.
     """
     spot = spot_at(text.outline, offset)
     if spot is None or spot.kind not in _NAMED:
-        return []
+        return _included(text, offset)
     return [span for outline, lines in _scope(text, spot) for span in _defined(spot.name, lines)]
+
+
+def _included(text: ReadText, offset: int) -> list[Span]:
+    """Return the beginning of the file that a line includes, where an offset stands in its name."""
+    written = text.outline.at(offset)
+    named = file_named(written, text.kind) if written is not None else None
+    if written is None or named is None or written.key != "include" or not named.start <= offset <= named.end:
+        return []
+    files = text.settings.files
+    try:
+        return [] if files is None else [files.read(named.text).span(0, 0)]
+    except CrondorError:
+        return []
 
 
 def references(text: ReadText, offset: int, *, with_definitions: bool = True) -> list[Span]:

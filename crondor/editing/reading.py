@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from crondor.check.engine import read_file
-from crondor.check.subject import CheckedFile
+from crondor.check.memory import CheckMemory
+from crondor.check.subject import CheckedFile, CheckEffort
 from crondor.config import Configuration, read_config
-from crondor.editing.findings import EditSettings
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import Outline
+from crondor.editing.settings import EditSettings
 from crondor.source import Source
 
 
 class ReadText:
-    """One version of a text in one language, read as far as somebody asks; ``outline`` serves a wrong one, too."""
+    """One version of a text in one language, read as far as somebody asks; ``outline`` serves a wrong one, too.
 
-    def __init__(self, source: Source, kind: TextKind, settings: EditSettings) -> None:
+    ``memory`` is what the versions before it left: what they have in common with this one is not read again.
+    """
+
+    def __init__(
+        self, source: Source, kind: TextKind, settings: EditSettings, memory: CheckMemory | None = None
+    ) -> None:
         """Take the text; nothing is read yet."""
         self.source = source
         self.kind = kind
         self.settings = settings
+        self.memory = memory
         self.outline = Outline(source, kind)
 
     @cached_property
     def jobs(self) -> CheckedFile:
-        """A submit description as the rules see it: its jobs, or the faults that keep it from having any."""
-        return read_file(self.source, self.settings.check, self.settings.read)
+        """A submit description as questions about it see it: its jobs, or the faults that keep it from having any."""
+        return read_file(self.source, self.settings.check, self.settings.read, self.memory)
+
+    def to_check(self) -> CheckedFile:
+        """Return it for the rules, for which what questions have cost is not missing."""
+        return replace(self.jobs, effort=CheckEffort())
 
     @cached_property
     def configuration(self) -> Configuration:

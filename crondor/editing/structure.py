@@ -144,7 +144,7 @@ def links(text: ReadText) -> Iterator[tuple[Span, str]]:
         return
     left = _MOST_LINKS
     for written in text.outline.lines:
-        span = _file_named(written, text.kind)
+        span = file_named(written, text.kind)
         if span is None or "$" in span.text or not span.text:
             continue
         left -= 1
@@ -157,7 +157,8 @@ def links(text: ReadText) -> Iterator[tuple[Span, str]]:
             continue
 
 
-def _file_named(written: WrittenLine, kind: TextKind) -> Span | None:
+def file_named(written: WrittenLine, kind: TextKind) -> Span | None:
+    """Return the piece of a line that names a file: to include, to take rows from, or a command's value."""
     if kind not in {TextKind.SUBMIT, TextKind.CONFIG}:
         return None
     line = written.line

@@ -1,4 +1,4 @@
-"""What the words of HTCondor mean: submit commands by release, attributes of ads, functions, macros, a sentence each.
+"""What the words of HTCondor mean: submit commands and knobs by release, attributes of ads, functions, macros.
 
 The tables are texts beside this module, read when they are first asked for: whoever does not ask pays nothing.
 """
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         machine_attributes,
     )
     from crondor.knowledge.commands import CommandTable, CommandType, Setting, SubmitCommand, submit_commands
+    from crondor.knowledge.knobs import ConfigKnob, KnobKind, KnobTable, config_knobs
     from crondor.knowledge.language import (
         ClassAdFunction,
         SubmitMacro,
@@ -38,6 +39,9 @@ __all__ = [
     "ClassAdFunction",
     "CommandTable",
     "CommandType",
+    "ConfigKnob",
+    "KnobKind",
+    "KnobTable",
     "Release",
     "Releases",
     "Setting",
@@ -45,6 +49,7 @@ __all__ = [
     "SubmitMacro",
     "TransformCommand",
     "classad_functions",
+    "config_knobs",
     "gpu_properties",
     "job_attributes",
     "machine_attributes",
@@ -55,12 +60,14 @@ __all__ = [
 
 _ATTRIBUTES: Final = "crondor.knowledge.attributes"
 _COMMANDS: Final = "crondor.knowledge.commands"
+_KNOBS: Final = "crondor.knowledge.knobs"
 _LANGUAGE: Final = "crondor.knowledge.language"
 _RELEASES: Final = "crondor.knowledge.releases"
 _HOMES: Final = {
     **dict.fromkeys(("Attribute", "AttributeTable", "AttributeType"), _ATTRIBUTES),
     **dict.fromkeys(("gpu_properties", "job_attributes", "machine_attributes"), _ATTRIBUTES),
     **dict.fromkeys(("CommandTable", "CommandType", "Setting", "SubmitCommand", "submit_commands"), _COMMANDS),
+    **dict.fromkeys(("ConfigKnob", "KnobKind", "KnobTable", "config_knobs"), _KNOBS),
     **dict.fromkeys(("ClassAdFunction", "SubmitMacro", "TransformCommand"), _LANGUAGE),
     **dict.fromkeys(("classad_functions", "submit_macros", "transform_commands"), _LANGUAGE),
     **dict.fromkeys(("NEWEST", "OLDEST", "Release", "Releases"), _RELEASES),

@@ -66,6 +66,12 @@ class Files:
         made.base = os.path.join(self.base, base)  # noqa: PTH118
         return made
 
+    def limited(self, limit: int) -> Files:
+        """Return the same files, those larger than ``limit`` bytes refused too."""
+        made = copy(self)
+        made._limit = min(self._limit, limit)  # noqa: SLF001 - its own
+        return made
+
     def real(self, path: str) -> str:
         """Return where a path leads. Raises FileRefused where that is outside."""
         return self._resolved(path)

@@ -143,6 +143,7 @@ class SubmitFile:
         firsts: list[tuple[QueuedItems, Values]] = []
         faults: dict[Diagnostic, None] = {}
         version, same = -1, Values()
+        standing = _Standing(self._table)
         for queue in self.queues:
             item = next(queue.items(), None)
             if item is None:
@@ -152,13 +153,48 @@ class SubmitFile:
                 continue
             limits.take(queue.span)
             scope = Scope(self._table, self._facts, queue.version, JobNumbers(queue.start, 0, item[0]), item[1])
-            same, found = evaluate(scope, names, queue.span, limits.budget)
+            moved = standing.moved(names, queue)
+            fresh, found = evaluate(scope, moved, queue.span, limits.budget)
+            same = standing.joined(names, fresh, moved, queue)
             version = queue.version if queue.arguments.items is None else -1
             faults.update(dict.fromkeys(found))
             firsts.append((queue, same))
         if faults:
             raise InvalidSubmit(faults)
         return firsts
+
+
+class _Standing:
+    """The values of one queue statement that hold for the next one: without macros, and not assigned anew since."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._values: Values = {}
+        self._moving: frozenset[str] | None = None
+        self._version = -1
+
+    def moved(self, names: tuple[str, ...], queue: QueuedItems) -> tuple[str, ...]:
+        """Return the names whose values may be others than those of the statement before."""
+        if self._moving is None or queue.arguments.items is not None or self._table.has_prefixes:
+            return names
+        changed = self._moving | self._table.assigned(self._version, queue.version)
+        return tuple(name for name in names if name in changed)
+
+    def joined(self, names: tuple[str, ...], fresh: Values, moved: tuple[str, ...], queue: QueuedItems) -> Values:
+        """Return all values of a statement, those that have moved being ``fresh``, in the order of ``names``."""
+        found = fresh
+        if len(moved) < len(names):
+            known = {**self._values, **dict.fromkeys(moved), **fresh}
+            found = {name: value for name in names if (value := known.get(name)) is not None}
+        self._values, self._version = found, queue.version
+        self._moving = None
+        if queue.arguments.items is None:
+            self._moving = frozenset(name for name in moved if not self._is_fixed(name, queue))
+        return found
+
+    def _is_fixed(self, name: str, queue: QueuedItems) -> bool:
+        definition = self._table.at(name, queue.version)
+        return name != "item" and (definition is None or "$" not in definition.text)
 
 
 def _varies(values: Values) -> bool:

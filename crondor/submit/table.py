@@ -31,7 +31,7 @@ class Table:
     A queue statement keeps its version, not a copy: that makes a million queue statements cheap.
     """
 
-    __slots__ = ("_history", "_kept", "_names", "has_prefixes", "lost", "source", "version")
+    __slots__ = ("_assigned", "_history", "_kept", "_names", "has_prefixes", "lost", "source", "version")
 
     def __init__(self, source: Source) -> None:
         """Begin with nothing defined; ``source`` is the submit file itself, not one that it includes."""
@@ -41,11 +41,13 @@ class Table:
         self.lost: list[Lost] = []
         self._history: dict[str, list[Definition]] = {}
         self._names: dict[str, Span] = {}
+        self._assigned: list[str] = []
         self._kept = 0
 
     def define(self, key: str, text: str, place: Span, name: Span | None = None) -> None:
         """Assign ``text`` to a lower-case key; ``place`` is where it is written, ``name`` where the key is."""
         self.version += 1
+        self._assigned.append(key)
         definition = Definition(self.version, text, place)
         history = self._history.setdefault(key, [])
         if history and history[-1].version > self._kept:
@@ -66,6 +68,10 @@ class Table:
         for key, history in self._history.items():
             for definition in history:
                 yield key, definition
+
+    def assigned(self, after: int, until: int) -> frozenset[str]:
+        """Return the keys that were assigned after a version, until another."""
+        return frozenset(self._assigned[after:until])
 
     def keep(self) -> int:
         """Return the present version, which can be asked for from now on."""

@@ -83,6 +83,7 @@ def test_help_has_examples_and_the_exit_status(path: str) -> None:
         ("--schedd-interval", {"SECONDS"}),
         ("--pool-config", {"FILE"}),
         ("--output", {"FILE", "DIR"}),
+        ("--jobs", {"N"}),
     ],
 )
 def test_an_option_takes_the_same_everywhere(name: str, metavars: set[str]) -> None:

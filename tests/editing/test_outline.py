@@ -168,12 +168,12 @@ def test_the_difference_of_two_texts_makes_one_of_the_other(old: str, new: str) 
 def test_a_comment_keeps_a_rule_quiet(text: str) -> None:
     """It is put where `crondor check` looks for it."""
     source = Source(text, "a.sub")
-    found = check_text(source, TextKind.SUBMIT, SETTINGS).findings
+    found = check_text(ReadText(source, TextKind.SUBMIT, SETTINGS)).findings
     span = next(each.diagnostic.span for each in found if each.diagnostic.code == "CRN501")
     assert span is not None
     edit = silenced(source, span.start, "CRN501")
     assert edit is not None
-    after = check_text(Source(apply(source, [edit]), "a.sub"), TextKind.SUBMIT, SETTINGS).findings
+    after = check_text(ReadText(Source(apply(source, [edit]), "a.sub"), TextKind.SUBMIT, SETTINGS)).findings
     codes = [each.diagnostic.code for each in after]
     assert "CRN501" not in codes
     assert set(codes) - {"CRN902"} == {each.diagnostic.code for each in found} - {"CRN501", "CRN902"}
@@ -191,6 +191,6 @@ def test_words_never_overlap() -> None:
 
 def test_rules_are_those_that_may_be_explained() -> None:
     """Each code that is found has its rule beside it."""
-    found = check_text(Source("cron_minutes = 0\nqueue\n", "a.sub"), TextKind.SUBMIT, SETTINGS)
+    found = check_text(ReadText(Source("cron_minutes = 0\nqueue\n", "a.sub"), TextKind.SUBMIT, SETTINGS))
     assert found.rules is RULES
     assert {each.diagnostic.code for each in found.findings} <= set(RULES)

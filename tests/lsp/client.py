@@ -62,9 +62,24 @@ class Client:
 
     def answer(self, method: str, params: object) -> dict[str, Any]:
         """Return what the server answers: a result or an error."""
+        return self.later(self.request(method, params))
+
+    def request(self, method: str, params: object) -> int:
+        """Send a request, and return its number: the server may ask something back before it answers."""
         self._id += 1
         self._send(id=self._id, method=method, params=params)
-        return self._until(ident=self._id)
+        return self._id
+
+    def later(self, number: int) -> dict[str, Any]:
+        """Return the answer to a request."""
+        return self._until(ident=number)
+
+    def reply(self, method: str, result: object) -> dict[str, Any]:
+        """Wait for a request of the server's, answer it, and return its parameters."""
+        message = self._until(method=method)
+        self._send(id=message["id"], result=result)
+        params: dict[str, Any] = message["params"]
+        return params
 
     def ask(self, method: str, **params: object) -> Any:  # noqa: ANN401 - whatever a method answers
         """Return the result of a request."""
@@ -118,10 +133,15 @@ class Client:
 
 @contextmanager
 def serving(
-    *arguments: str, capabilities: Mapping[str, object] | None = None, folder: Path | None = None, **env: str
+    *arguments: str,
+    capabilities: Mapping[str, object] | None = None,
+    folder: Path | None = None,
+    zone: str | None = ZONE,
+    **env: str,
 ) -> Iterator[Client]:
-    """Start a server at NOW in Berlin, introduce a client, and see the server end well."""
-    command = [*PROGRAM, "lsp", "--now", NOW, "--tz", ZONE, *arguments]
+    """Start a server at NOW in Berlin (zone None: where its settings say), introduce a client, and see it end well."""
+    where = ["--tz", zone] if zone is not None else []
+    command = [*PROGRAM, "lsp", "--now", NOW, *where, *arguments]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment(**env), cwd=folder
     ) as process:

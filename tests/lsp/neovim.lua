@@ -36,6 +36,16 @@ local ok, fault = pcall(function()
   vim.api.nvim_buf_set_lines(0, 1, 2, false, { "cron_minutes = 1" })
   vim.cmd("write")
   seen.saved = vim.fn.readfile(vim.env.FILE)
+  vim.api.nvim_buf_set_lines(0, 0, 0, false, { "# every 2 days at 06:00 from 2026-11-20" })
+  vim.api.nvim_win_set_cursor(0, { 1, 4 })
+  local range = vim.lsp.util.make_range_params()
+  range.context = { diagnostics = {} }
+  for _, action in ipairs(ask("textDocument/codeAction", range)) do
+    if action.title == "Compile this schedule" then
+      ask("workspace/executeCommand", { command = action.command.command, arguments = action.command.arguments })
+    end
+  end
+  seen.compiled = vim.api.nvim_buf_get_lines(0, 0, -1, false)
 end)
 if not ok then
   seen.fault = fault

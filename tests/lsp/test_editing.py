@@ -176,16 +176,16 @@ def test_a_definition_may_stand_in_an_included_file(client: Client, tmp_path: Pa
 
 def applied(text: str, edit: dict[str, Any]) -> str:
     """Return a text after an edit of the server's."""
-    lines = text.split("\n")
-    edits = edit["documentChanges"][0]["edits"]
-    for each in sorted(
-        edits, key=lambda each: -1000 * each["range"]["start"]["line"] - each["range"]["start"]["character"]
-    ):
-        start, end = each["range"]["start"], each["range"]["end"]
-        assert start["line"] == end["line"]
-        line = lines[start["line"]]
-        lines[start["line"]] = line[: start["character"]] + each["newText"] + line[end["character"] :]
-    return "\n".join(lines)
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    places = []
+    for each in edit["documentChanges"][0]["edits"]:
+        ends = (each["range"]["start"], each["range"]["end"])
+        places.append((*(starts[end["line"]] + end["character"] for end in ends), each["newText"]))
+    for start, end, new in sorted(places, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
 
 
 def test_a_macro_is_renamed_everywhere(client: Client, submit: str) -> None:

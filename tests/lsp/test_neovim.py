@@ -16,7 +16,7 @@ TEXT = "executable = /bin/x\ncron_minutes = 0\ncron_hour = 6\nqueue\n"
 
 
 def test_neovim_shows_findings_and_makes_fixes(tmp_path: Path) -> None:
-    """Its own client: findings, hover, completion, all fixes, and on saving."""
+    """Its own client: findings, hover, completion, all fixes, and on saving; a schedule is compiled."""
     file, seen = tmp_path / "a.sub", tmp_path / "seen.json"
     file.write_text(TEXT, encoding="utf-8")
     own = {"EDITORS": str(EDITORS), "COMMAND": json.dumps(PROGRAM), "FILE": str(file), "SEEN": str(seen)}
@@ -32,3 +32,5 @@ def test_neovim_shows_findings_and_makes_fixes(tmp_path: Path) -> None:
     assert found["completion"] > 100
     assert found["text"][1] == "cron_minute = 0"
     assert found["saved"][1] == "cron_minute = 1"
+    assert found["compiled"][0] == "# crondor: schedule = every 2 days at 06:00 from 2026-11-20"
+    assert "# crondor: end of compiled lines" in found["compiled"]

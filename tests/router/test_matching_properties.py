@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from crondor.classad import ClassAd, Context, Expression
 from crondor.router import Route, RouterSettings, RoutingTable
 from crondor.router.match.candidates import Candidates
+from crondor.router.match.judging import Judged, JudgedSearch, judge
 from crondor.router.match.matcher import Match, Matcher
 from crondor.router.match.reasons import RouteOutcome, why
 from crondor.router.match.route_state import RouteState
@@ -149,3 +151,28 @@ def test_changes_are_followed(
     found = kept.poll(RouteState(), context)
     assert list(found.matches) == list(expected)
     assert found.route_state == expected.route_state
+
+
+@settings(deadline=None)
+@given(_TABLES, st.lists(_ADS, max_size=6), _TIMES, st.integers(0, 4), st.integers(0, 3))
+def test_judging_jobs_elsewhere_changes_nothing(
+    table_parts: tuple[list[str], str | None, bool], ads: list[dict[str, str]], now: int, most: int, room: int
+) -> None:
+    """Jobs that were judged by other matchers, some by each, are matched as the jobs are: limits, turns, the end."""
+    routes = [replace(route, max_jobs=room) if room else route for route in _table(*table_parts).routes]
+    settings_of = RouterSettings(max_jobs=most, round_robin=table_parts[2])
+    table, context = RoutingTable(tuple(routes), settings=settings_of), Context(now=now)
+    jobs = [(f"1.{n}", _job(texts, n % 2)) for n, texts in enumerate(ads * 2)]
+    expected = Matcher(table).match([(name, ad.copy()) for name, ad in jobs], RouteState(), context)
+    matches = list(expected)
+    others = [Matcher(table), Matcher(table)]
+    judged = [
+        Judged(job, matched, f"of {job}")
+        for number, each in enumerate(jobs)
+        for job, matched, _ in judge(others[number % 3 % 2], [each], RouteState(), context)
+    ]
+    search = JudgedSearch(Matcher(table), judged, RouteState(), context)
+    for match, other in zip(search, matches, strict=True):
+        assert match == other
+        assert search.kept == f"of {match.job}"
+    assert (search.is_stopped, search.route_state) == (expected.is_stopped, expected.route_state)

@@ -2,30 +2,34 @@
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
 const say = (state) => postMessage({ state });
+const bytes = (name) => fetch(name).then((answer) => { if (!answer.ok) throw new Error(`${name}: ${answer.status}`); return answer.arrayBuffer(); });
+const CRONTAB = /^[\d*/,\-\s]*$/; // what now.zip is enough for; all else waits for later.zip
 
 async function load() {
-  say("Loading Python (14 MB, once) ...");
-  const wheels = fetch("wheels.json").then((answer) => answer.json());
-  const files = wheels.then((names) => Promise.all(names.map((name) => fetch(`wheels/${name}`).then((a) => a.arrayBuffer()))));
-  const source = fetch("engine.py").then((answer) => answer.text());
+  say("Loading Python (12 MB, once) ...");
+  const now = bytes("now.zip");
+  now.catch(() => {}); // told below, where it is waited for
   const python = await loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href });
   say("Loading crondor ...");
   const extractDir = python.runPython("import site; site.getsitepackages()[0]"); // else the folder that it is in
-  for (const file of await files) python.unpackArchive(file, "wheel", { extractDir });
-  python.FS.writeFile("/home/pyodide/engine.py", await source);
+  python.unpackArchive(await now, "zip", { extractDir });
   const engine = python.pyimport("engine");
-  return (question) => engine.answer(JSON.stringify(question));
+  let rest;
+  const complete = () => (rest ??= bytes("later.zip").then((archive) => python.unpackArchive(archive, "zip", { extractDir }), (error) => { rest = undefined; throw error; }));
+  return { complete, answer: (question) => JSON.parse(engine.answer(JSON.stringify(question))) };
 }
 
 const ready = load();
 ready.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: String(error) }));
 
 onmessage = async ({ data: { id, question } }) => {
-  const answer = await ready;
+  const { answer, complete } = await ready;
   try {
-    postMessage({ id, answer: JSON.parse(answer(question)) });
+    if (question.kind !== "schedule" || !CRONTAB.test(question.text)) await complete();
+    postMessage({ id, answer: answer(question) });
   } catch (error) {
     const lines = String(error.message ?? error).trim().split("\n");
     postMessage({ id, answer: { refused: `This went wrong, and it is a fault of crondor: ${lines.at(-1)}` } });
   }
+  setTimeout(() => complete().catch(() => {})); // before anybody asks for it
 };

@@ -1,13 +1,18 @@
-// What Furo leaves open for keyboards and screen readers: code that scrolls takes the focus, captions have a level.
-for (const code of document.querySelectorAll("pre")) {
-  if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+// What Furo leaves open for keyboards and screen readers: what scrolls takes the focus, captions have a level.
+function reachable() {
+  for (const box of document.querySelectorAll("pre, .table-wrapper")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  }
 }
+reachable();
+addEventListener("resize", reachable);
 for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", "2");
 
 // The version switch: shown once versions.json of the site names more than one, as
 // [{"name": "0.2.0", "path": "0.2.0/"}, ...], each path below the folder that the sites stand in. Not from disk.
-const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
 const select = document.getElementById("versions");
+const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
 if (select && location.protocol.startsWith("http")) {
   fetch(new URL("versions.json", root))
     .then((answer) => (answer.ok ? answer.json() : []))

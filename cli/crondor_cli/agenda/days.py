@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +17,7 @@ from crondor_cli.agenda.starts import Tally, admitted, bits_of, first_start, mem
 from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
 from crondor_cli.common.preview import placed, too_late
 from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.schedules import read_schedules
+from crondor_cli.common.schedules import read_each
 
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
@@ -68,18 +69,21 @@ class Agenda:
         self._strands: dict[tuple[CronSpec | int | str, str], Strand] = {}
         self._tally = Tally()
 
-    def read(self, requests: Iterable[tuple[str, ScheduleRequest]]) -> None:
-        """Take the jobs of each named request; what is wrong with one is kept as a finding, and the others count."""
-        for name, request in requests:
-            try:
-                jobs, warnings = read_schedules(request)
-            except CrondorError as error:
-                self.findings += error.diagnostics
-                self.invalid.append((name, None))
-                continue
-            self.findings += warnings
-            for job in PROGRESS.counted(jobs, "counting starts", "jobs"):
-                self._take(job)
+    def read(self, requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None = 1) -> None:
+        """Take the jobs of each named request; what is wrong with one is kept as a finding, and the others count.
+
+        ``jobs`` are the processes that read the files.
+        """
+        named = list(requests)
+        with closing(read_each(named, jobs)) as all_read:
+            for name, found in PROGRESS.counted(all_read, "reading", "files", len(named)):
+                if isinstance(found, CrondorError):
+                    self.findings += found.diagnostics
+                    self.invalid.append((name, None))
+                    continue
+                self.findings += found[1]
+                for job in PROGRESS.counted(found[0], "counting starts", "jobs"):
+                    self._take(job)
         PROGRESS.begin("comparing starts")
         self._finish()
 

@@ -12,6 +12,7 @@ from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
+from crondor_cli.common.parallel import jobs_option
 from crondor_cli.common.pool_config import pool_config_options
 from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.submit_files import KINDS, below, submit_files
@@ -85,6 +86,7 @@ that cannot be read."""
 @clock_options
 @interval_option
 @pool_config_options
+@jobs_option
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 def command(
@@ -106,6 +108,7 @@ def command(
     tz: str | None,
     schedd_interval: int,
     pool_config: ConfigFiles | None,
+    jobs: int | None,
     quiet: bool,
     format_: str,
 ) -> None:
@@ -129,7 +132,7 @@ def command(
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
     given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files, target, pool_config)
-    result = run(paths or _here(), given, now)
+    result = run(paths or _here(), given, now, jobs)
     if baseline.path is not None:
         from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import click
@@ -28,22 +28,36 @@ def chunks(path: str) -> Iterator[str]:
 
     Raises UsageError if it cannot be read.
     """
+    return decoded(byte_chunks(path))
+
+
+def decoded(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the text of bytes; those that are no UTF-8 are kept."""
     decoder = getincrementaldecoder("utf-8")("surrogateescape")
+    for piece in pieces:
+        yield decoder.decode(piece)
+    yield decoder.decode(b"", final=True)
+
+
+def byte_chunks(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a file, or of standard input for ``-``, piece by piece.
+
+    Raises UsageError if it cannot be read.
+    """
     try:
         if path == "-":
             stdin = standard_input()
             PROGRESS.begin("reading standard input")
             while stdin is not None and (data := stdin.read(_CHUNK)):
-                yield decoder.decode(data)
+                yield data
         else:
             with open(path, "rb") as file:
                 PROGRESS.begin(f"reading {printable(os.path.basename(path))}", os.fstat(file.fileno()).st_size)
                 while data := file.read(_CHUNK):
-                    yield decoder.decode(data)
+                    yield data
                     PROGRESS.done += len(data)
     except (OSError, ValueError) as error:
         raise file_problem("read", path, error) from None
-    yield decoder.decode(b"", final=True)
 
 
 def name_of(path: str) -> str:

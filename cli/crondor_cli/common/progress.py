@@ -13,6 +13,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from crondor._named_tuple import NamedTuple
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from threading import Event, Thread
 
 _Item = TypeVar("_Item")
+
+THREAD: Final = "progress"
+"""What the thread that draws is called."""
 
 _QUIET: Final = 1.0  # seconds without output before the line is drawn
 _PACE: Final = 0.1  # seconds between two looks
@@ -88,11 +92,15 @@ class Progress:
         self._began = time.monotonic()
         if not is_wanted or self._drawer is not None or not _is_seen():
             return
+        self._draw_on()
+
+    def _draw_on(self) -> None:
+        """Begin to draw what is known."""
         from threading import Event, Thread  # noqa: PLC0415 - for a person at a terminal alone
 
         self._over = Event()
         STATUS.open()
-        self._drawer = Thread(target=self._draw, args=(self._over,), name="progress", daemon=True)
+        self._drawer = Thread(target=self._draw, args=(self._over,), name=THREAD, daemon=True)
         self._drawer.start()
 
     def stop(self) -> None:
@@ -103,6 +111,17 @@ class Progress:
         self._drawer.join(1.0)
         self._drawer = self._over = None
         STATUS.close()
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Give a block in which there is no thread that draws; behind it what was drawn is drawn again."""
+        was_drawn = self._drawer is not None
+        self.stop()
+        try:
+            yield
+        finally:
+            if was_drawn:
+                self._draw_on()
 
     def line(self, now: float, columns: int) -> str:
         """Return what is drawn at a time (seconds of a monotonic clock), in less than so many columns."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import click
@@ -16,11 +15,8 @@ from crondor_cli.times.zone import find_zone
 
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
-    from crondor.compile.writing.wish import Compiled
+    from crondor.compile.writing.wish import Compiled, Wish
     from crondor.source import Span
-
-_YEARS = 5  # that are proven without --until
-_LAST = 7289568000  # the last day of 2200
 
 
 class Lengths(NamedTuple):
@@ -55,16 +51,15 @@ class Asked(NamedTuple):
     @property
     def end(self) -> int:
         """Return the last instant to prove: without --until a midnight some years on."""
+        from crondor.compile.writing.wish import LAST, default_end  # noqa: PLC0415 - as below
+
         if self.until is None:
-            first = datetime.fromtimestamp(max(self.begin, self.start or 0), timezone.utc).replace(
-                hour=0, minute=0, second=0
-            )
-            return min(int((first + timedelta(days=_YEARS * 365 + 2)).timestamp()), _LAST)
+            return default_end(max(self.begin, self.start or 0))
         if self.until <= max(self.begin, (self.start or 0) - 1):
             said = "now" if self.start is None else "--from"
             message = f"--until is not later than {said}: no run can lie between them"
             raise click.UsageError(message, click.get_current_context(silent=True))
-        return min(self.until, _LAST)
+        return min(self.until, LAST)
 
     def schedule(self, text: str | Span, folder: str = ".") -> WrittenSchedule:
         """Return the schedule, with what --except leaves out; .ics files are those below a folder and --allow-dir.
@@ -88,21 +83,23 @@ class Asked(NamedTuple):
             files=Files((folder, *self.allow_dirs), base=folder),
             policy=self.policy or Policy.COMPATIBLE,
             label="TEXT",
+            is_whole=self.until is not None,
         )
 
-    def compiled(self, schedule: WrittenSchedule, universe: str | None = None) -> Compiled:
+    def compiled(self, schedule: WrittenSchedule) -> Compiled:
         """Return the jobs that say a schedule. Raises CannotCompile."""
         from crondor.compile.writing.compiler import compile_schedule  # noqa: PLC0415 - as above
+
+        return compile_schedule(self.wish(schedule))
+
+    def wish(self, schedule: WrittenSchedule, universe: str | None = None) -> Wish:
+        """Return what is asked for, for jobs of a universe."""
         from crondor.compile.writing.distance import Timing  # noqa: PLC0415 - as above
-        from crondor.compile.writing.wish import Wish  # noqa: PLC0415 - as above
+        from crondor.compile.writing.wish import Wish, means_host  # noqa: PLC0415 - as above
 
         window, prep_time, interval, said = self.lengths
         universe = said or universe or "vanilla"
         host = zone_of(self.clock.zone_name)
-        is_local = self.clause == "local" or (
-            self.clause is None and universe == "local" and schedule.zone.name == host.name
-        )
+        is_local = self.clause == "local" or (self.clause is None and means_host(schedule, host, universe))
         timing = Timing(window, prep_time, interval, universe)
-        return compile_schedule(
-            Wish(schedule, host, self.begin, self.end, timing, is_local, self.approximate, self.start or 0)
-        )
+        return Wish(schedule, host, self.begin, self.end, timing, is_local, self.approximate, self.start or 0)

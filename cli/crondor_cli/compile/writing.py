@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
-from crondor.calendar import DAY
-from crondor.compile.text import WrittenSchedule, schedule_line
-from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, clause_of, fit
-from crondor.compile.writing.marked import CLAUSE, Block, marked_lines, rewritten
-from crondor.diagnostics import CrondorError, Diagnostic, printable
-from crondor.source import Source, Span
-from crondor.spec import FIELDS, CronSpec
-from crondor.zones import zone_of
+from crondor.compile.text import schedule_line
+from crondor.compiled_text import compile_text
+from crondor.diagnostics import printable
+from crondor.source import Source
 from crondor_cli.common.changed_text import write_source
 from crondor_cli.common.jobs import ScheduleRequest, read_source
 from crondor_cli.common.options import Surroundings
@@ -22,16 +17,6 @@ from crondor_cli.common.output import say
 from crondor_cli.common.show import show
 from crondor_cli.compile.asking import Asked
 from crondor_cli.times.text import local_text
-
-if TYPE_CHECKING:
-    from crondor.compile.writing.wish import Compiled
-
-_FORCED = "my.requirements"  # of +Requirements, the name under which it is read
-_FRESH = 366 * DAY  # lines that fit for so long are left as they are
-
-
-class NotWritten(CrondorError, ValueError):
-    """A file in which the compiled lines would not do what was asked for."""
 
 
 def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
@@ -51,90 +36,20 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     schedule = asked.schedule(line, os.path.dirname(path) or ".")
     show(schedule.warnings)
     request = ScheduleRequest((path,), None, {}, asked.clock, surroundings=surroundings)
-    universe = _universe(request, source, path)
-    block = marked_lines(source)
-    if block is not None and _still_fits(block, schedule, asked):
-        say(f"{printable(path)}: the lines fit, until {local_text(block.until, asked.clock.zone)}; nothing was written")
+    made = compile_text(
+        source,
+        lambda universe: asked.wish(schedule, universe),
+        lambda read: request.read_from(read, path),
+        asked.until,
+    )
+    end = local_text(made.until, asked.clock.zone)
+    if made.compiled is None:
+        say(f"{printable(path)}: the lines fit, until {end}; nothing was written")
         return
-    compiled = asked.compiled(schedule, universe)
-    text = rewritten(source, [job.commands for job in compiled.jobs], compiled.proof.until, compiled.wish.host.name)
-    _check(text, compiled, request, source, path)
-    if text != source.text:
-        write_source(source, Source(text, source.name))
-    jobs = "1 job" if len(compiled.jobs) == 1 else f"{len(compiled.jobs)} jobs"
-    result = "exact" if compiled.exact else "NOT exact"
-    end = local_text(compiled.proof.until, asked.clock.zone)
-    say(f"{printable(path)}: {jobs}, {result}, {compiled.proof.offered:,} times compared, until {end}")
-
-
-def _universe(request: ScheduleRequest, source: Source, path: str) -> str | None:
-    """Return the universe that a file's jobs agree in, None where they do not or it cannot be told."""
-    try:
-        groups = list(request.read_from(source, path).groups(("universe",)))
-    except CrondorError:
-        return None
-    found = {group.values.get("universe", "vanilla").strip().lower() for group in groups}
-    return found.pop() if len(found) == 1 else None
-
-
-def _still_fits(block: Block, schedule: WrittenSchedule, asked: Asked) -> bool:
-    """Say whether lines that are there do what is asked for, long enough."""
-    now = asked.begin
-    if (asked.until or now + _FRESH) > block.until or block.zone != asked.clock.zone_name:
-        return False
-    window, prep_time, _, _ = asked.lengths
-    for job in block.jobs:
-        if job.get("cron_window", "0") != str(window) or (
-            prep_time is not None and job.get("cron_prep_time") != str(prep_time)
-        ):
-            return False
-    try:
-        jobs = [
-            WrittenJob(
-                CronSpec.from_mapping({f.attribute: job.get(f.command, "*") for f in FIELDS}), job.get(CLAUSE, "")
-            )
-            for job in block.jobs
-        ]
-        return fit(schedule, jobs, zone_of(asked.clock.zone_name), now, block.until).is_exact
-    except (CrondorError, ClassAdSyntaxError):
-        return False
-
-
-def _check(text: str, compiled: Compiled, request: ScheduleRequest, before: Source, path: str) -> None:
-    """Read the new text as condor_submit does, and look whether its jobs are the compiled ones. Raises NotWritten."""
-    source = Source(text, before.name)
-    names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements", _FORCED)
-    wanted = {_essence(job.commands) for job in compiled.jobs}
-    groups = [group.values for group in request.read_from(source, path).groups(names)]
-    found = {_essence(values) for values in groups}
-    if {fields for fields, _ in found} != {fields for fields, _ in wanted}:
-        message = "lines behind the compiled ones set the fields anew, so that the jobs would run at other times"
-        help_text = "delete the file's own cron_* lines, or move them before the compiled lines"
-        raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help=help_text))
-    clauses = {clause for _, clause in wanted}
-    if any(clauses) and any(_FORCED in values for values in groups):
-        message = "the file sets +Requirements, which counts instead of the compiled clause: every time would match"
-        raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help="write it as requirements ="))
-    if any(not any(clause in text for clause in clauses) for _, text in found):
-        message = "the file sets requirements behind the compiled lines, so that every time would match"
-        help_text = "move its requirements before them"
-        raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help=help_text))
-    try:
-        for _, requirements in found:
-            clause_of(requirements)
-    except ClassAdSyntaxError:
-        message = "with the compiled clause the file's requirements are no expression: condor_submit refuses the job"
-        help_text = "set requirements in every case, outside of an if"
-        raise NotWritten(Diagnostic("compile-lines", message, span=_line_of(before), help=help_text)) from None
-
-
-def _line_of(source: Source) -> Span | None:
-    return schedule_line(source)
-
-
-def _essence(values: object) -> tuple[tuple[str, ...], str]:
-    """Return fields and lengths of a job's commands, and its requirements."""
-    given = dict(values)  # type: ignore[call-overload]
-    fields = tuple(given.get(field.command, "*").strip() or "*" for field in FIELDS)
-    lengths = given.get("cron_window", "").strip(), given.get("cron_prep_time", "").strip()
-    return (*fields, *lengths), given.get("requirements", "").strip()
+    if made.text != source.text:
+        write_source(source, Source(made.text, source.name))
+    jobs = "1 job" if len(made.compiled.jobs) == 1 else f"{len(made.compiled.jobs)} jobs"
+    result = "exact" if made.compiled.exact else "NOT exact"
+    say(f"{printable(path)}: {jobs}, {result}, {made.compiled.proof.offered:,} times compared, until {end}")
+    for reason in made.compiled.reasons:
+        say(f"  {printable(reason)}")

@@ -17,16 +17,19 @@ from lsprotocol.types import (
 )
 
 from crondor.check import Finding, Fix
-from crondor.editing import CheckedText, EditSettings
+from crondor.editing import CheckedText, EditSettings, ReadText
 from crondor.editing.changes import safe_fixes, silenced
+from crondor.editing.compiling import says_schedule
 from crondor_cli.lsp.positions import TextOnScreen
 from crondor_cli.lsp.showing import shown
 
 EXPLAIN = "crondor.explain"
+COMPILE = "crondor.compileSchedule"
+_OF_SCHEDULES = frozenset(("CRN565", "CRN566"))  # cured by compiling again
 
 
 def actions(
-    text: TextOnScreen, checked: CheckedText, settings: EditSettings, place: Range, context: CodeActionContext
+    text: TextOnScreen, checked: CheckedText, read: ReadText, place: Range, context: CodeActionContext
 ) -> list[CodeAction]:
     """Return what can be done at a place; ``context.only`` are the kinds that are asked for."""
     start, end = text.places.offset(place.start), text.places.offset(place.end)
@@ -36,8 +39,20 @@ def actions(
         found += _fixes(text, here)
         found += _others(text, checked, here)
     if _wanted(context, CodeActionKind.SourceFixAll):
-        found += _all(text, checked, settings)
-    return found
+        found += _all(text, checked, read.settings)
+    return [*found, *_compiling(text, read, here, start, context)]
+
+
+def _compiling(
+    text: TextOnScreen, read: ReadText, here: Iterable[Finding], at: int, context: CodeActionContext
+) -> Iterator[CodeAction]:
+    """Yield the compiling of a schedule, which takes a while, and is begun only when it is wanted."""
+    cured = [shown(each, text) for each in here if each.diagnostic.code in _OF_SCHEDULES]
+    kind = CodeActionKind.QuickFix if cured else CodeActionKind.RefactorRewrite
+    if _wanted(context, kind) and says_schedule(read, at):
+        line = text.places.position(at).line
+        command = Command(title="Compile this schedule", command=COMPILE, arguments=[text.uri, line])
+        yield CodeAction(command.title, kind, cured or None, command=command)
 
 
 def edit_of(text: TextOnScreen, edits: Iterable[TextEdit]) -> WorkspaceEdit:

@@ -10,6 +10,7 @@ from typing import Final
 from lsprotocol import types
 
 from crondor.editing.completing import Completion, WordKind, completions, documentation
+from crondor.editing.hints import hints
 from crondor.editing.hovering import hover
 from crondor.editing.names import definitions, references, renameable, renamed
 from crondor.editing.reading import ReadText
@@ -146,18 +147,12 @@ def linked(screen: TextOnScreen, text: ReadText) -> list[types.DocumentLink]:
 
 
 def hinted(screen: TextOnScreen, text: ReadText, place: types.Range) -> list[types.InlayHint]:
-    """Return the next run behind the last line of each schedule."""
-    found = []
-    zone = text.settings.check.zone
-    for shown in schedules(text, 1):
-        own = [span for span in shown.fields if span.source is screen.source]
-        if not own or not shown.runs:
-            continue
-        position = screen.places.position(max(span.end for span in own))
-        if place.start.line <= position.line <= place.end.line:
-            label = f"next: {moment(shown.runs[0], zone)}"
-            found.append(types.InlayHint(position, label, padding_left=True, tooltip=shown.words or None))
-    return found
+    """Return what stands in grey behind the lines of a place."""
+    start, end = screen.places.line_start(place.start.line), screen.places.line_end(place.end.line)
+    return [
+        types.InlayHint(screen.places.position(hint.offset), hint.text, padding_left=True, tooltip=hint.tooltip or None)
+        for hint in hints(text, start, end)
+    ]
 
 
 def lenses(screen: TextOnScreen, text: ReadText) -> list[types.CodeLens]:

@@ -6,9 +6,11 @@ import io
 import sys
 
 import click
+from click.core import ParameterSource
 
 from crondor_cli.common.command import Command
 from crondor_cli.common.options import clock_of, clock_options
+from crondor_cli.common.setting_table import HINTS
 from crondor_cli.common.standard_input import standard_input
 
 EXAMPLE = """\
@@ -18,6 +20,7 @@ EPILOG = """\b
 Examples:
   crondor lsp
   crondor lsp --tz Europe/Berlin
+  crondor lsp --hints all
 
 It speaks the Language Server Protocol on standard input and output: an editor starts it, nobody types to it.
 docs/editors.md says how VS Code, Neovim, Vim, Emacs and Helix do. It runs nothing that a text names, and reads only
@@ -37,8 +40,15 @@ Exit status: 0 the client ended it, or went away, 1 it ended it without a shutdo
     short_help="A language server: findings and help while you write.",
 )
 @click.option("--stdio", is_flag=True, help="Serve on standard input and output, as it always does.")
+@click.option(
+    "--hints",
+    type=click.Choice(HINTS),
+    default="next-run",
+    show_default=True,
+    help="What stands in grey behind a line.",
+)
 @clock_options
-def command(stdio: bool, now: str | None, tz: str | None) -> None:
+def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
     """Serve an editor: findings as one types, fixes, what words mean, what may stand here.
 
     For submit files, configurations, transform rules, ClassAds and crontabs.
@@ -50,7 +60,14 @@ def command(stdio: bool, now: str | None, tz: str | None) -> None:
         message = "crondor lsp needs pygls, which is not installed: pip install '.[lsp]' in a clone of crondor"
         raise click.UsageError(message, click.get_current_context(silent=True)) from None
     from crondor_cli.lsp.serving import serve  # noqa: PLC0415 - 400 ms, which --help does not need
-    from crondor_cli.lsp.settings import ClockOptions  # noqa: PLC0415 - the same
+    from crondor_cli.lsp.settings import GivenOptions  # noqa: PLC0415 - the same
 
     clock_of(now, tz)  # what cannot be read is said before anything is served
-    raise click.exceptions.Exit(serve(ClockOptions(now, tz), standard_input() or io.BytesIO(), sys.stdout.buffer))
+    given = GivenOptions(now, tz if _is_given("tz") else None, hints if _is_given("hints") else None)
+    raise click.exceptions.Exit(serve(given, standard_input() or io.BytesIO(), sys.stdout.buffer))
+
+
+def _is_given(name: str) -> bool:
+    """Say whether an option stands in the command line: the settings of a folder are those of its files alone."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE

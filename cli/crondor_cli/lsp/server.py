@@ -14,11 +14,12 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
-from crondor.editing import CheckedText, EditSettings, check_text, kind_of
+from crondor.check.memory import CheckMemory
+from crondor.editing import CheckedText, check_text, kind_of
 from crondor.editing.reading import ReadText
 from crondor.source import Source
 from crondor_cli.lsp.positions import TextOnScreen
-from crondor_cli.lsp.settings import ClockOptions, SettingsOfFolders
+from crondor_cli.lsp.settings import GivenOptions, SettingsOfFolders
 from crondor_cli.lsp.showing import MOST, shown
 
 _SETTLE: Final = 0.02  # seconds without a keystroke before a text is looked at
@@ -53,13 +54,14 @@ class CrondorServer(LanguageServer):
     All looking is done by one worker, behind one another, so that messages are answered and changes taken meanwhile.
     """
 
-    def __init__(self, clock: ClockOptions) -> None:
-        """Take what the command line says of the clock."""
+    def __init__(self, given: GivenOptions) -> None:
+        """Take what the command line says."""
         super().__init__("crondor", _version(), protocol_cls=_Protocol, converter_factory=default_converter)
-        self.settings = SettingsOfFolders(clock, self._complain_of_settings)
+        self.settings = SettingsOfFolders(given, self._complain_of_settings)
         self.texts: dict[str, TextOnScreen] = {}
-        self.checked: dict[str, tuple[TextOnScreen, CheckedText, EditSettings]] = {}
+        self.checked: dict[str, tuple[TextOnScreen, CheckedText, ReadText]] = {}
         self._read: dict[str, tuple[TextOnScreen, ReadText]] = {}
+        self._memories: dict[str, CheckMemory] = {}
         self.is_shut_down = False
         self.status = 0
         self._timers: dict[str, asyncio.TimerHandle] = {}
@@ -68,6 +70,7 @@ class CrondorServer(LanguageServer):
         self._complaints: set[str] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="crondor")
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="crondor-aside")
 
     @property
     def encoding(self) -> str:
@@ -99,6 +102,7 @@ class CrondorServer(LanguageServer):
         text = self.texts.pop(uri, None)
         self.checked.pop(uri, None)
         self._read.pop(uri, None)
+        self._memories.pop(uri, None)
         self._seconds.pop(uri, None)
         timer = self._timers.pop(uri, None)
         if timer is not None:
@@ -117,7 +121,7 @@ class CrondorServer(LanguageServer):
         """Have the worker call a function."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *arguments)
 
-    async def findings(self, uri: str) -> tuple[TextOnScreen, CheckedText, EditSettings] | None:
+    async def findings(self, uri: str) -> tuple[TextOnScreen, CheckedText, ReadText] | None:
         """Return the findings of a text as it stands now, None for one that is not open, or in no language of ours."""
         text = self.texts.get(uri)
         if text is None:
@@ -128,17 +132,35 @@ class CrondorServer(LanguageServer):
             known = self.checked.get(uri)
         return known
 
+    async def work_aside(self, function: Callable[..., _Found], *arguments: object) -> _Found:
+        """Have another worker call a function that takes long, and touches nothing that the first one holds."""
+        return await asyncio.get_running_loop().run_in_executor(self._aside, function, *arguments)
+
+    def fresh(self, screen: TextOnScreen) -> ReadText | None:
+        """Return a text to read for oneself, None for one in no language of ours."""
+        kind = kind_of(screen.source.name, screen.language)
+        return None if kind is None else ReadText(screen.source, kind, self.settings.of(screen.source.name))
+
     def answered(self, screen: TextOnScreen, answer: Callable[..., _Found], *arguments: object) -> _Found | None:
         """Ask a function about a text, None for one in no language of ours; the worker does this."""
+        text = self._reading(screen)
+        return None if text is None else answer(screen, text, *arguments)
+
+    def _reading(self, screen: TextOnScreen) -> ReadText | None:
+        """Return a text as it was read, anew where the settings or the minute are others; the worker does this."""
         kind = kind_of(screen.source.name, screen.language)
         if kind is None:
             return None
+        settings = self.settings.of(screen.source.name)
         known = self._read.get(screen.uri)
-        if known is None or known[0] is not screen:
-            known = screen, ReadText(screen.source, kind, self.settings.of(screen.source.name))
-            if self.texts.get(screen.uri) is screen:
-                self._read[screen.uri] = known
-        return answer(screen, known[1], *arguments)
+        if known is not None and known[0] is screen and known[1].settings.check == settings.check:
+            return known[1]
+        is_open = self.texts.get(screen.uri) is screen
+        memory = self._memories.setdefault(screen.uri, CheckMemory()) if is_open else None
+        text = ReadText(screen.source, kind, settings, memory)
+        if is_open:
+            self._read[screen.uri] = screen, text
+        return text
 
     def _look(self, text: TextOnScreen, delay: float) -> None:
         loop = self._loop = asyncio.get_running_loop()
@@ -165,16 +187,15 @@ class CrondorServer(LanguageServer):
         diagnostics = [shown(each, text) for each in found[0].findings[:MOST]]
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(text.uri, diagnostics, text.version))
 
-    def _found(self, text: TextOnScreen) -> tuple[CheckedText, EditSettings] | None:
+    def _found(self, text: TextOnScreen) -> tuple[CheckedText, ReadText] | None:
         """Check a text, unless it is another by now; the worker does this."""
-        kind = kind_of(text.source.name, text.language)
-        if kind is None or self.texts.get(text.uri) is not text:
+        begun = time.thread_time()  # not what others take of the processor: that is no reason to wait even longer
+        read = self._reading(text) if self.texts.get(text.uri) is text else None
+        if read is None:
             return None
-        begun = time.monotonic()
-        settings = self.settings.of(text.source.name)
-        found = check_text(text.source, kind, settings)
-        self._seconds[text.uri] = time.monotonic() - begun
-        return found, settings
+        found = check_text(read)
+        self._seconds[text.uri] = time.thread_time() - begun
+        return found, read
 
     def _complain_of_settings(self, message: str) -> None:
         """Tell the user, once, what of the settings cannot be used."""

@@ -10,16 +10,17 @@ from lsprotocol import types
 
 from crondor.editing.findings import explanation
 from crondor_cli.lsp.actions import EXPLAIN, actions
+from crondor_cli.lsp.compiling import add_compiling
 from crondor_cli.lsp.features import add_features
 from crondor_cli.lsp.server import CrondorServer
-from crondor_cli.lsp.settings import ClockOptions
+from crondor_cli.lsp.settings import GivenOptions
 from crondor_cli.lsp.showing import page_uri
 
 
-def serve(clock: ClockOptions, stdin: BinaryIO, stdout: BinaryIO) -> int:
+def serve(given: GivenOptions, stdin: BinaryIO, stdout: BinaryIO) -> int:
     """Serve one client on two streams, until it says so or goes away; return the exit status."""
     logging.getLogger("pygls").setLevel(logging.CRITICAL)  # a client's mistakes are answered, and nobody reads stderr
-    server = make(clock)
+    server = make(given)
     server.start_io(stdin, cast("BinaryIO", _Kept(stdout)))
     return server.status
 
@@ -38,11 +39,12 @@ class _Kept(io.BufferedIOBase):
             self._out.flush()
 
 
-def make(clock: ClockOptions) -> CrondorServer:
+def make(given: GivenOptions) -> CrondorServer:
     """Return a server with all that it can do."""
-    server = CrondorServer(clock)
+    server = CrondorServer(given)
     add_features(server)
-    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.SourceFixAll]
+    add_compiling(server)
+    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, types.CodeActionKind.SourceFixAll]
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds))
     async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:

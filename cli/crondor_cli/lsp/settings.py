@@ -12,6 +12,7 @@ from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckSettings
 from crondor.diagnostics import CrondorError, render
 from crondor.editing import EditSettings
+from crondor.editing.settings import HintKind
 from crondor.knowledge.releases import NEWEST, Release
 from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.checked_files import read_checked
@@ -25,13 +26,21 @@ from crondor_cli.common.settings import find_settings
 from crondor_cli.common.settings_places import user_folder
 
 _INTERVAL = 300
+_MINUTE = 60
+_HINTS = {
+    "none": frozenset[HintKind](),
+    "next-run": frozenset((HintKind.NEXT_RUN,)),
+    "macros": frozenset((HintKind.MACROS,)),
+    "all": frozenset(HintKind),
+}
 
 
-class ClockOptions(NamedTuple):
-    """What the command line says of the clock: a time for now, a zone; None: those of this machine."""
+class GivenOptions(NamedTuple):
+    """What the command line says, whatever the settings of a folder say: a time for now, a zone, the hints to show."""
 
     now: str | None = None
     tz: str | None = None
+    hints: str | None = None
 
 
 class SettingsOfFolders:
@@ -41,9 +50,9 @@ class SettingsOfFolders:
     used; defaults then stand in its place.
     """
 
-    def __init__(self, clock: ClockOptions, complain: Callable[[str], None]) -> None:
+    def __init__(self, given: GivenOptions, complain: Callable[[str], None]) -> None:
         """Take what the command line says."""
-        self._clock = clock
+        self._given = given
         self._complain = complain
         self._pools: dict[tuple[object, ...], Any] = {}
 
@@ -65,7 +74,9 @@ class SettingsOfFolders:
         return {each.setting.name: as_given(each) for each in found.values.values()}
 
     def _settings(self, path: str, values: dict[str, Any]) -> EditSettings:
-        clock = clock_of(self._clock.now, self._clock.tz or values.get("tz"))
+        clock = clock_of(self._given.now, self._given.tz or values.get("tz"))
+        if self._given.now is None:
+            clock = clock._replace(now=clock.now - clock.now % _MINUTE)  # so that what is known holds for that long
         target = values.get("check.target")
         release = Release.parse(target) if target else None
         allow_dirs = tuple(values.get("allow-dir", ()))
@@ -89,6 +100,7 @@ class SettingsOfFolders:
             chosen,
             ignored,
             _baseline(values.get("check.baseline"), chosen, ignored),
+            _HINTS[self._given.hints or values.get("lsp.hints", "next-run")],
         )
 
     def _pool(self, paths: Sequence[str], allow_dirs: Sequence[str], clock: Clock, release: Release | None) -> Any:  # noqa: ANN401 - an AccessPoint, which takes 60 ms to import

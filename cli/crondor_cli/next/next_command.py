@@ -164,7 +164,7 @@ def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:
     """Warn of differences, where the form of the output has no place for them."""
     for p in previews:
         if p.differs:
-            count = sum(row.differs for row in p.rows)
+            count = p.rows.differing
             message = f"the real schedd differs in {count} of {len(p.rows)} rows"
             help_text = "--format table shows the rows, and why"
             yield Diagnostic("schedd-differs", message, Severity.WARNING, p.job.queue, help_text)

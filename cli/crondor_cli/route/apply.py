@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from typing import NamedTuple
 
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import printable
-from crondor.router import Matcher, Route, RoutedAd, apply_route
+from crondor.diagnostics import Diagnostic, printable
+from crondor.router import Matcher, Route, apply_route
+from crondor.router.match.judging import Judged, JudgedSearch, judge
+from crondor.transform import TraceStep
+from crondor_cli.common.ad_chunks import NearAd
 from crondor_cli.common.command import Command
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.parallel import jobs_option
 from crondor_cli.common.route_options import complete_route
 from crondor_cli.route import apply_text
+from crondor_cli.route.apply_text import View
 from crondor_cli.route.asking import Asking, asking_options
+from crondor_cli.route.jobs import CandidateJob
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
@@ -49,48 +57,121 @@ Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched
 @click.option("--diff", is_flag=True, help="Print what changes in each job instead of the routed ad.")
 @click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
 @click.option("--faithful", is_flag=True, help="Word failures as HTCondor 25.14 does.")
-def command(asking: Asking, format_: str, route_name: str | None, diff: bool, trace: bool, faithful: bool) -> None:
+@jobs_option
+def command(
+    asking: Asking,
+    format_: str,
+    route_name: str | None,
+    diff: bool,
+    trace: bool,
+    faithful: bool,
+    jobs: int | None,
+) -> None:
     """Route jobs, and print the routed copies."""
     table = asking.table
     if route_name is not None and table.route(route_name) is None:
         names = ", ".join(route.name for route in table.routes) or "none"
         raise click.UsageError(f"--route: there is no route '{printable(route_name)}' (routes: {printable(names)})")
-    forms = {"long": apply_text.long, "json": apply_text.json_lines, "table": apply_text.table}
-    shown = apply_text.diff if diff else forms[format_]
-    routed = (
-        (job, apply_route(table, route, ad, trace=trace, faithful=faithful))
-        for job, ad, route in _matched(asking, route_name)
-    )
-    for text in shown(_said(asking, routed)):
-        emit(text) if shown is apply_text.long else say(text, nl=False)
+    view = apply_text.DIFF if diff else apply_text.FORMS[format_]
+    routing = _Routing(asking, view, is_traced=trace, faithful=faithful)
+    routed = routing.on_their_routes(jobs) if route_name is None else routing.all_on(route_name, jobs)
+    with closing(routed):
+        for text in view.frame.around(_said(asking, routed)):
+            emit(text) if view is apply_text.LONG else say(text, nl=False)
     asking.end()
 
 
-def _matched(asking: Asking, route_name: str | None) -> Iterator[tuple[str, ClassAd, Route]]:
-    """Yield each job that is to be routed with its route."""
-    route = None if route_name is None else asking.table.route(route_name)
-    if route is not None:
-        yield from ((job.id, job.ad, route) for job in asking.jobs())
-        return
-    search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.route_state, asking.context)
-    for match in search:
-        if search.ad is not None:
-            yield match.job, search.ad, match.route
+class _Copy(NamedTuple):
+    """What became of a job on a route: its text, and what there is to say of it."""
+
+    job: str
+    route: str
+    text: str | None
+    applied: tuple[str, ...]
+    trace: tuple[TraceStep, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    failed: bool
 
 
-def _said(asking: Asking, routed: Iterator[tuple[str, RoutedAd]]) -> Iterator[tuple[str, RoutedAd]]:
-    """Pass on what was routed, and say on stderr what was done and what was wrong."""
+class _Tried(NamedTuple):
+    """A job's copy by the first route that matches it; its ad where another one may take it, for its turn is behind."""
+
+    at: int
+    copy: _Copy
+    ad: NearAd | None
+
+
+class _Routing:
+    """Routes jobs as the command line asks."""
+
+    def __init__(self, asking: Asking, view: View, *, is_traced: bool, faithful: bool) -> None:
+        """Take what it says."""
+        self._asking = asking
+        self._table = asking.table
+        self._view = view
+        self._is_traced = is_traced
+        self._faithful = faithful
+
+    def all_on(self, name: str, jobs: int | None) -> Generator[_Copy, None, None]:
+        """Route all jobs by one route."""
+        route = self._table.route(name)
+
+        def copies(found: Iterator[CandidateJob]) -> Iterator[_Copy]:
+            for job in found:
+                if route is not None:
+                    yield self._copy(job.id, job.ad, route)
+
+        return self._asking.made(copies, jobs)
+
+    def on_their_routes(self, jobs: int | None) -> Generator[_Copy, None, None]:
+        """Route each job that is matched by the route that takes it.
+
+        That is the first of those that match as long as none is full; so it is tried where the job is read.
+        """
+        asking, routes = self._asking, self._table.routes
+        matcher = Matcher(self._table, asking.owner)
+
+        def tried(found: Iterator[CandidateJob]) -> Iterator[Judged]:
+            for job, matched, ad in judge(matcher, found, asking.route_state, asking.context):
+                yield Judged(job, matched, self._try(job, ad, matched & open_routes) if matched & open_routes else None)
+
+        with closing(asking.made(tried, jobs)) as judged:
+            search = JudgedSearch(matcher, judged, asking.route_state, asking.context)
+            open_routes = search.accepting
+            for job, route in search:
+                tried_on = search.kept
+                if not isinstance(tried_on, _Tried):
+                    continue
+                if routes[tried_on.at] is route or tried_on.ad is None:
+                    yield tried_on.copy
+                else:
+                    yield self._copy(job, asking.near(tried_on.ad), route)
+
+    def _try(self, job: str, ad: ClassAd, matched: int) -> _Tried:
+        first = matched & -matched
+        at = first.bit_length() - 1
+        return _Tried(at, self._copy(job, ad, self._table.routes[at]), None if first == matched else NearAd.of(ad))
+
+    def _copy(self, job: str, ad: ClassAd, route: Route) -> _Copy:
+        made = apply_route(self._table, route, ad, trace=self._is_traced, faithful=self._faithful)
+        text = self._view.text(job, made)
+        return _Copy(job, route.name, text, made.applied, made.trace, made.diagnostics, made.failed)
+
+
+def _said(asking: Asking, copies: Iterator[_Copy]) -> Iterator[str]:
+    """Yield the texts of what was routed, and say on stderr what was done and what was wrong."""
     count = 0
-    for job, each in routed:
+    for each in copies:
         count += 1
         if each.trace:
-            say(f"# job {job}, route {printable(each.route.name)}: {printable(', '.join(each.applied))}", err=True)
+            say(f"# job {each.job}, route {printable(each.route)}: {printable(', '.join(each.applied))}", err=True)
             for step in each.trace:
                 say(printable(str(step)), err=True)
         asking.findings.add(each.diagnostics, counts=False)
         if each.failed:
             asking.findings.failed = True
-            say(f"job {job} could not be routed by {printable(each.route.name)}", err=True)
-        yield job, each
+            say(f"job {each.job} could not be routed by {printable(each.route)}", err=True)
+        if each.text is not None:
+            yield each.text
     if asking.count and not count:
         say("no job is routed; crondor route explain says why", err=True)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
+from typing import NamedTuple
 
 from crondor.classad.formats import Format, Order
+from crondor.classad.formats.writing import Frame
 from crondor.classad.scope import Context
 from crondor.diagnostics import printable
 from crondor.job.attributes import string
@@ -19,25 +21,29 @@ from crondor_cli.common.screen import SCREEN
 _NOW = Context()
 
 
-def long(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
-    """Yield the routed ads as HTCondor's tools print them, each followed by an empty line."""
-    for _, each in routed:
-        if each.ad is not None:
-            yield f"{each.ad.print(Format.LONG, Order.NAME)}\n"
+class View(NamedTuple):
+    """A way to show routed ads: the text of each job, None where there is none, and what stands around them."""
+
+    text: Callable[[str, RoutedAd], str | None]
+    frame: Frame = Frame()
 
 
-def diff(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
-    """Yield what differs between each job and its copy, the old text of an attribute before the new one."""
+def _long(_job: str, routed: RoutedAd) -> str | None:
+    """Return the routed ad as HTCondor's tools print it, followed by an empty line."""
+    return None if routed.ad is None else f"{routed.ad.print(Format.LONG, Order.NAME)}\n"
+
+
+def _diff(job: str, routed: RoutedAd) -> str:
+    """Return what differs between a job and its copy, the old text of an attribute before the new one."""
     colours = {"-": "red", "+": "green"} if SCREEN.wants_colour(sys.stdout) else {}
-    for job, each in routed:
-        head = f"@@ {job} {_way(each)} {each.route.name} @@"
-        shown = printable(head)
-        yield together(styled(shown, bold=True) if colours else shown, "\n")
-        for change in each.changes:
-            for sign, text in zip("-+", change.lines, strict=True):
-                if text is not None:
-                    line = printable(sign + text)
-                    yield together(styled(line, colour=colours[sign]) if colours else line, "\n")
+    shown = printable(f"@@ {job} {_way(routed)} {routed.route.name} @@")
+    pieces = [styled(shown, bold=True) if colours else shown, "\n"]
+    for change in routed.changes:
+        for sign, text in zip("-+", change.lines, strict=True):
+            if text is not None:
+                line = printable(sign + text)
+                pieces += [styled(line, colour=colours[sign]) if colours else line, "\n"]
+    return together(*pieces)
 
 
 def _way(routed: RoutedAd) -> str:
@@ -46,27 +52,21 @@ def _way(routed: RoutedAd) -> str:
     return "->" if routed.in_place is None else "edited in place by"
 
 
-def table(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
-    """Yield a line for each job."""
-    yield f"{'JOB':<12} {'ROUTE':<20} {'RESULT':<10} {'CHANGES':>7}  {'UNIVERSE':<9} GRIDRESOURCE\n"
-    for job, each in routed:
-        result = "failed" if each.failed else "edited" if each.in_place is not None else "copied"
-        resource, universe = "", ""
-        if each.ad is not None:
-            resource = string(each.ad, "GridResource", _NOW) or ""
-            universe = universe_name(each.route.universe)
-            result = "spooled" if each.sandboxed else result
-        row = f"{job:<12} {each.route.name:<20} {result:<10} {len(each.changes):>7}  {universe:<9} {resource}"
-        yield f"{printable(row.rstrip())}\n"
+def _row(job: str, each: RoutedAd) -> str:
+    """Return a line."""
+    result = "failed" if each.failed else "edited" if each.in_place is not None else "copied"
+    resource, universe = "", ""
+    if each.ad is not None:
+        resource = string(each.ad, "GridResource", _NOW) or ""
+        universe = universe_name(each.route.universe)
+        result = "spooled" if each.sandboxed else result
+    row = f"{job:<12} {each.route.name:<20} {result:<10} {len(each.changes):>7}  {universe:<9} {resource}"
+    return f"{printable(row.rstrip())}\n"
 
 
-def json_lines(routed: Iterable[tuple[str, RoutedAd]]) -> Iterator[str]:
-    """Yield a list of objects, a line each; `crondor schema route apply` has the keys."""
-    begin = "[\n"
-    for job, each in routed:
-        yield begin + json.dumps(_data(job, each))
-        begin = ",\n"
-    yield "\n]\n" if begin != "[\n" else "[]\n"
+def _json(job: str, routed: RoutedAd) -> str:
+    """Return an object on a line; `crondor schema route apply` has the keys."""
+    return json.dumps(_data(job, routed))
 
 
 def _data(job: str, routed: RoutedAd) -> dict[str, object]:
@@ -83,3 +83,14 @@ def _data(job: str, routed: RoutedAd) -> dict[str, object]:
         "id_tokens": list(routed.id_tokens),
         "diagnostics": [diagnostic_data(found) for found in routed.diagnostics],
     }
+
+
+_HEAD = f"{'JOB':<12} {'ROUTE':<20} {'RESULT':<10} {'CHANGES':>7}  {'UNIVERSE':<9} GRIDRESOURCE\n"
+
+LONG = View(_long)
+DIFF = View(_diff)
+FORMS = {
+    "long": LONG,
+    "json": View(_json, Frame("[\n", ",\n", "\n]\n", "[]\n")),
+    "table": View(_row, Frame(before=_HEAD, empty=_HEAD)),
+}

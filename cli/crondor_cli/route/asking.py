@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import partial, wraps
+from typing import TypeAlias, TypeVar
 
 import click
 
+from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RouteState, RoutingTable
+from crondor_cli.common.ad_chunks import NearAd, own_ad
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.config_options import ConfigFiles, config_options
 from crondor_cli.common.options import (
@@ -26,9 +30,12 @@ from crondor_cli.common.submit_files import submit_files
 from crondor_cli.route.jobs import CandidateJob, JobFiles, reading_jobs_options
 from crondor_cli.route.state import route_state_of, route_state_options, with_copies
 
+_Made = TypeVar("_Made")
+_Make: TypeAlias = "Callable[[Iterator[CandidateJob]], Iterator[_Made]]"
+
 
 class Asking:
-    """A question about jobs. ``count`` is how many were read so far."""
+    """A question about jobs. ``count`` is how many were read so far; ``near`` is JobFiles.near()."""
 
     def __init__(self, table: RoutingTable, files: JobFiles, owner: str | None) -> None:
         """Take what the command line says."""
@@ -38,6 +45,7 @@ class Asking:
         self.route_state = RouteState()
         self.findings = AdFindings()
         self.count = 0
+        self.near: Callable[[NearAd], ClassAd] = own_ad
         self._files = files
         self._kept: Sequence[CandidateJob] | None = None
 
@@ -50,9 +58,22 @@ class Asking:
 
     def jobs(self) -> Iterator[CandidateJob]:
         """Yield the jobs as they are read."""
-        jobs = self._files.jobs(self.findings) if self._kept is None else iter(self._kept)
-        for self.count, job in enumerate(jobs, start=1):
-            yield job
+        return self.made(iter, jobs=1)
+
+    def made(self, make: _Make[_Made], jobs: int | None) -> Generator[_Made, None, None]:
+        """Yield what is made of each job, one thing of one job; ``make`` may be given some of them, by processes."""
+        with ExitStack() as stack:
+            if self._kept is None:
+                found: Iterator[_Made] = stack.enter_context(closing(self._shared(make, jobs)))
+            else:
+                found = make(iter(self._kept))
+            for self.count, each in enumerate(found, start=1):
+                yield each
+
+    def _shared(self, make: _Make[_Made], jobs: int | None) -> Generator[_Made, None, None]:
+        shared = self._files.shared(make)
+        self.near = partial(self._files.near, shared)
+        return shared.made(self._files.parts(shared, self.findings), lambda found: self.findings.add([found]), jobs)
 
     def end(self) -> None:
         """Say what has to be said at the end, and exit with 1 where something was wrong."""

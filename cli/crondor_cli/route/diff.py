@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
-from crondor.router.compare import MadeJob, compare_tables, made_jobs
+from crondor.router.compare import MadeJob, TablesComparison, made_jobs
+from crondor.router.compare.comparing import Comparing
+from crondor.router.compare.outcomes import JobOutcome, JobOutcomes
+from crondor_cli.common.ad_chunks import NearAd
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
 from crondor_cli.common.options import (
@@ -21,12 +25,13 @@ from crondor_cli.common.options import (
     format_option,
 )
 from crondor_cli.common.output import echo_lines
+from crondor_cli.common.parallel import jobs_option
 from crondor_cli.common.route_options import legacy_option
 from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import find
 from crondor_cli.route import diff_data, diff_markdown, diff_text
 from crondor_cli.route.diff_report import DiffReport
-from crondor_cli.route.jobs import JobFiles, reading_jobs_options
+from crondor_cli.route.jobs import CandidateJob, JobFiles, reading_jobs_options
 from crondor_cli.route.two_tables import LoadingOptions, Side, load_side
 
 EXAMPLE = """\
@@ -78,6 +83,7 @@ _FORMS: dict[str, Callable[[DiffReport], Iterator[str]]] = {
 @file_options
 @reading_jobs_options
 @clock_options
+@jobs_option
 @format_option(*_FORMS, text="How to print the comparison; markdown: for a review comment.")
 def command(
     old: str,
@@ -95,6 +101,7 @@ def command(
     lenient: bool,
     now: str | None,
     tz: str | None,
+    jobs: int | None,
     format_: str,
 ) -> None:
     """Show which jobs change their route, what changes in their copies, and which routes nobody reaches.
@@ -114,15 +121,35 @@ def command(
     _show_faults(sides)
     findings = AdFindings()
     own = [] if paths else made_jobs([side.table for side in sides], files.context)
-    jobs: Iterator[tuple[str, ClassAd]]
-    jobs = iter(files.jobs(findings)) if paths else ((job.id, job.ad) for job in own)
-    found = compare_tables(sides[0].table, sides[1].table, jobs, files.context, owner=owner)
+    outcomes = JobOutcomes(sides[0].table, sides[1].table, files.context, owner)
+    if paths:
+        found = _compared(files, outcomes, findings, jobs)
+    else:
+        comparing: Comparing[ClassAd] = Comparing(outcomes, lambda ad: ad)
+        for each in own:
+            comparing.take(each.id, outcomes.of(each.ad), each.ad)
+        found = comparing.end()
     findings.end()
     report = DiffReport(sides[0], sides[1], found, _kind(ads, specs), _chosen(own))
     echo_lines(_FORMS[format_](report))
     status = 2 if findings.failed else int(not found.is_empty)
     if status:
         raise click.exceptions.Exit(status)
+
+
+def _compared(files: JobFiles, outcomes: JobOutcomes, findings: AdFindings, jobs: int | None) -> TablesComparison:
+    """Compare what the jobs of files come to, which so many processes find out."""
+
+    def come_to(found: Iterator[CandidateJob]) -> Iterator[tuple[str, JobOutcome | None, NearAd]]:
+        for job, ad in found:
+            yield job, outcomes.of(ad), NearAd.of(ad)
+
+    shared = files.shared(come_to)
+    comparing: Comparing[NearAd] = Comparing(outcomes, lambda near: files.near(shared, near))
+    with closing(shared.made(files.parts(shared, findings), lambda found: findings.add([found]), jobs)) as taken:
+        for job, outcome, near in taken:
+            comparing.take(job, outcome, near)
+    return comparing.end()
 
 
 def _kind(ads: tuple[str, ...], specs: tuple[str, ...]) -> str:

@@ -7,13 +7,13 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain, count
 from typing import NamedTuple, TypeVar
 
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job_queue.log import read_records
@@ -21,13 +21,16 @@ from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.router.table.conversion import forget_routing
 from crondor.router.table.job_ids import id_text
 from crondor.submit import job_ads, read_submit
-from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
+from crondor_cli.common.ad_chunks import AdChunk, Found, NearAd, Report, SharedAds
+from crondor_cli.common.ad_files import byte_chunks, check_stdin, decoded, lenient_option, mode_of, name_of
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.file_problem import FileProblem
 from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock, Surroundings
+from crondor_cli.common.parallel import Alone
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
+_Made = TypeVar("_Made")
 _PEEK = 1 << 16  # characters that a file's kind is told by
 _LOG = re.compile(r"10[1-7] ").match
 _QUEUE = re.compile(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])").search
@@ -66,48 +69,52 @@ class JobFiles(NamedTuple):
 
     def jobs(self, findings: AdFindings) -> Iterator[CandidateJob]:
         """Yield the jobs of all files as they are read; what has no id is reported and left out."""
+        shared = self.shared(iter)
+        return shared.made(self.parts(shared, findings), lambda found: findings.add([found]), jobs=1)
+
+    def shared(self, make: Callable[[Iterator[CandidateJob]], Iterator[_Made]]) -> SharedAds[_Made]:
+        """Return how the jobs are read and something is made of them; ``make`` is given some of them."""
+        return SharedAds(lambda ads, report: make(self._candidates(ads, report)), mode_of(self.lenient))
+
+    def near(self, shared: SharedAds[_Made], near: NearAd) -> ClassAd:
+        """Return the ad of a job that comes with what was yielded last, read anew where another process has it."""
+        if near.ad is not None:
+            return near.ad
+        return next(self._candidates([shared.again(near.line)], lambda _found: None)).ad
+
+    def _candidates(self, ads: Iterable[ClassAd], report: Report) -> Iterator[CandidateJob]:
         context = self.context
-        for ad in self._ads(findings):
+        for ad in ads:
             if self.ignores:
                 forget_routing(ad)
             name = id_text(ad, context)
             if name is None:
                 place = "" if ad.place is None else f"{ad.place.name}:{ad.place.line}: "
                 message = f"{place}an ad is left out because it doesn't have a ClusterId and/or ProcId attribute"
-                findings.add([Diagnostic("no-job-id", message, Severity.WARNING)])
+                report(Diagnostic("no-job-id", message, Severity.WARNING))
                 continue
             yield CandidateJob(name, ad)
 
-    def _ads(self, findings: AdFindings) -> Iterator[ClassAd]:
+    def parts(self, shared: SharedAds[_Made], findings: AdFindings) -> Iterator[AdChunk | Alone[_Made | Found]]:
+        """Yield the parts of all files, each told by what is in it; those that cannot be read are findings."""
         clusters = count(1)
         for path in self.paths:
-            try:
-                yield from self._of_file(path, clusters, findings)
-            except CrondorError as error:  # noqa: PERF203 - the jobs of the other files are there all the same
-                findings.add(error.diagnostics)
+            pieces = byte_chunks(path)
+            held, head = _head(pieces)
+            begin = head.lstrip()
+            whole = chain((held,), pieces)
+            if _LOG(begin):
+                yield shared.alone(_passing_over(partial(_log, whole, name_of(path), findings), findings))
+            elif begin[:1] not in {"<", "[", "{"} and (_QUEUE(head) or (len(head) >= _PEEK and not _AD(head))):
+                read = partial(self._submitted, whole, path, next(clusters), findings)
+                yield shared.alone(_passing_over(read, findings))
+            else:
+                yield from shared.parts(whole, name_of(path))
 
-    def _of_file(self, path: str, clusters: Iterator[int], findings: AdFindings) -> Iterator[ClassAd]:
-        """Yield the jobs of one file. Raises CrondorError for a submit file or a log that cannot be read."""
-        pieces = chunks(path)
-        head = _head(pieces)
-        begin = head.lstrip()
-        if _LOG(begin):
-            yield from _log(chain((head,), pieces), name_of(path), findings)
-        elif begin[:1] not in {"<", "[", "{"} and (_QUEUE(head) or (len(head) >= _PEEK and not _AD(head))):
-            yield from self._submitted(_short(chain((head,), pieces)), path, next(clusters), findings)
-        else:
-            yield from read_ads(
-                chain((head,), pieces),
-                None,
-                mode_of(self.lenient),
-                name=name_of(path),
-                report=lambda found: findings.add([found]),
-            )
-
-    def _submitted(self, text: bytes, path: str, cluster: int, findings: AdFindings) -> Iterator[ClassAd]:
+    def _submitted(self, pieces: Iterable[bytes], path: str, cluster: int, findings: AdFindings) -> Iterator[ClassAd]:
         """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""
         file = read_submit(
-            source_from_bytes(text, name_of(path)),
+            source_from_bytes(_short(pieces), name_of(path)),
             files=files_of(path, self.surroundings.allow_dirs),
             environ=self.surroundings.around(os.environ),
             seed=self.surroundings.seed,
@@ -127,43 +134,62 @@ class JobFiles(NamedTuple):
                 yield ad
 
 
-def _head(pieces: Iterator[str]) -> str:
-    """Return the beginning of a text, long enough to tell its kind."""
-    head: list[str] = []
+def _passing_over(read: Callable[[], Iterator[ClassAd]], findings: AdFindings) -> Callable[[Report], Iterator[ClassAd]]:
+    """Return what reads a submit file or a log; one that cannot be read is a finding: the others' jobs are there."""
+
+    def ads(_report: Report) -> Iterator[ClassAd]:
+        try:
+            yield from read()
+        except CrondorError as error:
+            findings.add(error.diagnostics)
+
+    return ads
+
+
+def _head(pieces: Iterator[bytes]) -> tuple[bytes, str]:
+    """Return the beginning of a text, long enough to tell its kind, as bytes and as text."""
+    held: list[bytes] = []
+    text: list[str] = []
     size = 0
-    for piece in pieces:
-        head.append(piece)
+    for piece in decoded(_kept(pieces, held)):
+        text.append(piece)
         size += len(piece)
         if size >= _PEEK:
             break
-    return "".join(head)
+    return b"".join(held), "".join(text)
 
 
-def _short(pieces: Iterable[str]) -> bytes:
+def _kept(pieces: Iterator[bytes], held: list[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        held.append(piece)
+        yield piece
+
+
+def _short(pieces: Iterable[bytes]) -> bytes:
     """Return a text that is no longer than a submit file may be, or one that is just too long, of /dev/zero too."""
     found: list[bytes] = []
     size = 0
     for piece in pieces:
-        found.append(piece.encode("utf-8", "surrogateescape"))
-        size += len(found[-1])
+        found.append(piece)
+        size += len(piece)
         if size > MAX_BYTES:
             break
     return b"".join(found)
 
 
 class _Bytes(io.BytesIO):
-    """Pieces of text as an open file, for a reader of bytes."""
+    """Pieces of bytes as an open file."""
 
-    def __init__(self, pieces: Iterable[str]) -> None:
+    def __init__(self, pieces: Iterable[bytes]) -> None:
         super().__init__()
         self._pieces = iter(pieces)
 
     def read(self, _size: int | None = -1, /) -> bytes:
         """Return the next piece, nothing at the end."""
-        return next((piece.encode("utf-8", "surrogateescape") for piece in self._pieces if piece), b"")
+        return next(filter(None, self._pieces), b"")
 
 
-def _log(pieces: Iterable[str], name: str, findings: AdFindings) -> Iterator[ClassAd]:
+def _log(pieces: Iterable[bytes], name: str, findings: AdFindings) -> Iterator[ClassAd]:
     """Yield the jobs of a job_queue.log. Raises DamagedLog."""
     reading = read_records(_Bytes(pieces), name, live=True)
     findings.add(reading.diagnostics)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
+
 import click
 
 from crondor.router import Matcher
+from crondor.router.match.judging import Judged, JudgedSearch, judge
 from crondor_cli.common.command import Command
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.parallel import jobs_option
 from crondor_cli.route import match_text
 from crondor_cli.route.asking import Asking, asking_options
+from crondor_cli.route.jobs import CandidateJob
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
@@ -35,10 +41,18 @@ Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong
 
 @click.command("match", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Which job goes on which route.")
 @asking_options("table", "long", "json")
-def command(asking: Asking, format_: str) -> None:
+@jobs_option
+def command(asking: Asking, format_: str, jobs: int | None) -> None:
     """Find the jobs that a router would take now, and the route of each."""
     shown = {"table": match_text.table, "long": match_text.long, "json": match_text.data}[format_]
-    search = Matcher(asking.table, asking.owner).match(asking.jobs(), asking.route_state, asking.context)
-    for text in shown(asking, search):
-        emit(text, nl=True) if format_ == "long" else say(text)
+    matcher = Matcher(asking.table, asking.owner)
+
+    def judged(found: Iterator[CandidateJob]) -> Iterator[Judged]:
+        for job, routes, _ in judge(matcher, found, asking.route_state, asking.context):
+            yield Judged(job, routes)
+
+    with closing(asking.made(judged, jobs)) as made:
+        search = JudgedSearch(matcher, made, asking.route_state, asking.context)
+        for text in shown(asking, search):
+            emit(text, nl=True) if format_ == "long" else say(text)
     asking.end()

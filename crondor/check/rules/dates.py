@@ -159,7 +159,9 @@ def clock_change(job: CheckedJob) -> Iterator[RuleHit]:
     if next(zone.changes(now, now + _YEAR), None) is None:
         return
     try:
-        changes = list(clock_changes(spec, job.settings.zone, now, now + _YEAR))
+        changes = job.file.memory.changes.ask(
+            (spec, job.settings.zone, now), lambda: tuple(clock_changes(spec, job.settings.zone, now, now + _YEAR))
+        )
     except OutOfRange:
         return
     if changes:

@@ -9,7 +9,7 @@ from crondor.check.edit import insertion, joined
 from crondor.check.job_policy import never_removed, repeats, stays
 from crondor.check.policy_names import PERIODIC, RELEASE, REMOVE
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
-from crondor.check.subject import CheckedJob
+from crondor.check.subject import CheckedFile, CheckedJob
 from crondor.deferral import MISSED_REASON
 from crondor.diagnostics import Severity
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
@@ -119,11 +119,28 @@ def _added(
 ) -> TextEdit | None:
     """Return the edit that sets a command, None where a later job that it does not concern would have it as well."""
     queue, jobs = job.group.queue, job.file.jobs
-    if queue is not None and len(jobs) > _MOST_JOBS:
+    if queue is not None and (
+        len(jobs) > _MOST_JOBS or _last_other(job.file, name, spellings, concerns) >= queue.start
+    ):
         return None
-    for other in jobs if queue is not None else ():
-        place = other.group.queue
-        is_later = place is not None and queue is not None and place.start >= queue.start
-        if is_later and not any(spelling in other.values for spelling in spellings) and not concerns(other):
-            return None
     return insertion(job, name, value)
+
+
+def _last_other(
+    file: CheckedFile, name: str, spellings: tuple[str, ...], concerns: Callable[[CheckedJob], bool]
+) -> int:
+    """Return where the last job is queued that a command would be new to and does not concern, -1 for none."""
+    if name not in file.last_others:
+        others = (
+            job.group.queue.start
+            for job in sorted(file.jobs, key=_queued, reverse=True)
+            if job.group.queue is not None
+            and not any(spelling in job.values for spelling in spellings)
+            and not concerns(job)
+        )
+        file.last_others[name] = next(others, -1)
+    return file.last_others[name]
+
+
+def _queued(job: CheckedJob) -> int:
+    return -1 if job.group.queue is None else job.group.queue.start

@@ -117,30 +117,39 @@ def bad_character(text: str) -> tuple[int, int, str] | None:
 class Feed:
     """A text that comes in chunks, with the line and the column of the first character that is not used up.
 
-    ``plain`` says that what is here has neither carriage returns nor banners.
+    ``plain`` says that what is here has neither carriage returns nor banners, ``is_part`` that the text is a part of a
+    longer one.
     """
 
-    __slots__ = ("_chunks", "at", "buffer", "column", "done", "line", "name", "plain")
+    __slots__ = ("_chunks", "_whole", "at", "buffer", "column", "done", "is_part", "line", "name", "plain")
 
-    def __init__(self, text: Text, name: str) -> None:
-        """Take a text, a file or lines."""
+    def __init__(self, text: Text, name: str, line: int | None = None) -> None:
+        """Take a text, a file or lines, or a part of one that begins at a line."""
         self.name = name
         self.buffer = ""
         self.at = 0
-        self.line = 1
+        self.is_part = line is not None
+        self.line = line or 1
         self.column = 1
         self.done = False
         self.plain = True
-        self._chunks = _chunks(text)
+        if isinstance(text, Source):
+            text = text.text
+        self._whole = text if isinstance(text, str) else None
+        self._chunks = iter(()) if isinstance(text, str) else _chunks(text)
 
     def more(self) -> bool:
         """Read on, at least as much as is here already; say whether there was anything.
 
         Raises ClassAdSyntaxError if one ad would become too long.
         """
-        have = len(self.buffer) - self.at
         if self.done:
             return False
+        if self._whole is not None:  # a text that is here already comes at once
+            self.buffer, self._whole, self.done = self._whole, None, True
+            self._look()
+            return bool(self.buffer)
+        have = len(self.buffer) - self.at
         self.check_size(have)
         parts = [self.buffer[self.at :]]
         wanted = max(_CHUNK, have)
@@ -154,8 +163,12 @@ class Feed:
             wanted -= len(chunk)
         self.buffer = "".join(parts)
         self.at = 0
-        self.plain = "\r" not in self.buffer and "\n***" not in self.buffer and "\n-- " not in self.buffer
+        self._look()
         return len(self.buffer) > have
+
+    def _look(self) -> None:
+        """Find out whether what is here is plain."""
+        self.plain = "\r" not in self.buffer and "\n***" not in self.buffer and "\n-- " not in self.buffer
 
     def skip(self, end: int) -> None:
         """Go on to an offset of the buffer."""
@@ -190,12 +203,7 @@ class Feed:
             raise error(Piece("", self.name, self.line, self.column), 0, 0, message)
 
 
-def _chunks(text: Text) -> Iterator[str]:
-    if isinstance(text, Source):
-        text = text.text
-    if isinstance(text, str):
-        yield text
-        return
+def _chunks(text: Iterable[str]) -> Iterator[str]:
     read = getattr(text, "read", None)
     if read is None:
         yield from text

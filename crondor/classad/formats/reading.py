@@ -55,6 +55,7 @@ def read_ads(
     *,
     name: str | None = None,
     report: Report | None = None,
+    line: int | None = None,
 ) -> Iterator[ClassAd]:
     """Return the ads of a text, a file or lines one by one, holding no more than one of them.
 
@@ -63,16 +64,17 @@ def read_ads(
     and nothing is raised: a ``-long`` ad keeps its good lines, an ad in another form is left out, and reading goes on
     with the next ad. After an ad that is never closed, that is the next line that begins an ad. Only more than MAX_AD
     characters without an ad in them end the reading; and where the mode is DAEMON, what HTCondor's reader ends at.
+    ``line`` is where a part of a longer text begins there, a text of whole ads that is read by itself.
     """
     expect("text", text, (str, Source, Iterable), "text, a Source, or an open text file")
-    feed = Feed(text, name_of(text, name))
+    feed = Feed(text, name_of(text, name), line)
     ads = _ads(feed, form, mode, report)
     return ads if report is None else _told(ads, report)
 
 
 def _ads(feed: Feed, form: Format | None, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     feed.more()
-    if feed.buffer.startswith("\ufeff"):  # what Windows editors put before the first character
+    if feed.line == 1 and feed.buffer.startswith("\ufeff"):  # what Windows editors put before the first character
         feed.at = 1
     while form is None and feed.buffer[feed.at :].isspace() and feed.more():
         pass

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 
 from crondor._named_tuple import NamedTuple
 from crondor.compile.days import DaySet
 from crondor.compile.writing.distance import Spacing, Timing
 from crondor.compile.writing.proof import Proof
 from crondor.compile.writing.superset import Superset
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError
 from crondor.spec import FIELDS, MINUTE
 from crondor.zones import Zone
+
+_YEARS = 5  # that are proven where nobody says until when
+LAST = 7289568000
+"""The last instant that anything is proven for: the last day of 2200."""
+_USUAL = {
+    "cron_prep_time": str(DEFAULT_PREP_TIME),
+    "cron_window": str(DEFAULT_WINDOW),
+    "requirements": "true",
+}
 
 
 class CannotCompile(CrondorError, ValueError):
@@ -79,8 +90,35 @@ class Compiled:
     is_open: bool  # the jobs go on after the proof's end by the same rule
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()  # why it is not exact
+    spoiled: tuple[int, ...] = ()  # wanted times so near behind wrong ones that the schedd may jump over them
+
+    @property
+    def commands(self) -> list[dict[str, str]]:
+        """The submit commands of each job for one file: of several jobs each says all that any of them says.
+
+        A submit file keeps what stands above, so that a job needs HTCondor's own value in place of another job's.
+        """
+        if len(self.jobs) == 1:
+            return [self.jobs[0].commands]
+        names = dict.fromkeys(name for job in self.jobs for name in job.commands)
+        usual = {name: _USUAL.get(name, "*") for name in names}
+        return [usual | job.commands for job in self.jobs]
 
     @property
     def exact(self) -> bool:
         """Whether the jobs run at the wanted times and at no other, up to the proof's end."""
         return self.proof.is_exact and not self.reasons
+
+
+def default_end(start: int) -> int:
+    """Return the last instant to prove where nobody says it: a midnight (UTC) some years behind ``start``."""
+    first = datetime.fromtimestamp(start, timezone.utc).replace(hour=0, minute=0, second=0)
+    return min(int((first + timedelta(days=_YEARS * 365 + 2)).timestamp()), LAST)
+
+
+def means_host(schedule: DaySet, host: Zone, universe: str) -> bool:
+    """Say whether the short clause will do, which means the clock of the host that evaluates it.
+
+    Jobs of the local universe run on the submit host.
+    """
+    return universe == "local" and schedule.zone.name == host.name

@@ -24,7 +24,7 @@ from crondor.router.table.table import RoutingTable
 
 NOBODY: frozenset[str] = frozenset()
 _ANY = 1 << 62
-_LAST_TURN = (1 << 32) - 1  # HTCondor counts in an unsigned int
+LAST_TURN = (1 << 32) - 1  # HTCondor counts in an unsigned int
 _match = tuple.__new__  # a million of them: the call of a NamedTuple takes twice as long
 
 
@@ -200,7 +200,7 @@ class Search(Generic[_Ad]):
             at = among[0]
             if turn is not None:
                 at = among[turn % len(among)]
-                turn = (turn + 1) & _LAST_TURN
+                turn = (turn + 1) & LAST_TURN
             counts[at] += 1
             room -= 1
             self.ad = ad

@@ -83,32 +83,59 @@ def leave_nothing(first: Comparison, second: Comparison) -> bool:
     return all(first.holds(point) or second.holds(point) for point in _points(first, second))
 
 
-def implies(node: Node, other: Node) -> bool:
-    """Say whether another condition is true wherever one is, as far as comparisons with constants tell."""
-    return max(*measure(node), *measure(other)) <= _LARGEST and _implies(node, other)
+class Conclusions:
+    """Answers which of many conditions follow from which, as far as comparisons with constants tell.
+
+    What was seen of a part is kept with the part, so that one of many routes is not printed for each of the others.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing seen."""
+        self._small: dict[int, tuple[Node, bool]] = {}
+        self._seen: dict[int, _Part] = {}
+
+    def implies(self, node: Node, other: Node) -> bool:
+        """Say whether another condition is true wherever one is."""
+        return self._is_small(node) and self._is_small(other) and self._implies(node, other)
+
+    def _is_small(self, node: Node) -> bool:
+        if id(node) not in self._small:
+            self._small[id(node)] = node, max(measure(node)) <= _LARGEST
+        return self._small[id(node)][1]
+
+    def _part(self, node: Node) -> _Part:
+        if id(node) not in self._seen:
+            self._seen[id(node)] = _Part(node, unparse(node), comparison(node))
+        return self._seen[id(node)]
+
+    def _implies(self, node: Node, other: Node) -> bool:
+        wanted = bare(other)
+        if isinstance(wanted, Binary) and wanted.op == "&&":
+            return all(self._implies(node, each) for each in parts(wanted, "&&"))
+        choices = list(parts(node, "||"))
+        if len(choices) > 1:
+            return all(self._implies(each, other) for each in choices)
+        if isinstance(wanted, Binary) and wanted.op == "||":
+            return any(self._implies(node, each) for each in parts(wanted, "||"))
+        return any(_follows(self._part(each), self._part(wanted)) for each in parts(node, "&&"))
 
 
-def _implies(node: Node, other: Node) -> bool:
-    wanted = bare(other)
-    if isinstance(wanted, Binary) and wanted.op == "&&":
-        return all(_implies(node, each) for each in parts(wanted, "&&"))
-    choices = list(parts(node, "||"))
-    if len(choices) > 1:
-        return all(_implies(each, other) for each in choices)
-    if isinstance(wanted, Binary) and wanted.op == "||":
-        return any(_implies(node, each) for each in parts(wanted, "||"))
-    return any(_follows(each, wanted) for each in parts(node, "&&"))
+class _Part(NamedTuple):
+    """A part of a condition, as it is printed, and as a comparison if it is one."""
+
+    node: Node
+    text: str
+    comparison: Comparison | None
 
 
-def _follows(given: Node, wanted: Node) -> bool:
-    if unparse(given).lower() == unparse(wanted).lower() and '"' not in unparse(given):
+def _follows(given: _Part, wanted: _Part) -> bool:
+    if given.text == wanted.text or ('"' not in given.text and given.text.lower() == wanted.text.lower()):
         return True
-    if unparse(given) == unparse(wanted):
-        return True
-    first, second = comparison(given), comparison(wanted)
+    first, second = given.comparison, wanted.comparison
     if first is not None and second is not None and _are_alike(first, second):
         return all(second.holds(point) for point in _points(first, second) if first.holds(point))
-    return isinstance(wanted, Unary) and wanted.op == "!" and isinstance(given, Unary) and given == wanted
+    node = given.node
+    return isinstance(wanted.node, Unary) and wanted.node.op == "!" and isinstance(node, Unary) and node == wanted.node
 
 
 def _are_alike(first: Comparison, second: Comparison) -> bool:

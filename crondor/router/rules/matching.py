@@ -12,7 +12,7 @@ from crondor.classad.operators import truth
 from crondor.classad.tree import Node
 from crondor.classad.values import ERROR, UNDEFINED
 from crondor.diagnostics import Severity
-from crondor.router.rules.logic import Comparison, comparison, exclude_each_other, implies, leave_nothing, parts
+from crondor.router.rules.logic import Comparison, Conclusions, comparison, exclude_each_other, leave_nothing, parts
 from crondor.router.rules.subject import CheckedTable, commands, constant, is_false
 from crondor.router.table.route import Route
 
@@ -39,11 +39,12 @@ def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
         return
     all_taken: Route | None = None
     asked: dict[Expression, Route] = {}
+    conclusions = Conclusions()
     for route in table.routes:
         if not _accepts(route):
             continue
         required = route.transform.requirements
-        earlier = all_taken or (_wider(required.expression, asked) if required is not None else None)
+        earlier = all_taken or (_wider(required.expression, asked, conclusions) if required is not None else None)
         if earlier is not None:
             takes = "takes every candidate" if earlier is all_taken else "asks for the same"
             if required is not None and takes != "takes every candidate" and required.expression not in asked:
@@ -59,13 +60,13 @@ def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
             asked.setdefault(required.expression, route)
 
 
-def _wider(expression: Expression, asked: Mapping[Expression, Route]) -> Route | None:
+def _wider(expression: Expression, asked: Mapping[Expression, Route], conclusions: Conclusions) -> Route | None:
     """Return an earlier route that asks for the same, or for what follows from this."""
     same = asked.get(expression)
     if same is not None:
         return same
     earlier = asked.items() if len(asked) <= _MOST_EARLIER else ()
-    return next((route for other, route in earlier if implies(expression.tree, other.tree)), None)
+    return next((route for other, route in earlier if conclusions.implies(expression.tree, other.tree)), None)
 
 
 _MOST_EARLIER = 60

@@ -1,16 +1,16 @@
-"""Every knob of a job router's configuration: its type, its default, what it means; and the settings they make."""
+"""The knobs of a job router's configuration: those that nobody looks at, and the settings they make."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from enum import Enum
-from typing import NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.config import Configuration, InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity, similar
+from crondor.knowledge.knobs import JOB_ROUTER, config_knobs
 from crondor.knowledge.slips import one_slip
 from crondor.router.table.settings import RouterSettings, ScheddContact
 from crondor.source import Source, Span
@@ -18,87 +18,9 @@ from crondor.source import Source, Span
 _T = TypeVar("_T")
 
 
-class KnobKind(Enum):
-    """What a knob's value is."""
+KNOBS: Final = tuple(knob for knob in config_knobs() if knob.whose == JOB_ROUTER)
+"""What crondor.knowledge has of a job router's knobs: all that it reads."""
 
-    STRING = "string"
-    INTEGER = "integer"
-    REAL = "real"
-    BOOLEAN = "boolean"
-    EXPRESSION = "expression"
-    NAMES = "list of names"
-    TRANSFORM = "transform"
-    CLASSADS = "ClassAds"
-
-
-class RouterKnob(NamedTuple):
-    """A knob: ``<name>`` in its name stands for any. ``default`` is as one would write it, empty: unset.
-
-    ``is_removed``: HTCondor 25 does not look at it any more.
-    """
-
-    name: str
-    kind: KnobKind
-    default: str
-    meaning: str
-    is_removed: bool = False
-
-
-_S, _I, _B, _N = KnobKind.STRING, KnobKind.INTEGER, KnobKind.BOOLEAN, KnobKind.NAMES
-KNOBS = (
-    RouterKnob("JOB_ROUTER_NAME", _S, "jobrouter", "who manages a job; it must not be empty"),
-    RouterKnob("JOB_ROUTER_LOCK", _S, "$(LOCK)/$(JOB_ROUTER_NAME)Lock", "file that keeps a second router out"),
-    RouterKnob("JOB_ROUTER_POLLING_PERIOD", _I, "10", "seconds between two looks at the queue"),
-    RouterKnob("JOB_ROUTER_SOURCE_JOB_CONSTRAINT", KnobKind.EXPRESSION, "", "what any candidate must meet"),
-    RouterKnob("JOB_ROUTER_ROUTE_NAMES", _N, "", "the routes in the order in which they are asked"),
-    RouterKnob(
-        "JOB_ROUTER_ROUTE_<name>", KnobKind.TRANSFORM, "", "one route; its macros are replaced when it is applied"
-    ),
-    RouterKnob("JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES", _N, "", "transforms before each route"),
-    RouterKnob("JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES", _N, "", "transforms behind each route"),
-    RouterKnob("JOB_ROUTER_TRANSFORM_<name>", KnobKind.TRANSFORM, "", "one of these transforms"),
-    RouterKnob("JOB_ROUTER_MAX_JOBS", _I, "-1", "jobs managed at a time; negative: unlimited"),
-    RouterKnob("JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE", _I, "100", "MaxJobs of a route without a valid one"),
-    RouterKnob("JOB_ROUTER_DEFAULT_MAX_IDLE_JOBS_PER_ROUTE", _I, "50", "MaxIdleJobs of a route without a valid one"),
-    RouterKnob("JOB_ROUTER_ROUND_ROBIN_SELECTION", _B, "false", "take the routes that match in turn, not the first"),
-    RouterKnob("JOB_ROUTER_RELEASE_ON_HOLD", _B, "true", "release the source of a copy that went on hold"),
-    RouterKnob("MAX_JOB_MIRROR_UPDATE_LAG", _I, "600", "seconds to wait for the queue's log to show what was done"),
-    RouterKnob("JOB_ROUTER_ENTRIES_REFRESH", _I, "0", "seconds between two readings of the configuration; 0: never"),
-    RouterKnob("JOB_ROUTER_SCHEDD1_NAME", _S, "", "the schedd whose jobs are routed"),
-    RouterKnob("JOB_ROUTER_SCHEDD1_POOL", _S, "", "its pool"),
-    RouterKnob("JOB_ROUTER_SCHEDD1_JOB_QUEUE_LOG", _S, "$(JOB_QUEUE_LOG)", "its queue's log"),
-    RouterKnob("JOB_ROUTER_SCHEDD1_ADDRESS_FILE", _S, "$(SCHEDD_ADDRESS_FILE)", "the file with its address"),
-    RouterKnob("JOB_ROUTER_SCHEDD1_SPOOL", _S, "", "old: the folder with both"),
-    RouterKnob("JOB_ROUTER_SCHEDD2_NAME", _S, "", "the schedd that gets the copies; none: the same"),
-    RouterKnob("JOB_ROUTER_SCHEDD2_POOL", _S, "", "its pool"),
-    RouterKnob("JOB_ROUTER_SCHEDD2_JOB_QUEUE_LOG", _S, "", "its queue's log"),
-    RouterKnob("JOB_ROUTER_SCHEDD2_ADDRESS_FILE", _S, "", "the file with its address"),
-    RouterKnob("JOB_ROUTER_SCHEDD2_SPOOL", _S, "", "old: the folder with both"),
-    RouterKnob(
-        "PERIODIC_EXPR_INTERVAL", _I, "60", "seconds between two looks at the sources' periodic policy; 0: none"
-    ),
-    RouterKnob("MAX_PERIODIC_EXPR_INTERVAL", _I, "1200", "the most seconds between them"),
-    RouterKnob("PERIODIC_EXPR_TIMESLICE", KnobKind.REAL, "0.01", "share of the time that they may take"),
-    RouterKnob("UPDATE_INTERVAL", _I, "300", "seconds between two updates of the collector"),
-    RouterKnob("JOB_ROUTER_HOOK_KEYWORD", _S, "", "the hooks of jobs that name none themselves"),
-    RouterKnob(
-        "<keyword>_ATTRS_TO_COPY", _N, "", "more attributes carried from copy to source, for jobs with these hooks"
-    ),
-    RouterKnob("CHIRP_DELAYED_UPDATE_PREFIX", _N, "Chirp*", "patterns of attributes carried from copy to source"),
-    RouterKnob("JOB_ROUTER_CLASSAD_USER_MAP_NAMES", _N, "", "maps of userMap(), by CLASSAD_USER_MAPFILE_ knobs"),
-    RouterKnob("JOB_ROUTER_CREATE_IDTOKEN_NAMES", _N, "", "tokens to make"),
-    RouterKnob("JOB_ROUTER_CREATE_IDTOKEN_<name>", _S, "", "what is in one of them"),
-    RouterKnob("JOB_ROUTER_IDTOKEN_REFRESH", _I, "0", "seconds between two makings of the tokens; 0: once"),
-    RouterKnob("JOB_ROUTER_SEND_ROUTE_IDTOKENS", _S, "", "tokens sent along by routes without SendIDTokens"),
-    RouterKnob(
-        "JOB_ROUTER_USE_DEPRECATED_ROUTER_ENTRIES", _B, "false", "read the four knobs that follow", is_removed=True
-    ),
-    RouterKnob("JOB_ROUTER_DEFAULTS", KnobKind.CLASSADS, "", "what each entry begins with", is_removed=True),
-    RouterKnob("JOB_ROUTER_ENTRIES", KnobKind.CLASSADS, "", "routes as ClassAds", is_removed=True),
-    RouterKnob("JOB_ROUTER_ENTRIES_FILE", _S, "", "a file with such routes", is_removed=True),
-    RouterKnob("JOB_ROUTER_ENTRIES_CMD", _S, "", "a command that prints such routes", is_removed=True),
-    RouterKnob("MERGE_JOB_ROUTER_DEFAULT_ADS", _B, "false", "JOB_ROUTER_DEFAULTS may be several ads", is_removed=True),
-)
 REMOVED = tuple(knob.name for knob in KNOBS if knob.is_removed)
 """The knobs of ClassAd routes, which HTCondor 25 took out."""
 

@@ -26,6 +26,11 @@ class SubmitKnobs:
         """Take what the configuration sets."""
         self._set = {name.lower(): text.strip() for name, text in config.items()}
 
+    @property
+    def all(self) -> tuple[tuple[str, str], ...]:
+        """What the configuration sets, by lower-case name."""
+        return tuple(self._set.items())
+
     def get(self, name: str) -> str | None:
         """Return the text of a macro, None where it is empty or not set."""
         key = name.lower()

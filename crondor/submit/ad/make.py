@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from crondor._memory import Memory
+from crondor._schedule.job_terms import CRON_COMMANDS
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.submit.ad import (
@@ -79,6 +81,9 @@ COMMANDS: Final = tuple(
 
 _KNOWN: Final = frozenset(COMMANDS)
 
+# Commands of the first job's whose values no other job's ad is made with: only that they are there counts.
+_UNREAD: Final = frozenset(name for names in CRON_COMMANDS for name in names)
+
 
 class JobAd(NamedTuple):
     """The ad that some jobs have in common; its ProcId is the first job's.
@@ -100,11 +105,16 @@ def job_ads(
     cluster: int = 1,
     factory: bool = False,
     used: set[str] | None = None,
+    memory: Memory[frozenset[str]] | None = None,
 ) -> Iterator[JobAd]:
-    """Yield the ad of each group of jobs, as crondor.submit.job_ads says."""
+    """Yield the ad of each group of jobs, as crondor.submit.job_ads says.
+
+    ``memory`` has the jobs that were seen to have no fault, with the names that were looked up for them: of these no ad
+    is made or yielded, unless they are the cluster's first.
+    """
     knobs = SubmitKnobs(config or {})
     file = file.in_cluster(cluster, knobs.get("DEFAULT_UNIVERSE") or "")
-    maker = _Maker(file, file.host, knobs, cluster, is_late=factory)
+    maker = _Maker(file, file.host, knobs, cluster, is_late=factory, memory=memory)
     is_one_queue = knobs.flag("SUBMIT_PREVENT_MULTI_QUEUE", default=False)
     faults: list[Diagnostic] = []
     groups = file.groups(maker.names, limit, in_order=in_order)
@@ -136,7 +146,16 @@ def job_ads(
 class _Maker:
     """Makes the ads of one cluster; its first job decides about those behind it."""
 
-    def __init__(self, file: SubmitFile, host: SubmitHost, knobs: SubmitKnobs, number: int, *, is_late: bool) -> None:
+    def __init__(
+        self,
+        file: SubmitFile,
+        host: SubmitHost,
+        knobs: SubmitKnobs,
+        number: int,
+        *,
+        is_late: bool,
+        memory: Memory[frozenset[str]] | None = None,
+    ) -> None:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
         assigned = dict.fromkeys(name.removeprefix(PREFIX) for name in (*file.keys, *loops))
         known = _KNOWN.union(each.command.lower() for each in simple.extended(knobs))
@@ -150,6 +169,7 @@ class _Maker:
         self.file = file
         self.jobs = file.job_count
         self.cluster: ClusterAd | None = None
+        self.memory = memory
         self.faults: list[Diagnostic] = []
         has_many = bool(file.queues) and file.queues[0].jobs > 1
         self.is_late = is_late or (has_many and knobs.flag("SUBMIT_FACTORY_JOBS_BY_DEFAULT", default=False))
@@ -158,7 +178,7 @@ class _Maker:
         """Return the ad of a group; two, where its first job is the cluster's first and differs by that."""
         self.faults = []
         if self.cluster is not None:
-            return [JobAd(group, self._job(group, self.cluster))]
+            return self._next(group, self.cluster)
         file = self.file
         name = "" if file.source.name.startswith("<") else file.source.name
         cluster = ClusterAd(number=self.number, file=name, now=file.now, environ=file.environ)
@@ -175,6 +195,7 @@ class _Maker:
                 del ad[name]
             return [JobAd(replace(group, count=self.jobs), ad)]
         cluster.ad = ad.copy()
+        self._remember(group, cluster)
         if group.count == 1 or self.faults:
             return [JobAd(group, ad)]
         statement, first = group.first
@@ -183,6 +204,28 @@ class _Maker:
         if {**next_ad, "ProcId": None} == {**ad, "ProcId": None}:
             return [JobAd(group, ad)]
         return [JobAd(replace(group, count=1), ad), JobAd(others, next_ad)]
+
+    def _remember(self, first: JobGroup, cluster: ClusterAd) -> None:
+        """Keep in memory what was seen of the jobs behind a first one like this; nothing else is behind their ads."""
+        if self.memory is not None:
+            environ = None if cluster.environ is None else tuple(cluster.environ.items())
+            about = (self.host, self.knobs.all, tuple(self.spellings.items()), cluster.file, cluster.now, environ)
+            values = tuple((name, bool(text) if name in _UNREAD else text) for name, text in first.values.items())
+            self.memory.about((*about, self.number, first.first[1], values))
+
+    def _next(self, group: JobGroup, cluster: ClusterAd) -> list[JobAd]:
+        """Return the ad of a group that is not the cluster's first, none of one that is known to have no fault."""
+        key = (group.first[1], cluster.corrected_lease, tuple(group.values.items()))
+        known = None if self.memory is None else self.memory.get(key)
+        if known is not None:
+            cluster.used |= known
+            return []
+        others, cluster.used = cluster.used, set()
+        ad = self._job(group, cluster)
+        if self.memory is not None and not self.faults and cluster.corrected_lease == key[1]:
+            self.memory.keep(key, frozenset(cluster.used))
+        cluster.used |= others
+        return [JobAd(group, ad)]
 
     def used_by(self, group: JobGroup) -> Iterator[str]:
         """Yield the names that were looked up so far, with the macros that their values are made of in a group."""

@@ -239,7 +239,7 @@ def test_copies_are_compared_job_by_job_where_texts_do_not_tell() -> None:
 
 def test_a_queue_beyond_what_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was counted is kept, and memory is not."""
-    monkeypatch.setattr("crondor.router.compare.comparing._MOST_TEXTS", 100)
+    monkeypatch.setattr("crondor.router.compare.outcomes._MOST_TEXTS", 100)
     jobs = queue(*({"Mem": str(number % 20)} for number in range(1000)))
     found = compare_tables(one("Mem < 10"), one("Mem < 5"), jobs)
     assert [each.jobs for each in found.moved] == [250]

@@ -1,0 +1,125 @@
+"""A submit file's own schedule, # crondor: schedule = TEXT, compiled into lines of the file: `crondor compile --write`.
+
+What the new text says is read as condor_submit reads it, and compared with what was compiled, before anybody has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from crondor._named_tuple import NamedTuple
+from crondor.calendar import DAY
+from crondor.compile.text import schedule_line
+from crondor.compile.writing.compiler import compile_schedule
+from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, clause_of, fit
+from crondor.compile.writing.marked import CLAUSE, Block, marked_lines, rewritten
+from crondor.compile.writing.wish import Compiled, Wish
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.source import Source
+from crondor.spec import FIELDS, CronSpec
+from crondor.submit import SubmitFile
+
+_FORCED = "my.requirements"  # of +Requirements, the name under which it is read
+_FRESH = 366 * DAY  # lines that fit for so long are left as they are
+
+
+class NotWritten(CrondorError, ValueError):
+    """A file in which the compiled lines would not do what was asked for."""
+
+
+class CompiledText(NamedTuple):
+    """A file's text with compiled lines; ``compiled`` is None where those that it has fit, up to ``until``."""
+
+    text: str
+    until: int
+    compiled: Compiled | None
+
+
+def compile_text(
+    source: Source,
+    wish_for: Callable[[str | None], Wish],
+    read: Callable[[Source], SubmitFile],
+    until: int | None = None,
+) -> CompiledText:
+    """Return a submit file's text with the lines of its schedule, in the place of those that it has.
+
+    ``wish_for`` says what is asked for, for jobs of a universe (None: they do not agree in one). ``read`` reads the
+    file and what becomes of it. Lines that fit up to ``until`` (epoch seconds; None: for a year) stay as they are.
+    Raises CannotCompile for a schedule that HTCondor cannot hold, InvalidSchedule for markers in disorder, and
+    NotWritten where lines of the file come in the way of the compiled ones.
+    """
+    block = marked_lines(source)
+    wish = wish_for(_universe(source, read))
+    if block is not None and _still_fits(block, wish, until):
+        return CompiledText(source.text, block.until, None)
+    compiled = compile_schedule(wish)
+    text = rewritten(source, compiled.commands, compiled.proof.until, wish.host.name)
+    _compare(text, compiled, source, read)
+    return CompiledText(text, compiled.proof.until, compiled)
+
+
+def _universe(source: Source, read: Callable[[Source], SubmitFile]) -> str | None:
+    """Return the universe that a file's jobs agree in, None where they do not or it cannot be told."""
+    try:
+        groups = list(read(source).groups(("universe",)))
+    except CrondorError:
+        return None
+    found = {group.values.get("universe", "vanilla").strip().lower() for group in groups}
+    return found.pop() if len(found) == 1 else None
+
+
+def _still_fits(block: Block, wish: Wish, until: int | None) -> bool:
+    """Say whether lines that are there do what is asked for, long enough."""
+    if (until or wish.start + _FRESH) > block.until or block.zone != wish.host.name:
+        return False
+    timing = wish.timing
+    for job in block.jobs:
+        if job.get("cron_window", "0") != str(timing.window) or (
+            timing.prep_time is not None and job.get("cron_prep_time") != str(timing.prep_time)
+        ):
+            return False
+    try:
+        jobs = [
+            WrittenJob(
+                CronSpec.from_mapping({f.attribute: job.get(f.command, "*") for f in FIELDS}), job.get(CLAUSE, "")
+            )
+            for job in block.jobs
+        ]
+        return fit(wish.schedule, jobs, wish.host, wish.start, block.until).is_exact
+    except (CrondorError, ClassAdSyntaxError):
+        return False
+
+
+def _compare(text: str, compiled: Compiled, before: Source, read: Callable[[Source], SubmitFile]) -> None:
+    """Read the new text as condor_submit does, and look whether its jobs are the compiled ones. Raises NotWritten."""
+    names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements", _FORCED)
+    wanted = {_essence(commands) for commands in compiled.commands}
+    groups = [group.values for group in read(Source(text, before.name)).groups(names)]
+    found = {_essence(values) for values in groups}
+    if {fields for fields, _ in found} != {fields for fields, _ in wanted}:
+        message = "lines behind the compiled ones set the fields anew, so that the jobs would run at other times"
+        help_text = "delete the file's own cron_* lines, or move them before the compiled lines"
+        raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
+    clauses = {clause for _, clause in wanted}
+    if any(clauses) and any(_FORCED in values for values in groups):
+        message = "the file sets +Requirements, which counts instead of the compiled clause: every time would match"
+        help_text = "write it as requirements ="
+        raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
+    if any(not any(clause in text for clause in clauses) for _, text in found):
+        message = "the file sets requirements behind the compiled lines, so that every time would match"
+        help_text = "move its requirements before them"
+        raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
+    try:
+        for _, requirements in found:
+            clause_of(requirements)
+    except ClassAdSyntaxError:
+        message = "with the compiled clause the file's requirements are no expression: condor_submit refuses the job"
+        help_text = "set requirements in every case, outside of an if"
+        raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text)) from None
+
+
+def _essence(given: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
+    """Return fields and lengths of a job's commands, and its requirements."""
+    fields = tuple(given.get(field.command, "*").strip() or "*" for field in FIELDS)
+    lengths = given.get("cron_window", "").strip(), given.get("cron_prep_time", "").strip()
+    return (*fields, *lengths), given.get("requirements", "").strip()

@@ -1,0 +1,126 @@
+// The playground in a browser: usable while it loads, the command's instants, faults and fixes, addresses that restore.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check, inspect, open } from "./browser.mjs";
+
+const NOW = "2026-11-20T12:00";
+const RUNS = 8;
+const FIELDS = ["cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week"];
+const PATIENT = { timeout: 120_000 };
+
+export async function playground(browser, base, crondor) {
+  const began = Date.now();
+  const address = `playground/index.html#tab=schedule&zone=UTC&now=${NOW}&schedule-text=0+6+*+*+*`;
+  const page = await open(browser, base, address);
+  check("usable while it loads", await page.locator("#schedule-text").isEditable());
+  check("it says that it loads", /Loading|Ready/.test(await page.locator("#state").textContent()));
+  await page.waitForSelector("#schedule-answer .sentence", PATIENT);
+  const first = Date.now() - began;
+  check("a shared address restores", (await page.locator(".sentence").textContent()) === "at 06:00 every day");
+  const reloaded = Date.now();
+  await page.reload();
+  await page.waitForSelector("#schedule-answer .sentence", PATIENT);
+  const again = Date.now() - reloaded;
+
+  const spent = await instants(page, crondor);
+  await schedules(page);
+  await submitFiles(page, browser, base);
+  await routes(page);
+  await page.context().close();
+  return { first, again, median: spent[50], most: spent[99] };
+}
+
+const shown = (page, tab) => page.locator(`#${tab}-answer`);
+
+// Do something, and wait for the answer to it.
+async function settled(page, tab, act) {
+  const before = await shown(page, tab).getAttribute("data-shown");
+  await act();
+  await page.waitForFunction(([id, old]) => { const box = document.getElementById(id); return box.dataset.shown !== old && !box.classList.contains("busy"); }, [`${tab}-answer`, before ?? undefined], PATIENT);
+}
+
+const typed = (page, tab, text, where = `#${tab}-text`) => settled(page, tab, () => page.fill(where, text));
+
+// Crontab lines, the same in every run.
+function lines(count) {
+  let seed = 22;
+  const random = (below) => { seed = (seed * 1103515245 + 12345) % 2147483648; return Math.floor((seed / 2147483648) * below); };
+  const field = (low, high) => [() => "*", () => String(low + random(high - low + 1)), () => `*/${2 + random(9)}`, () => { const a = low + random(high - low); return `${a}-${Math.min(high, a + 1 + random(5))}`; }, () => `${low + random(3)},${high - random(3)}`][random(5)]();
+  return Array.from({ length: count }, () => [field(0, 59), field(0, 23), field(1, 28), field(1, 12), field(0, 6)].join(" "));
+}
+
+// What the command says of all the lines: one submit file with a job for each, one process instead of a hundred.
+function commanded(crondor, texts) {
+  const folder = mkdtempSync(join(tmpdir(), "crondor-site-"));
+  try {
+    const file = join(folder, "lines.sub");
+    writeFileSync(file, texts.map((text) => [...text.split(" ").map((value, at) => `${FIELDS[at]} = ${value}`), "queue", ""].join("\n")).join("\n"));
+    const out = execFileSync(crondor, ["--no-config", "next", file, "-n", String(RUNS), "--now", NOW, "--tz", "UTC", "--format", "json"], { encoding: "utf-8", stdio: ["ignore", "pipe", "ignore"], maxBuffer: 1e8 });
+    return JSON.parse(out).jobs.map((job) => job.runs.filter((run) => run.manual).map((run) => run.manual.time));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function instants(page, crondor) {
+  const texts = lines(100);
+  const expected = commanded(crondor, texts);
+  check("the command answers for each line", expected.length === texts.length && expected.every((times) => times.length === RUNS));
+  const spent = [];
+  for (const [at, text] of texts.entries()) {
+    const started = Date.now();
+    await typed(page, "schedule", text);
+    spent.push(Date.now() - started);
+    const times = await page.$$eval("#schedule-answer tr[id^=run-]", (rows) => rows.map((row) => row.id.slice(4)));
+    check(`the command's instants for ${text}`, times.join() === expected[at]?.join(), `${times} instead of ${expected[at]}`);
+  }
+  return spent.sort((a, b) => a - b);
+}
+
+async function schedules(page) {
+  const sentence = () => page.locator(".sentence").textContent();
+  await typed(page, "schedule", "last Friday of the month at 18:00");
+  check("words", (await sentence()) === "at 18:00 on the last Friday of the month");
+  await page.waitForSelector(".submit-lines", PATIENT);
+  check("compiled", (await page.locator(".submit-lines").textContent()).includes("cron_day_of_week = 5"));
+  await typed(page, "schedule", "every weekday at 09:00 except holidays:DE");
+  check("holidays", (await sentence()).includes("public holidays of Germany"), await sentence());
+  await typed(page, "schedule", "cron_hour = 6\ncron_minute = 5");
+  check("lines of fields", (await sentence()) === "at 06:05 every day");
+  await page.click("text=Copy the submit lines");
+  check("copy", /cron_minute +=\s5\ncron_hour +=\s6\n/.test(await page.evaluate(() => navigator.clipboard.readText())));
+  await typed(page, "schedule", "60 6 * * *");
+  check("a fault is shown", (await shown(page, "schedule").textContent()).includes("minute 60 is out of range"));
+  await inspect(page, "playground: a schedule with a fault");
+  await typed(page, "schedule", "<img src=x onerror=document.title=1>");
+  check("text stays text", (await page.locator("#schedule-answer img").count()) === 0 && (await page.title()) !== "1");
+  await typed(page, "schedule", "0 6 1-10/3 * 1");
+  await inspect(page, "playground: a schedule");
+}
+
+async function submitFiles(page, browser, base) {
+  await settled(page, "submit", () => page.click("#tab-submit"));
+  check("findings", (await page.locator("#submit-answer .findings li").count()) >= 3);
+  check("in place", (await page.locator(".editor mark").allTextContents()).includes("MON"));
+  await inspect(page, "playground: a submit file");
+  for (const title of ["Fix: write cron_minute", "Fix: write cron_day_of_week = 1"]) await settled(page, "submit", () => page.click(`text="${title}"`));
+  check("fixes mend", /cron_minute {5}= 0[^]*cron_day_of_week = 1\n/.test(await page.inputValue("#submit-text")) && !(await shown(page, "submit").textContent()).includes("CRN104"));
+  check("time line", (await page.locator("#submit-answer svg rect.match").count()) >= RUNS);
+  const address = page.url();
+  await typed(page, "submit", "executable = /bin/true\nqueue\n");
+  const other = await open(browser, base, address.slice(base.length + 1));
+  await other.waitForSelector("#submit-answer rect.match", { ...PATIENT, state: "attached" });
+  check("a shared submit file", (await other.inputValue("#submit-text")).includes("cron_day_of_week = 1"));
+  await other.context().close();
+}
+
+async function routes(page) {
+  await settled(page, "route", () => page.click("#tab-route"));
+  const text = () => shown(page, "route").textContent();
+  check("route", (await text()).includes("Job 71.0: goes on Slurm") && (await text()).includes('+RouteName = "Slurm"'));
+  await inspect(page, "playground: routes");
+  await typed(page, "route", 'JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS regexp("a.*e", Owner)\n', "#route-config");
+  check("no regular expressions", (await text()).includes("does not run in a browser"), await text());
+}
