@@ -21,10 +21,10 @@ from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe
 from crondor.spec import Dialect
 
-_TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
+TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
 _NUMBER: Final = object()
 _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
-_SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
+SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
 _NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
 _LONGEST: Final = 300  # characters of a HoldReason
 _HOLD_HELP: Final = {
@@ -93,7 +93,7 @@ class StatusReader:
         trouble: list[Diagnostic] = []
         schedule: JobSchedule | None = None
         try:
-            schedule = self._schedule(queued, now)
+            schedule = self.schedule(queued, now)
             trouble += schedule.notes
         except InvalidSchedule as error:
             trouble += error.diagnostics
@@ -115,7 +115,8 @@ class StatusReader:
             found = _waiting(queued, time)  # whatever has been edited since: its starter has the ad it began with
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
 
-    def _schedule(self, queued: QueuedJob, now: int) -> JobSchedule:
+    def schedule(self, queued: QueuedJob, now: int) -> JobSchedule:
+        """Return what a job asks for at ``now`` (epoch seconds). Raises InvalidSchedule and UnknownZone."""
         terms, time = _shared(queued.terms)
         known = self._known.get(terms)
         if known is not None:
@@ -128,9 +129,9 @@ class StatusReader:
 
 def _shared(terms: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], int | None]:
     """Return what jobs with one schedule have in common, and the DeferralTime where a crontab job's is a number."""
-    time = terms[_TIME]
-    if any(terms[:_TIME]) and isinstance(time, str) and _INTEGER(time):
-        return (*terms[:_TIME], _NUMBER, *terms[_TIME + 1 :]), int(time)
+    time = terms[TIME]
+    if any(terms[:TIME]) and isinstance(time, str) and _INTEGER(time):
+        return (*terms[:TIME], _NUMBER, *terms[TIME + 1 :]), int(time)
     return terms, None
 
 
@@ -190,7 +191,7 @@ def _unstarted(queued: QueuedJob, time: int, now: int) -> Iterator[Diagnostic]:
     """
     there, began = (queued.integer(name) for name in ("JobCurrentStartDate", "JobCurrentStartExecutingDate"))
     run = _waiting(queued, time)
-    if there is None or run is None or queued.integer("JobUniverse") in _SHADOWLESS:
+    if there is None or run is None or queued.integer("JobUniverse") in SHADOWLESS:
         return
     if (began is None or began < there) and now > max(run.last_start, there) + _NEWS:
         message = "it is on its machine and has not begun, though its last start is past: its starter is gone, or hangs"
