@@ -27,6 +27,7 @@ from crondor.monitor.sightings import COMPLETED, sight
 from crondor.monitor.verdicts import Cause, DueRun, Verdict
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedd.ads import job_id
+from crondor.schedd.guard import right_time
 from crondor.schedd.status import SHADOWLESS, TIME, ScheduledJob, ScheduledState, StatusReader
 from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
@@ -34,6 +35,7 @@ from crondor.spec import Dialect
 _MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
 _MOST_GONE: Final = 10_000
 _FAR: Final = 86400 * 400  # seconds before a start in which its due time is sought
+_OUTCOMES: Final = frozenset((Verdict.STARTED, Verdict.MISSED, Verdict.LOST))
 _NEVER: Final = frozenset(("never-matches", "universe-scheduler"))
 
 FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
@@ -41,13 +43,20 @@ FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
 
 
 class JobStanding(NamedTuple):
-    """How a job of the queue stands; ``latest`` is its last due time, and ``next`` its next start (epoch seconds)."""
+    """How a job of the queue stands; times are epoch seconds.
+
+    ``latest`` is its last due time, ``outcome`` the last one that was started, missed or lost.
+    ``last_success`` is when its last program ended that ended with exit code 0, as far as is known. ``right_time`` is
+    what its DeferralTime should be, where it is idle and has another (crondor schedd guard).
+    """
 
     status: ScheduledJob
     latest: DueRun | None
+    outcome: DueRun | None
     last_start: int | None
     last_success: int | None
     is_gate_open: bool
+    right_time: int | None
 
 
 class Look(NamedTuple):
@@ -78,6 +87,7 @@ class _JobWatch:
     open: list[Deferral] = field(default_factory=list)
     said: dict[int, DueRun] = field(default_factory=dict)  # of those that are open
     latest: DueRun | None = None
+    outcome: DueRun | None = None
     cut_off: int | None = None  # starts that did not end by themselves
     starts_seen: int = 0  # the last start that was counted
     leaves: bool = False  # when a run ends
@@ -268,6 +278,8 @@ class QueueWatch:
             if said.is_news(before):
                 runs.append(said)
             watch.latest = said
+            if said.verdict in _OUTCOMES:
+                watch.outcome = said
             if found.is_final:
                 watch.said.pop(run.time, None)
             else:
@@ -333,7 +345,25 @@ class QueueWatch:
     def _standing(self, watch: _JobWatch, status: ScheduledJob, now: int) -> JobStanding:
         start, coming = watch.history.last_start, status.next
         is_open = coming is not None and status.state is ScheduledState.IDLE and coming.may_match(now)
-        return JobStanding(status, watch.latest, None if start is None else start.time, watch.history.success, is_open)
+        last = None if start is None else start.time
+        right = self._right_time(watch, status, now)
+        return JobStanding(status, watch.latest, watch.outcome, last, watch.history.success, is_open, right)
+
+    def _right_time(self, watch: _JobWatch, status: ScheduledJob, now: int) -> int | None:
+        """Return what the DeferralTime of an idle job should be, None where it is one that its schedule means.
+
+        One of those that is over is a matter of the schedd's next pass.
+        """
+        present, meant = status.deferral_time, watch.schedule
+        is_asked = self._sees_deferral_time and status.state is ScheduledState.IDLE and present is not None
+        if not is_asked or meant is None or meant.recurrence is None:
+            return None
+        if meant.recurrence.spec.dialect is Dialect.HTCONDOR or is_due(meant.recurrence, present or 0):
+            return None
+        try:
+            return right_time(meant, present, now)
+        except CrondorError:
+            return None
 
     def _forget(self, now: int) -> None:
         """Forget jobs that have left and of which no due time is open or to come."""

@@ -43,7 +43,7 @@ class Cause(str, Enum):
 
 
 WORDS: Final = {
-    Cause.HELD_20: "it came to its machine too late and was held; nothing releases it by itself",
+    Cause.HELD_20: "it came to its machine too late, and was held",
     Cause.HELD_25: "the schedd cannot read its schedule, and has held it",
     Cause.HELD: "it was on hold",
     Cause.NO_MATCH: "it was idle, and no machine took it in its window",

@@ -70,9 +70,9 @@ def test_a_hold_says_its_code(code: int | None, cause: str) -> None:
     }
     job = MadeJob()
     assert job.said(LATER, **held) == ("missed", cause)
-    run: dict[str, Any] = job.watch.look([job.ad], LATER).jobs[0].latest
-    assert run is not None
-    assert (run.code, run.detail) == (code, "because")
+    latest = job.watch.look([job.ad], LATER).jobs[0].latest
+    assert latest is not None
+    assert (latest.code, latest.detail) == (code, "because")
 
 
 def test_a_late_arrival_is_no_start_though_shadow_and_log_tell_of_one() -> None:

@@ -10,15 +10,18 @@ from types import FrameType
 import click
 
 from crondor.diagnostics import Diagnostic, has_error, printable
-from crondor.monitor import Verdict
+from crondor.monitor import Look, Verdict
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
-from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, reading_options
+from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, output_option, reading_options
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import QueueOptions, job_arguments, selection_of, source_options
 from crondor_cli.common.show import show, show_error
 from crondor_cli.common.signals import waking
+from crondor_cli.monitor.alerts import write_alerts
+from crondor_cli.monitor.metrics import Address, Metrics, read_address
+from crondor_cli.monitor.notices import LONGEST, Notice, Notifier, environment, read_notices, read_url
 from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
 from crondor_cli.monitor.rows import Row, all_rows, json_line, line, print_table
 
@@ -35,6 +38,8 @@ Examples:
   crondor monitor --live --pool cm.example.org --all-schedds --format json
   crondor monitor --once --live --fail-on missed,late
   condor_q -all -long | crondor monitor --once --ads -
+  crondor monitor --live --metrics 9811 --on missed 'mail -s missed root'
+  crondor monitor --alerts -o /etc/prometheus/crondor
 
 Each time that a schedule means has one verdict: started, late (its window is open), missed, lost (the job had left, or
 its run was cut off), unknown (nobody looked), and a cause. docs/monitor.md has them all.
@@ -47,6 +52,8 @@ _FAILS = (
     *(verdict.value for verdict in (Verdict.MISSED, Verdict.LOST, Verdict.LATE, Verdict.UNPLANNED, Verdict.UNKNOWN)),
     _TROUBLE,
 )
+_TOLD = [verdict.value for verdict in Verdict if verdict is not Verdict.AHEAD]
+_MOST_TOLD = 10_000  # findings that are kept, so that each is said once
 _DEFAULT = f"{Verdict.MISSED.value},{Verdict.LOST.value},{_TROUBLE}"
 
 
@@ -89,6 +96,20 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
 @click.option(
     "--poll", type=click.FloatRange(1, 3600), default=30.0, metavar="SECONDS", help="Between looks (default: 30)."
 )
+@click.option(
+    "--on",
+    "notices",
+    type=(click.Choice(_TOLD), str),
+    multiple=True,
+    metavar="VERDICT COMMAND",
+    callback=read_notices,
+    help="Run a command for each due time of a verdict.",
+)
+@click.option("--heartbeat", metavar="URL", callback=read_url, help="Ask this address after each look that succeeds.")
+@click.option("--metrics", metavar="[HOST:]PORT", callback=read_address, help="Serve metrics for Prometheus there.")
+@click.option("--router", "routers", multiple=True, metavar="FILE", help="A router's status file, for the metrics.")
+@click.option("--alerts", is_flag=True, help="Write alert rules and a Grafana dashboard, and end.")
+@output_option("With --alerts: the folder.", metavar="DIR", default=".")
 @clock_options
 @reading_options(htcondor=True)
 @format_option("table", "json", text="json: a line for each due time.")
@@ -104,6 +125,13 @@ def command(
     begin: str | None,
     grace: int,
     poll: float,
+    notices: tuple[Notice, ...],
+    heartbeat: str | None,
+    metrics: Address | None,
+    routers: tuple[str, ...],
+    alerts: bool,
+    out: str,
+    force: bool,
     now: str | None,
     tz: str | None,
     dialect: Dialect | None,
@@ -111,7 +139,12 @@ def command(
     format_: str,
 ) -> None:
     """Show which times of scheduled jobs were due, which started, and why the others are late, missed or lost."""
+    if alerts:
+        write_alerts(out, force=force)
+        return
     clock = clock_of(now, tz)
+    if once and metrics is not None:
+        raise click.UsageError("--metrics are for a monitor that goes on: leave --once out")
     if asked.kind == "ads" and not once:
         raise click.UsageError("--ads is one look: add --once", click.get_current_context(silent=True))
     since = None if begin is None else clock.read(begin, "--from")
@@ -119,10 +152,17 @@ def command(
     ticks = _Ticks(clock, time.time)
     with ExitStack() as stack:
         queues = queues_of(wanted, clock, lambda: ticks.now, stack, every=all_schedds)
+        notifier = Notifier(notices, heartbeat, environment())
+        stack.callback(notifier.close)
         if once:
-            _once(queues, clock, fail_on, format_, every=since is not None)
-        else:
-            _follow(queues, ticks, poll, format_)
+            _once(queues, clock, fail_on, format_, notifier, every=since is not None)
+            return
+        exported = None
+        if metrics is not None:
+            exported = Metrics(routers)
+            port = stack.enter_context(exported.served(metrics))
+            say(f"metrics on http://{metrics.shown(port)}/metrics", err=True)
+        _follow(queues, ticks, poll, format_, notifier, exported)
 
 
 class _Ticks:
@@ -142,7 +182,15 @@ class _Ticks:
         return self._clock._replace(now=self.now)
 
 
-def _once(queues: Iterable[WatchedQueue], clock: Clock, fail_on: frozenset[str], format_: str, *, every: bool) -> None:
+def _once(
+    queues: Iterable[WatchedQueue],
+    clock: Clock,
+    fail_on: frozenset[str],
+    format_: str,
+    notifier: Notifier,
+    *,
+    every: bool,
+) -> None:
     """Look at each queue, print what was found, and end with 1 where it is what was asked to fail on."""
     rows: list[Row] = []
     is_bad = False
@@ -155,18 +203,33 @@ def _once(queues: Iterable[WatchedQueue], clock: Clock, fail_on: frozenset[str],
         is_bad |= queue.fault is not None or has_error(queue.findings)
         if look is not None:
             rows += all_rows(queue.name, look, every=every)
+            notifier.tell(look.runs, clock.zone)
     if format_ == "json":
         for row in rows:
             say(json_line(row, clock), fits=False)
     elif rows or not is_bad:
         print_table(rows, clock, named=len(all_queues) > 1, every=every)
     is_found = any(row.verdict.value in fail_on or (_TROUBLE in fail_on and row.is_troubled) for row in rows)
+    if not is_bad:
+        notifier.beat()
+    notifier.close(LONGEST * (1 + len(rows)))
     if is_bad or is_found:
         raise click.exceptions.Exit(1)
 
 
-def _follow(queues: list[WatchedQueue], ticks: _Ticks, poll: float, format_: str) -> None:
-    """Look again and again, and say what is new, until a signal comes."""
+def _follow(
+    queues: list[WatchedQueue],
+    ticks: _Ticks,
+    poll: float,
+    format_: str,
+    notifier: Notifier,
+    metrics: Metrics | None,
+) -> None:
+    """Look again and again, and say what is new, until a signal comes.
+
+    What was over before the first look is said, and nobody is told of it: a monitor that is started again repeats no
+    command.
+    """
     ended: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:
@@ -175,24 +238,35 @@ def _follow(queues: list[WatchedQueue], ticks: _Ticks, poll: float, format_: str
     told: set[Diagnostic] = set()
     with waking({"SIGTERM": end}) as waker:
         while not ended:
-            for queue in queues:
-                _look(queue, ticks.clock, told, format_, named=len(queues) > 1)
+            clock = ticks.clock
+            looks = {queue: _look(queue, clock, told, format_, named=len(queues) > 1) for queue in queues}
+            for queue, look in looks.items():
+                if look is not None:
+                    is_first = queue.looks == 1
+                    notifier.tell((run for run in look.runs if not (is_first and run.is_final)), clock.zone)
+            if all(look is not None for look in looks.values()):
+                notifier.beat()
+            if metrics is not None:
+                metrics.update(looks, clock.now)
+                _show_new(metrics.findings, told)
             waker.wait(poll)
 
 
-def _look(queue: WatchedQueue, clock: Clock, told: set[Diagnostic], format_: str, *, named: bool) -> None:
+def _show_new(findings: Iterable[Diagnostic], told: set[Diagnostic]) -> None:
+    new = [each for each in dict.fromkeys(findings) if each not in told]
+    show(new)
+    told.update(new[:_MOST_TOLD])
+
+
+def _look(queue: WatchedQueue, clock: Clock, told: set[Diagnostic], format_: str, *, named: bool) -> Look | None:
     """Look at a queue and print the news; one that cannot be read is said once, until it can be read again."""
     was_fine = queue.fault is None
     look = queue.look(clock)
-    new = [each for each in dict.fromkeys(queue.findings) if each not in told]
-    show(new)
-    told.update(new)
-    if queue.fault is not None:
-        if was_fine:
-            show_error(queue.fault)
-        return
+    _show_new(queue.findings, told)
+    if queue.fault is not None and was_fine:
+        show_error(queue.fault)
     if look is None:
-        return
+        return None
     statuses = {standing.status.id: standing.status for standing in look.jobs}
     for run in look.runs:
         row = Row(queue.name, run, statuses.get(run.job))
@@ -200,3 +274,4 @@ def _look(queue: WatchedQueue, clock: Clock, told: set[Diagnostic], format_: str
             say(json_line(row, clock), fits=False)
         elif run.verdict is not Verdict.DUE:
             say(line(row, clock, named=named))
+    return look

@@ -68,6 +68,11 @@ class WatchedQueue:
         )
         self._logs = UserLogFollower(wanted.folders, clock.zone) if wanted.folders else None
 
+    @property
+    def label(self) -> str:
+        """What it is called where it must have a name."""
+        return self.name or self._wanted.asked.kind
+
     def look(self, clock: Clock) -> Look | None:
         """Look at the queue; None where it cannot be read, and ``fault`` says why."""
         began = time.monotonic()
