@@ -171,6 +171,12 @@ class JobHistory:
             self.turn(Turn(seen, JobCondition.UNSEEN))
         return seen
 
+    def look_again(self, now: int) -> None:
+        """Take note of a look that found the same as the one before."""
+        seen, self._seen = self._seen, now
+        if self._sighted and self._sighted[-1].last == seen:
+            self._sighted[-1] = self._sighted[-1]._replace(last=now)
+
     # Asking
 
     @property

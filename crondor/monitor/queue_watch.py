@@ -7,7 +7,7 @@ scheduled jobs. A job that was removed is kept until its next due time is judged
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
@@ -16,7 +16,7 @@ from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError
 from crondor.event_log import JobEvent
 from crondor.job.attributes import count, ending
-from crondor.job.queued import QueuedJob
+from crondor.job.queued import TERMS, QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.monitor.due_times import due_between, is_due, last_due, next_due
@@ -28,7 +28,7 @@ from crondor.monitor.verdicts import Cause, DueRun, Verdict
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedd.ads import job_id
 from crondor.schedd.guard import right_time
-from crondor.schedd.status import SHADOWLESS, TIME, ScheduledJob, ScheduledState, StatusReader
+from crondor.schedd.status import NEWS, SHADOWLESS, TIME, ScheduledJob, ScheduledState, StatusReader
 from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
 
@@ -36,6 +36,20 @@ _MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
 _MOST_GONE: Final = 10_000
 _FAR: Final = 86400 * 400  # seconds before a start in which its due time is sought
 _OUTCOMES: Final = frozenset((Verdict.STARTED, Verdict.MISSED, Verdict.LOST))
+_SAID: Final = {name.lower(): name for name in ("ClusterId", "ProcId", "Owner", "Cmd")}
+_LOOKED_AT: Final = (
+    *TERMS,
+    *_SAID,
+    *map(
+        str.lower,
+        (
+            "JobStatus", "LastJobStatus", "EnteredCurrentStatus", "QDate", "OnExitRemove", "HoldReason",
+            "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
+            "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
+            "ExitBySignal", "ExitSignal", "Managed", "RemoveReason", "UserLog", "Iwd",
+        ),
+    ),
+)  # fmt: skip
 _NEVER: Final = frozenset(("never-matches", "universe-scheduler"))
 
 FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
@@ -92,6 +106,9 @@ class _JobWatch:
     starts_seen: int = 0  # the last start that was counted
     leaves: bool = False  # when a run ends
     is_logged: bool = False  # a user log tells of it
+    texts: tuple[Hashable, ...] = ()  # of the ad that was looked at last
+    status: ScheduledJob | None = None  # as of that ad
+    fresh_until: int = 0  # until when that is so if the ad stays as it is
 
     @property
     def is_crontab(self) -> bool:
@@ -178,6 +195,12 @@ class QueueWatch:
         if job is None or not queued.is_scheduled:
             return
         watch = self._jobs.get(job)
+        texts = _texts(ad)
+        if watch is not None and texts == watch.texts and now < watch.fresh_until and job not in logged:
+            watch.history.look_again(now)
+            if watch.status is not None:
+                statuses[job] = watch.status
+            return
         if watch is None:
             watch = _JobWatch(job, queued.string("Owner"), queued.string("Cmd"))
             self._jobs[job] = watch
@@ -196,7 +219,9 @@ class QueueWatch:
         sight(watch.history, queued, now, sees_deferral_time=self._sees_deferral_time, is_logged=watch.is_logged)
         _note_end(watch, queued)
         if queued.status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
-            statuses[job] = self._status.look(queued, now)
+            found = self._status.look(queued, now)
+            statuses[job] = watch.status = replace(found, queued=_small(ad))
+            watch.texts, watch.fresh_until = texts, _fresh_until(found, now)
 
     def _read(self, watch: _JobWatch, queued: QueuedJob, now: int) -> None:
         """Read when a job is meant to run, and when its schedd makes it run."""
@@ -379,6 +404,40 @@ class QueueWatch:
 def _is_lost(run: DueRun | None) -> bool:
     """Say whether a due time is lost since its job has left, so that those behind it need not be said."""
     return run is not None and run.cause is Cause.LEFT_QUEUE
+
+
+def _texts(ad: ClassAd) -> tuple[Hashable, ...]:
+    """Return what a look goes by, None for what the ad has not: texts, or what was read of them."""
+    codes = ad.codes
+    return tuple([codes.get(name) for name in _LOOKED_AT])
+
+
+def _small(ad: ClassAd) -> QueuedJob:
+    """Return a job with nothing but what rows and metrics say of it: what is kept must not grow with the ads."""
+    codes = ad.codes
+    return QueuedJob(ClassAd.of({low: codes[low] for low in _SAID if low in codes}, _SAID))
+
+
+def _fresh_until(status: ScheduledJob, now: int) -> int:
+    """Return until when a status is the same where the ad is: its moments change it, and an expression at any time."""
+    schedule = status.schedule
+    if schedule is None or not all(isinstance(each, int) for each in (schedule.window, schedule.prep_time)):
+        return 0
+    if schedule.recurrence is None and not isinstance(schedule.time, int):
+        return 0
+    runs = [run for run in (status.next, _run_of(status)) if run is not None]
+    moments = [moment for run in runs for moment in _moments(run) if moment > now]
+    return min(moments, default=LATEST)
+
+
+def _run_of(status: ScheduledJob) -> Deferral | None:
+    time = status.deferral_time
+    return None if time is None or not 0 < time <= LATEST else _deferral(status.schedule, time, time)
+
+
+def _moments(run: Deferral) -> tuple[int, ...]:
+    """Return when something about a run changes, and when one that has not begun is in trouble."""
+    return run.match_opens, run.time, run.last_match + 1, run.last_start + 1, run.last_start + NEWS + 1
 
 
 def _terms(queued: QueuedJob) -> tuple[Hashable, ...]:

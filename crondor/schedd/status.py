@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 from enum import Enum
+from itertools import islice
 from typing import Final
 
 from crondor.classad import Context
@@ -25,8 +26,9 @@ TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
 _NUMBER: Final = object()
 _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
 SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
-_NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
+NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
 _LONGEST: Final = 300  # characters of a HoldReason
+_MOST_SETTABLE: Final = 1000  # runs whose gate may be open at once
 _HOLD_HELP: Final = {
     INVALID_CRON_SETTINGS: "mend the Cron attributes (condor_qedit), then release the job",
     MISSED_DEFERRED_EXECUTION_TIME: "nothing releases it by itself: condor_release, or periodic_release at submission",
@@ -109,8 +111,8 @@ class StatusReader:
                 trouble += error.diagnostics
             else:
                 trouble += _missed(schedule, state, time, found)
-        if state is ScheduledState.RUNNING and time is not None:
-            trouble += _unstarted(queued, time, now)
+        if state is ScheduledState.RUNNING:
+            trouble += _unstarted(queued, schedule, time, now)
         if found is None and state is ScheduledState.WAITING and time is not None:
             found = _waiting(queued, time)  # whatever has been edited since: its starter has the ad it began with
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
@@ -182,21 +184,41 @@ def _missed(
         yield Diagnostic("missed-idle", message, help=hint)
 
 
-def _unstarted(queued: QueuedJob, time: int, now: int) -> Iterator[Diagnostic]:
+def _unstarted(queued: QueuedJob, schedule: JobSchedule | None, time: int | None, now: int) -> Iterator[Diagnostic]:
     """Yield what is wrong with a job on its machine that has not begun though it may begin no more.
 
     The schedd writes JobCurrentStartDate when it has a machine, and the shadow at once when the program begins
     JobCurrentStartExecutingDate (HTCondor 25.14); one of an earlier run counts for none. For a job that runs without a
-    shadow nobody writes it.
+    shadow nobody writes it. A log shows DeferralTime late: of a crontab job that has none, or one that was over before
+    the match, the last that the schedd may have set counts.
     """
     there, began = (queued.integer(name) for name in ("JobCurrentStartDate", "JobCurrentStartExecutingDate"))
-    run = _waiting(queued, time)
-    if there is None or run is None or queued.integer("JobUniverse") in SHADOWLESS:
+    if there is None or queued.integer("JobUniverse") in SHADOWLESS or (began is not None and began >= there):
         return
-    if (began is None or began < there) and now > max(run.last_start, there) + _NEWS:
+    run = None if time is None else _waiting(queued, time)
+    if queued.is_crontab and (run is None or run.last_start < there):
+        run = _last_settable(schedule, there)
+    if run is not None and now > max(run.last_start, there) + NEWS:
         message = "it is on its machine and has not begun, though its last start is past: its starter is gone, or hangs"
         hint = "condor_vacate_job -fast lets the schedd try anew; StarterLog on that machine may say why"
         yield Diagnostic("missed-running", message, help=hint)
+
+
+def _last_settable(schedule: JobSchedule | None, there: int) -> Deferral | None:
+    """Return the last run that a job may wait for which came to its machine at ``there`` (epoch seconds)."""
+    if schedule is None or schedule.recurrence is None:
+        return None
+    found: Deferral | None = None
+    try:
+        window = schedule.deferral(there, there).window
+        for time in islice(schedule.recurrence.upcoming(there - window - 1), _MOST_SETTABLE):
+            run = schedule.deferral(int(time), there)
+            if run.match_opens > there:
+                return found
+            found = run
+    except CrondorError:
+        return None
+    return None
 
 
 def _held(queued: QueuedJob) -> Diagnostic:

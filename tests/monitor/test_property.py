@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +15,7 @@ from crondor.event_log import EventType, JobEvent
 from crondor.monitor import DueRun, QueueWatch, Totals, Verdict
 from crondor.monitor.judging import SETTLE
 from crondor.recurrence import Recurrence
+from crondor.schedd.status import ScheduledJob
 from crondor.spec import CronSpec
 from tests.monitor.made import SIX, MadeJob
 
@@ -76,3 +80,31 @@ def test_each_due_time_has_one_last_verdict(
         assert last.verdict not in {Verdict.AHEAD, Verdict.DUE} or last.run.last_start + SETTLE >= now
         assert [run.verdict for run in runs].count(Verdict.MISSED) <= 1
     assert totals.missed.total() + totals.lost.total() + totals.unknown <= len(due)
+
+
+@given(minute=st.sampled_from(MINUTES), window=st.sampled_from([0, 30, 900]), steps=steps)
+def test_an_ad_that_has_not_changed_need_not_be_read(
+    minute: str, window: int, steps: list[tuple[int, dict[str, Any]]]
+) -> None:
+    """The news and how the job stands are the same as where each look reads it anew."""
+
+    def seen(*, reads_all: bool) -> list[tuple[list[DueRun], list[object]]]:
+        with patch("crondor.monitor.queue_watch._fresh_until", return_value=0) if reads_all else nullcontext():
+            watch = QueueWatch(since=SIX)
+            job = MadeJob(watch, CronMinute=minute, DeferralWindow=window)
+            now, found = SIX, []
+            for wait, attributes in steps:
+                job.set(**attributes, EnteredCurrentStatus=now)
+                for part in (0, 1, wait // 3, wait // 2):
+                    look = watch.look([job.ad], now + part)
+                    (each,) = look.jobs
+                    found.append((look.runs, [replace(each.status, queued=job_of(each.status)), *each[1:]]))
+                now += wait
+            return found
+
+    assert seen(reads_all=False) == seen(reads_all=True)
+
+
+def job_of(status: ScheduledJob) -> Any:  # noqa: ANN401 - stands in for an ad, which is equal to itself only
+    """Return what is said of a job beside its status."""
+    return status.id, status.queued.string("Owner"), status.queued.string("Cmd")
