@@ -42,7 +42,7 @@ check: $(VENV)/.installed-dev
 	@$(MAKE) --no-print-directory test
 
 docs: $(VENV)/.installed
-	$(BIN)/python -m crondor_cli.reference docs/cli
+	$(BIN)/python -m crondor_cli.reference docs/cli --share cli/share
 
 site: $(VENV)/.installed-site website/node_modules
 	$(BIN)/python -m website build/site

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from crondor_cli.reference.shared_files import shared_files
+
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 
@@ -41,7 +43,50 @@ def _metadata(wheel: dict[str, str]) -> Message:
 def test_wheel_holds_two_packages_and_nothing_else(wheel: dict[str, str]) -> None:
     """No folder of the repository (cli, tests, benchmarks, examples, docs) becomes a name in a user's environment."""
     version = _metadata(wheel)["Version"]
-    assert {path.split("/")[0] for path in wheel} == {"crondor", "crondor_cli", f"crondor-{version}.dist-info"}
+    data, info = f"crondor-{version}.data", f"crondor-{version}.dist-info"
+    assert {path.split("/")[0] for path in wheel} == {"crondor", "crondor_cli", data, info}
+    assert {path.split("/")[2] for path in wheel if path.startswith(f"{data}/")} == {"share"}
+
+
+def test_wheel_holds_manual_pages_and_completions(wheel: dict[str, str]) -> None:
+    """Each command has a page, each shell its file, and they are those of the commands of today."""
+    folder = f"crondor-{_metadata(wheel)['Version']}.data/data/share/"
+    assert {
+        path.removeprefix(folder): text for path, text in wheel.items() if path.startswith(folder)
+    } == shared_files()
+
+
+def test_a_build_has_the_same_bytes_again(tmp_path: Path) -> None:
+    """Wheel and sdist: who builds from a tag can compare with what was released."""
+    for folder in ("one", "two"):
+        build = [sys.executable, "-m", "hatchling", "build", "--directory", str(tmp_path / folder)]
+        subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()} for folder in ("one", "two")
+    )
+    assert len(first) == 2
+    assert first == second
+
+
+def test_the_library_works_where_unix_is_not() -> None:
+    """The engine, check, ClassAds and submit files need no fcntl, pwd, grp, resource or termios (Windows)."""
+    script = """
+import sys
+for name in ("fcntl", "pwd", "grp", "resource", "termios", "tty", "pty"):
+    sys.modules[name] = None
+import crondor
+from crondor.classad import Expression
+text = "executable = /bin/date\\ncron_hour = 25\\nqueue\\n"
+settings = crondor.CheckSettings(now=1795195625, zone="UTC")
+print(*(finding.diagnostic.code for finding in crondor.check_submit(text, settings).findings))
+file = crondor.read_submit(crondor.Source(text.replace("25", "3"), "job.sub"))
+print(*(made.ad.text("CronHour") for made in crondor.job_ads(file)))
+print(Expression.parse(crondor.Source("strcat(1, 2)")).evaluate())
+print(crondor.Recurrence(crondor.CronSpec.from_line("0 6 * * *"), "UTC").next(1795195625))
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == ["CRN101", "CRN401", '"3"', "12", "1795240800"]
 
 
 def test_wheel_holds_every_module(wheel: dict[str, str]) -> None:

@@ -1,7 +1,7 @@
 """What an access point's schedd makes of a job that is submitted, as its configuration says.
 
 ``read_access_point(configuration)`` reads the knobs; ``access_point.admit(ad)`` transforms a job's ad and asks
-SUBMIT_REQUIREMENTs, in the schedd's order. ``sent_jobs(made, submitter, count)`` yields the ads that condor_submit sends.
+SUBMIT_REQUIREMENTs, in the schedd's order. ``sent_jobs(made, submitter, count)`` yields what condor_submit sends.
 """
 
 from crondor.access_point.access_point import AccessPoint, read_access_point

@@ -43,8 +43,11 @@ from crondor.schedd.reading import scheduled_among
 from crondor.schedd.selection import Selection, Which, read_constraint
 from crondor.source import Source
 
+ABOUT: Final = ("Name", "Machine", "MyAddress", "CondorVersion")
+PING: Final = ("AuthorizationSucceeded", "AuthMethods", "MyRemoteUserName", "ErrorString")
+
 _RELEASE_CODE: Final = 0
-_READS: Final = frozenset(("query", "history"))
+_READS: Final = frozenset(("query", "history", "about", "ping", "knobs"))
 
 
 class LiveSchedd(AbstractContextManager["LiveSchedd"]):
@@ -98,9 +101,11 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
 
     # Reading
 
-    def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
-        """Return the ads of jobs. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
-        answer = self._ask("query", constraint=_text(which), projection=_names(projection))
+    def jobs(
+        self, which: Which = None, projection: Iterable[str] | None = None, *, limit: int | None = None
+    ) -> list[ClassAd]:
+        """Return the ads of jobs, ``limit`` at most. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
+        answer = self._ask("query", constraint=_text(which), projection=_names(projection), limit=limit)
         return sorted(self._read(answer), key=lambda ad: job_id(ad) or JobId(0, 0))
 
     def scheduled(self, which: Which = None) -> Scheduled:
@@ -134,6 +139,26 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         else:
             self._mirror.tell(self._mirror.replace(fresh))
         return self._changes.take()
+
+    # What there is to say of the connection
+
+    def about(self) -> dict[str, str]:
+        """Return the bindings' version (``bindings``) and what is known of the schedd: ABOUT, where it is there.
+
+        Raises Unreachable and ScheddError.
+        """
+        return _texts(self._ask("about", attributes=ABOUT))
+
+    def ping(self, level: str) -> dict[str, str]:
+        """Return what the schedd answers to whoever asks for a level of access (READ, WRITE): PING, as condor_ping.
+
+        Nothing is read or written. Raises Unreachable, ScheddError, and Forbidden with the security layer's reason.
+        """
+        return _texts(self._ask("ping", level=level, attributes=PING))
+
+    def knobs(self, names: Sequence[str]) -> dict[str, str]:
+        """Return values of the schedd's configuration, those that are set there. Raises as ping does."""
+        return _texts(self._ask("knobs", names=list(names)))
 
     # Writing
 
@@ -278,6 +303,10 @@ def _text(which: Which) -> str:
     chosen = Selection.of(which)
     text = chosen.print(UnparseForm.OLD)
     return old_text(Expression(chosen.text), "the constraint") if "\\" in text else text
+
+
+def _texts(answer: Answer) -> dict[str, str]:
+    return {name: value for name, value in answer.done.items() if isinstance(value, str)}
 
 
 def _names(projection: Iterable[str] | None) -> list[str]:

@@ -27,6 +27,7 @@ class Worker:
         self._bindings = bindings
         self._send = send
         self._schedd: Any = None
+        self._location: Any = None
 
     def outcome(self, request: dict[str, Any]) -> dict[str, Any]:
         """Do what a request asks for, and return what to send in the end."""
@@ -40,7 +41,8 @@ class Worker:
         if request["do"] == "schedds":
             return self._schedds(request.get("pool"))
         if self._schedd is None:
-            self._schedd = self._connect(request.get("name"), request.get("pool"))
+            self._location = self._located(request.get("name"), request.get("pool"))
+            self._schedd = self._connected(self._location)
         method: Callable[[dict[str, Any]], dict[str, Any]] = getattr(self, f"do_{request['do']}")
         return method(request)
 
@@ -50,20 +52,45 @@ class Worker:
         found = collector.query(self._bindings.AdTypes.Schedd, "true", ["Name"])
         return {"names": [str(ad["Name"]) for ad in found if "Name" in ad]}
 
-    def _connect(self, name: str | None, pool: str | None) -> Any:  # noqa: ANN401
+    def _located(self, name: str | None, pool: str | None) -> Any:  # noqa: ANN401
+        """Return the ad that says where the schedd is, None for the one of this host."""
         if name is None and pool is None:
-            return self._bindings.Schedd()
+            return None
         collector = self._bindings.Collector(pool) if pool else self._bindings.Collector()
         kind = self._bindings.DaemonType.Schedd
         where = collector.locate(kind, name) if name else collector.locate(kind)
         if where is None:  # never another one: what is removed or edited there would be somebody else's
             called = f"of the name {name!r} " if name else ""
             raise LookupError(f"cannot locate a schedd {called}in the pool {pool or 'of this host'}")
-        return self._bindings.Schedd(where)
+        return where
+
+    def _connected(self, where: Any) -> Any:  # noqa: ANN401
+        return self._bindings.Schedd() if where is None else self._bindings.Schedd(where)
+
+    def _where(self) -> Any:  # noqa: ANN401
+        """Return the ad that says where the schedd is, for what the bindings ask of any daemon."""
+        if self._location is None:
+            self._location = self._bindings.Collector().locate(self._bindings.DaemonType.Schedd)
+        return self._location
+
+    def do_about(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Say which bindings these are, and which schedd it is; nobody is asked for that but a collector."""
+        where = self._where()
+        return {"bindings": str(self._bindings.version()), **_texts(where, request["attributes"])}
+
+    def do_ping(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the schedd for a level of access and nothing else (condor_ping)."""
+        return _texts(self._bindings.ping(self._where(), request["level"]), request["attributes"])
+
+    def do_knobs(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the schedd for values of its configuration."""
+        found = self._bindings.RemoteParam(self._where())
+        return {name: str(found[name]) for name in request["names"] if name in found}
 
     def do_query(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Send the jobs of a constraint."""
-        return self._send_ads(self._schedd.query(request["constraint"], request["projection"]))
+        """Send the jobs of a constraint, all of them or as many as are wanted."""
+        limit = {} if request.get("limit") is None else {"limit": request["limit"]}
+        return self._send_ads(self._schedd.query(request["constraint"], request["projection"], **limit))
 
     def do_history(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send the jobs that have left."""
@@ -110,6 +137,10 @@ class Worker:
         if portion:
             self._send({"ads": portion})
         return {}
+
+
+def _texts(ad: Any, names: list[str]) -> dict[str, str]:  # noqa: ANN401
+    return {name: str(ad[name]) for name in names if name in ad}
 
 
 def main() -> None:

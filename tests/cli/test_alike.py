@@ -179,6 +179,7 @@ OTHERWISE = {
     "--seed": "transform draws as HTCondor's tool does, without being asked",
     "--site": "HTCondor's name for a route; simulate says what a site does",
     "--slots": "of a pool, or of a machine",
+    "--system": "of import a crontab with users, of service as systemctl has it",
     "--target": "the ad that an expression is matched with, or the release that submit files are for",
     "--to": "a format of the world outside, or a form of ads",
     "--trace": "simulate has several kinds",

@@ -16,7 +16,9 @@ from crondor_cli.main import cli
 from crondor_cli.reference import markdown
 from crondor_cli.reference.commands import CommandFacts, OptionFacts, commands
 from crondor_cli.reference.json_keys import JsonKey, Kind, documents, shared_objects
+from crondor_cli.reference.man import man_pages
 from crondor_cli.reference.pages import BrokenPage, made_parts, updated
+from crondor_cli.reference.shared_files import shared_files_behind
 from crondor_cli.reference.shared_options import OWN, PAGES
 from crondor_cli.schema.catalogue import names, schema, shared
 from tests.cli.test_alike import COMMANDS
@@ -236,3 +238,25 @@ def test_shared_objects_are_told_once() -> None:
     assert set(found) == set(shared())
     assert all(said for said, _ in found.values())
     assert [name for name, (_, each) in found.items() if not each.keys] == ["ad"]
+
+
+def test_manual_pages_and_completions_are_up_to_date() -> None:
+    """Whoever changes an option runs `make docs`."""
+    assert shared_files_behind(CLI.parents[1] / "cli" / "share") == {}
+
+
+def test_a_manual_page_has_no_line_that_is_taken_for_a_request() -> None:
+    """Only the requests that we write begin a line with a full stop or an apostrophe."""
+    ours = {".TH", ".SH", ".B", ".BR", ".PP", ".TP", ".nf", ".fi", ".RS", ".RE", '.\\"'}
+    for name, text in man_pages(list(commands(cli))).items():
+        requests = {line.split()[0] for line in text.splitlines() if line.startswith((".", "'"))}
+        assert requests <= ours, name
+        assert max(map(ord, text)) < 128, name
+
+
+def test_text_of_a_manual_page_is_shown_as_it_is() -> None:
+    """Signs of roff are letters."""
+    note = "It reads:\n.dotted -x \\n\n'quoted"
+    facts = CommandFacts(("crondor", "x"), "A thing.", "One.", "crondor x [OPTIONS]", (note,), "", "", "", (), False)
+    page = man_pages([facts])["crondor-x.1"]
+    assert ".nf\n.RS 4\n\\&.dotted \\-x \\en\n\\&'quoted\n.RE\n.fi\n" in page

@@ -18,6 +18,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.lock import at_once
 from crondor.rights.trust import Untrusted
+from crondor.schedd.ads import mirror_of
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd
 from crondor.schedd.protocol import Schedd, Scheduled
 from crondor.schedd.queue_log import QueueLogSchedd
@@ -110,6 +111,11 @@ def source_options(function: Callable[..., None]) -> Callable[..., None]:
 def schedd_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add the ways to name a queue that can be written, which come as one argument ``asked``."""
     return queue_option(_live_options(_asking(function)))
+
+
+def live_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ways to name a live schedd, which come as one argument ``asked``."""
+    return _live_options(_asking(function))
 
 
 def _asking(function: Callable[..., None]) -> Callable[..., None]:
@@ -248,6 +254,14 @@ def live_of(asked: QueueOptions, *, as_owner: bool = False) -> LiveSchedd:
     from crondor.schedd.live import LiveSchedd  # noqa: PLC0415 - 6 ms, and the fewest commands ask a live schedd
 
     return LiveSchedd(asked.name, asked.pool, as_owner=as_owner)
+
+
+def missing_of(schedd: Schedd, chosen: Selection) -> list[str]:
+    """Return the numbers and clusters named that a schedd does not have. Raises ScheddError."""
+    if not chosen.jobs and not chosen.clusters:
+        return []
+    named = Selection(jobs=chosen.jobs, clusters=chosen.clusters)
+    return chosen.missing(mirror_of(schedd.jobs(named, ["ClusterId"])))
 
 
 def embedded_of(

@@ -6,9 +6,11 @@ import contextlib
 import os
 import select
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 
+from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.status_line import clean_line
 
 Handler = Callable[[int, FrameType | None], object]
@@ -24,6 +26,16 @@ class Waker:
     def wait(self, seconds: float) -> None:
         """Wait until a signal comes, for some time at most, and forget it."""
         select.select([self.descriptor], [], [], seconds)
+        self.forget()
+
+    def wait_alive(self, seconds: float, manager: ServiceManager) -> None:
+        """Wait as ``wait`` does, and tell a service manager meanwhile, as often as it wants, that this is alive."""
+        end = time.monotonic() + seconds
+        while True:
+            manager.alive()
+            left = end - time.monotonic()
+            if left <= 0 or select.select([self.descriptor], [], [], min(left, manager.period or left))[0]:
+                break
         self.forget()
 
     def forget(self) -> None:

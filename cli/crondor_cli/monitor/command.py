@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from types import FrameType
 
 import click
@@ -14,10 +16,11 @@ from crondor.monitor import Look, Verdict
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
+from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, output_option, reading_options
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import QueueOptions, job_arguments, selection_of, source_options
-from crondor_cli.common.show import show, show_error
+from crondor_cli.common.show import show
 from crondor_cli.common.signals import waking
 from crondor_cli.monitor.alerts import write_alerts
 from crondor_cli.monitor.metrics import Address, Metrics, read_address
@@ -198,8 +201,7 @@ def _once(
     for queue in all_queues:
         look = queue.look(clock)
         show(dict.fromkeys(queue.findings))
-        if queue.fault is not None:
-            show_error(queue.fault)
+        _show_fault(queue)
         is_bad |= queue.fault is not None or has_error(queue.findings)
         if look is not None:
             rows += all_rows(queue.name, look, every=every)
@@ -236,10 +238,15 @@ def _follow(
         ended.append(number)
 
     told: set[Diagnostic] = set()
+    manager = ServiceManager(os.environ)
     with waking({"SIGTERM": end}) as waker:
+        manager.ready()
         while not ended:
             clock = ticks.clock
-            looks = {queue: _look(queue, clock, told, format_, named=len(queues) > 1) for queue in queues}
+            looks: dict[WatchedQueue, Look | None] = {}
+            for queue in queues:
+                looks[queue] = _look(queue, clock, told, format_, named=len(queues) > 1)
+                manager.alive()
             for queue, look in looks.items():
                 if look is not None:
                     is_first = queue.looks == 1
@@ -249,7 +256,15 @@ def _follow(
             if metrics is not None:
                 metrics.update(looks, clock.now)
                 _show_new(metrics.findings, told)
-            waker.wait(poll)
+            waker.wait_alive(poll, manager)
+        manager.stopping()
+
+
+def _show_fault(queue: WatchedQueue) -> None:
+    """Show why a queue cannot be read, with its name."""
+    if queue.fault is not None:
+        about = f"{queue.name}: " if queue.name else ""
+        show(replace(each, message=f"{about}{each.message}") for each in queue.fault.diagnostics)
 
 
 def _show_new(findings: Iterable[Diagnostic], told: set[Diagnostic]) -> None:
@@ -263,8 +278,8 @@ def _look(queue: WatchedQueue, clock: Clock, told: set[Diagnostic], format_: str
     was_fine = queue.fault is None
     look = queue.look(clock)
     _show_new(queue.findings, told)
-    if queue.fault is not None and was_fine:
-        show_error(queue.fault)
+    if was_fine:
+        _show_fault(queue)
     if look is None:
         return None
     statuses = {standing.status.id: standing.status for standing in look.jobs}

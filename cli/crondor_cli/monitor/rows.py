@@ -84,7 +84,8 @@ def print_table(rows: list[Row], clock: Clock, *, named: bool, every: bool) -> N
     print_rows([*(["schedd"] if named else []), "job", "owner", "verdict", "due", "started", "next start"], lines)
     counts = Counter(row.verdict for row in rows)
     said = ", ".join(f"{counts[verdict]:,} {verdict.value}" for verdict in Verdict if counts[verdict])
-    say(f"{plural(len(rows), 'due time' if every else 'job')}: {said}")
+    jobs = len({(row.queue, row.job) for row in rows})
+    say(f"{plural(len(rows), 'due time') if every else plural(jobs, 'job')}: {said}")
 
 
 def _is_told(row: Row) -> bool:

@@ -37,6 +37,7 @@ from crondor.schedd.protocol import Schedd
 from crondor_cli.common.columns import plural
 from crondor_cli.common.command import Command
 from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import (
@@ -231,16 +232,21 @@ class _Loop:
 
     def run(self, waker: Waker) -> None:
         """Poll at once, and then every JOB_ROUTER_POLLING_PERIOD, or when a signal wakes it."""
+        manager = ServiceManager(os.environ)
         loaded = time.monotonic()
+        manager.ready()
         while not self._is_over:
             refresh = self._router.table.settings.entries_refresh
             if self._is_stale or (0 < refresh <= time.monotonic() - loaded):
+                manager.reloading()
                 self._take_table()
+                manager.ready()
                 loaded = time.monotonic()
             began = time.monotonic()
             self.poll()
             self._write_report(time.monotonic() - began)
-            waker.wait(max(1, self._router.table.settings.polling_period))
+            waker.wait_alive(max(1, self._router.table.settings.polling_period), manager)
+        manager.stopping()
         self._router.close()
         self._report.unlink(missing_ok=True)
 

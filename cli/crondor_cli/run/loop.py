@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from types import FrameType
@@ -14,6 +15,7 @@ from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session, is_missed
+from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.signals import Waker, waking
 from crondor_cli.run.text import RunLines
 
@@ -45,11 +47,14 @@ class Loop:
             sys.stdout.flush() if sys.stdout is not None and not self._view.is_unheard else None
 
     def _live(self, waker: Waker) -> int:
-        session, view = self._session, self._view
+        session, view, manager = self._session, self._view, ServiceManager(os.environ)
         view.begin(session.begin())
-        while session.step(min(_LONGEST, view.pace), waker.descriptor, view.refresh):
+        manager.ready()
+        while session.step(min(_LONGEST, view.pace, manager.period or _LONGEST), waker.descriptor, view.refresh):
+            manager.alive()
             self._look()
             if (self._asked or view.is_unheard) and not session.is_closed:
+                manager.stopping()
                 session.close()
                 view.closing(session.programs.running)
             if self._asked > 1:

@@ -1,7 +1,8 @@
-"""`crondor schedd edit`: attributes of jobs of the embedded queue, under a condition."""
+"""`crondor schedd edit`: attributes of jobs of a queue, under a condition."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
@@ -9,14 +10,25 @@ import click
 
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.diagnostics import CrondorError, printable
+from crondor.schedd.ads import job_id
 from crondor.schedd.embedded import EmbeddedSchedd
-from crondor.schedd.selection import read_constraint
+from crondor.schedd.selection import Selection, read_constraint
 from crondor.source import Source
 from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import UsageProblem, clock_of, clock_options, format_option
 from crondor_cli.common.output import say
-from crondor_cli.common.queue import job_arguments, no_job, queue_option, selection_of, unknown_job
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.queue import (
+    QueueOptions,
+    job_arguments,
+    live_of,
+    missing_of,
+    no_job,
+    schedd_options,
+    selection_of,
+    unknown_job,
+)
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.schedd.running import changed
@@ -30,22 +42,23 @@ EPILOG = """\b
 Examples:
   crondor schedd edit 12.0 --set 'CronHour="3"' --set 'DeferralWindow=600'
   crondor schedd edit alice --set 'JobPrio=5' --if 'JobStatus == 1'
+  crondor schedd edit --live 12.0 --set 'JobPrio=5'
 
 A value is an expression, a string in double quotes. All attributes of all jobs change at once, or nothing; only jobs
 for which --if holds are meant.
 An edited Cron attribute counts at the next crondor schedd recalc; a schedd looks at it after a reconfig or restart.
 Where crondor run has the queue open, that one does it, job by job, and takes the new schedule at once.
+With --live the schedd is asked job by job and attribute by attribute, the first under the condition of --if; where that
+ends halfway, it is said what was set.
 
 Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edited), 2 wrong usage."""
 
 
-@click.command(
-    "edit", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Set attributes of jobs of the embedded queue."
-)
+@click.command("edit", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Set attributes of jobs of a queue.")
 @job_arguments
 @click.option("--set", "edits", metavar="NAME=EXPR", multiple=True, help="An attribute and its value; once at least.")
 @click.option("--if", "condition", metavar="EXPR", default="true", help="Only where this is true (default: true).")
-@queue_option
+@schedd_options
 @clock_options
 @format_option("text", "json")
 def command(
@@ -53,7 +66,7 @@ def command(
     constraint: str | None,
     edits: tuple[str, ...],
     condition: str,
-    queue: str | None,
+    asked: QueueOptions,
     now: str | None,
     tz: str | None,
     format_: str,
@@ -76,9 +89,12 @@ def command(
         named = {name: [str(job) for job in jobs] for name, jobs in said.items()}
         return {**named, "missing": chosen.missing(schedd.mirror)}
 
-    texts = {name: str(value) for name, value in values.items()}
-    request = {"what": "edit", "jobs": jobs, "constraint": constraint, "condition": condition, "values": texts}
-    answer = changed(queue, clock, direct, request)
+    if asked.kind == "live":
+        answer = _live(asked, chosen, condition, values)
+    else:
+        texts = {name: str(value) for name, value in values.items()}
+        request = {"what": "edit", "jobs": jobs, "constraint": constraint, "condition": condition, "values": texts}
+        answer = changed(asked.queue, clock, direct, request)
     done = answer["edited"]
     findings = [unknown_job(name) for name in answer["missing"]]
     if not findings and not done:
@@ -91,6 +107,19 @@ def command(
         say(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")
     if findings:
         raise click.exceptions.Exit(1)
+
+
+def _live(
+    asked: QueueOptions, chosen: Selection, condition: str, values: Mapping[str, Expression]
+) -> dict[str, list[str]]:
+    """Let a live schedd do it, job by job. Raises PartlyEdited where it ends between two attributes of one."""
+    said: dict[str, list[str]] = {"edited": [], "unchanged": []}
+    with live_of(asked) as schedd:
+        said["missing"] = missing_of(schedd, chosen)
+        found = [job for job in map(job_id, schedd.jobs(chosen, ["ClusterId"])) if job is not None]
+        for job in PROGRESS.counted(found, "editing", "jobs", len(found)):
+            said["edited" if schedd.edit_if(job, condition, values) else "unchanged"].append(str(job))
+    return said
 
 
 def _values(edits: tuple[str, ...]) -> dict[str, Expression]:

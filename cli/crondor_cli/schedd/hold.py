@@ -1,4 +1,4 @@
-"""`crondor schedd hold`: jobs of the embedded queue wait until they are released."""
+"""`crondor schedd hold`: jobs of a queue wait until they are released."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ command = acting(
         "removed or completed, and not to be held",
         lambda schedd, which, reason: schedd.hold(which, Hold(reason)),
     ),
-    "Put jobs of the embedded queue on hold.",
-    "Put jobs of the embedded queue on hold: they do not start until they are released.",
+    "Put jobs of a queue on hold.",
+    "Put jobs of a queue on hold: they do not start until they are released.",
 )

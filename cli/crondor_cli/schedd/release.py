@@ -1,4 +1,4 @@
-"""`crondor schedd release`: held jobs of the embedded queue are idle again."""
+"""`crondor schedd release`: held jobs of a queue are idle again."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ command = acting(
         "not held",
         lambda schedd, which, reason: schedd.release(which, reason),
     ),
-    "Release held jobs of the embedded queue.",
-    "Release held jobs of the embedded queue: they are idle again.",
+    "Release held jobs of a queue.",
+    "Release held jobs of a queue: they are idle again.",
 )

@@ -1,4 +1,4 @@
-"""`crondor schedd rm`: jobs leave the embedded queue."""
+"""`crondor schedd rm`: jobs leave a queue."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ command = acting(
         "not to be removed",
         lambda schedd, which, reason: schedd.remove(which, reason),
     ),
-    "Remove jobs from the embedded queue.",
-    "Remove jobs from the embedded queue; crondor schedd history shows them.",
+    "Remove jobs from a queue.",
+    "Remove jobs from a queue; crondor schedd history shows them.",
 )

@@ -1,4 +1,4 @@
-"""`crondor schedd submit`: the jobs of a submit file into the embedded queue."""
+"""`crondor schedd submit`: the jobs of a submit file into a queue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.queue import embedded_of, queue_option
+from crondor_cli.common.queue import QueueOptions, embedded_of, live_of, schedd_options
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.common.submit_files import submit_files
@@ -37,6 +37,7 @@ EPILOG = """\b
 Examples:
   crondor schedd submit nightly.sub
   crondor schedd submit --queue ./queue - < nightly.sub
+  crondor schedd submit --live nightly.sub
   crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' \\
       -a 'cron_hour = 3'
 
@@ -44,12 +45,13 @@ The file is read as condor_submit 25.14 reads it, and nothing in it is run. All 
 none of them; their DeferralTime is computed with them. Each job's folder (Iwd) is its initialdir; a relative one, and
 none, counts from the folder the command is started in, wherever FILE is.
 
+With --live each job gets a cluster of its own, as whoever submits; $(Cluster) cannot be said beforehand, and is
+refused. The schedd computes DeferralTime. condor_submit checks and spools more than this.
+
 Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose schedule is invalid), 2 wrong usage."""
 
 
-@click.command(
-    "submit", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="A submit file into the embedded queue."
-)
+@click.command("submit", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="A submit file into a queue.")
 @submit_files()
 @file_options
 @click.option(
@@ -60,27 +62,31 @@ Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose s
     multiple=True,
     help="A line before each queue statement, as with -append.",
 )
-@queue_option
+@schedd_options
 @clock_options
 @format_option("text", "json")
 def command(
     paths: tuple[str, ...],
     append: tuple[str, ...],
-    queue: str | None,
+    asked: QueueOptions,
     now: str | None,
     tz: str | None,
     format_: str,
     surroundings: Surroundings,
 ) -> None:
-    """Put the jobs of submit files into the embedded queue; - reads standard input."""
+    """Put the jobs of submit files into a queue; - reads standard input."""
     if not paths:
         raise click.UsageError("name a submit file: crondor schedd submit FILE", click.get_current_context(silent=True))
     clock = clock_of(now, tz)
-    with embedded_of(queue, clock, make=True) as schedd:
+    held: list[CronEdit] = []
+    if asked.kind == "live":
         files = [_read(path, append, clock, surroundings) for path in paths]
-        jobs = [schedd.submit(ads) for ads in _clusters(files, schedd.next_cluster)]
-        edits = schedd.recalculate()
-    held = [edit for edit in edits if edit.time is None]
+        jobs = _live(asked, files)
+    else:
+        with embedded_of(asked.queue, clock, make=True) as schedd:
+            files = [_read(path, append, clock, surroundings) for path in paths]
+            jobs = [schedd.submit(ads) for ads in _clusters(files, schedd.next_cluster)]
+            held = [edit for edit in schedd.recalculate() if edit.time is None]
     made = [_submitted(file, found, held) for file, found in zip(files, jobs, strict=True)]
     for each in made:
         show(each.findings)
@@ -90,6 +96,27 @@ def command(
         echo_json(made[0].data if len(made) == 1 else {"files": [{"file": each.name, **each.data} for each in made]})
     if any(each.is_held or not each.jobs for each in made):
         raise click.exceptions.Exit(1)
+
+
+def _live(asked: QueueOptions, files: list[SubmitFile]) -> list[list[JobId]]:
+    """Submit to a live schedd, which gives each job a cluster of its own. Raises CrondorError before any is there."""
+    made = [_without_cluster(file) for file in files]
+    with live_of(asked) as schedd:
+        return [schedd.submit(ads) for ads in made]
+
+
+def _without_cluster(file: SubmitFile) -> list[ClassAd]:
+    """Return a file's ads, which may not say the cluster's number: it is not known before. Raises CrondorError."""
+    ads, others = _ads(file, 1), _ads(file, 2)
+    for ad, other in zip(ads, others, strict=True):
+        named = [name for name in ad if name != "ClusterId" and ad[name] != other[name]]
+        if named:
+            message = f"{named[0]} has the cluster's number in it, which a live schedd gives after the ad is made"
+            hint = "leave $(Cluster) out, or use condor_submit"
+            raise CrondorError(Diagnostic("submit-cluster", message, span=file.source.span(0, 0), help=hint))
+        for name in ("Owner", "User"):  # the schedd says whose it is
+            del ad[name]
+    return ads
 
 
 class _Cluster(NamedTuple):
@@ -103,7 +130,11 @@ class _Cluster(NamedTuple):
     def __str__(self) -> str:
         """Say how many jobs came into the queue."""
         count = f"{len(self.jobs):,} job{'' if len(self.jobs) == 1 else 's'}"
-        return f"{count} submitted to cluster {self.jobs[0].cluster}" if self.jobs else "no job submitted"
+        clusters = sorted({job.cluster for job in self.jobs})
+        where = (
+            f"clusters {clusters[0]} to {clusters[-1]}" if len(clusters) > 1 else f"cluster {min(clusters, default=0)}"
+        )
+        return f"{count} submitted to {where}" if self.jobs else "no job submitted"
 
     @property
     def data(self) -> dict[str, object]:

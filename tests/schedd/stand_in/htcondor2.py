@@ -11,6 +11,7 @@ import ctypes
 import json
 import os
 from collections.abc import Mapping
+from datetime import timedelta, timezone, tzinfo
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from crondor.classad.ad import ClassAd
 from crondor.source import Source
 
 STATE = Path(os.environ["STAND_IN"])
+RELEASE = "$CondorVersion: 23.9.6 2026-07-12 PackageID: stand-in $"
 NOW = int(os.environ.get("STAND_IN_NOW", "0"))
 
 
@@ -93,7 +95,28 @@ class Collector:
         state = _read(f"locate {name} in {self._pool}")
         if name == "nobody":
             return None
-        return {"MyType": daemon.value, "Name": name, "Next": str(state["next"])}
+        found = {"MyType": daemon.value, "Name": name, "Next": str(state["next"])}
+        return found | {"Machine": "ap1.example.org", "MyAddress": "<127.0.0.1:9618>", "CondorVersion": RELEASE}
+
+
+def version() -> str:
+    """Return the bindings' version."""
+    return "$CondorVersion: 25.14.1 2026-09-24 BuildID: stand-in $"
+
+
+def ping(_location: object, level: str) -> dict[str, object]:
+    """Return what ``ping`` of the file says for a level: that it is allowed, without it."""
+    state = _read(f"ping {level}")
+    allowed = {"AuthorizationSucceeded": True, "AuthMethods": "FS", "MyRemoteUserName": "alice@example.org"}
+    return {**allowed, **state.get("ping", {}).get(level, {})}
+
+
+class RemoteParam(dict[str, str]):
+    """The schedd's configuration: ``knobs`` of the file."""
+
+    def __init__(self, _location: object) -> None:
+        """Read it."""
+        super().__init__(_read("knobs").get("knobs", {}))
 
 
 class Schedd:
@@ -105,10 +128,15 @@ class Schedd:
         if not STATE.exists():
             raise HTCondorException("Unable to locate local daemon.")
 
-    def query(self, constraint: str = "true", projection: list[str] | None = None) -> list[Ad]:
-        """Return ads with the attributes asked for; all for none."""
+    def query(
+        self, constraint: str = "true", projection: list[str] | None = None, _callback: object = None, limit: int = -1
+    ) -> list[Ad]:
+        """Return ads with the attributes asked for; all for none. ``ahead`` is the clock's, ``offset`` the zone's."""
         state = _read("query")
-        return [_projected(ad, projection) for ad in state["jobs"].values() if _holds(constraint, ad)]
+        zone = timezone(timedelta(minutes=state.get("offset", 0)))
+        ads = [{**ad, "ServerTime": str(NOW + state.get("ahead", 0))} for ad in state["jobs"].values()]
+        found = [_projected(ad, projection) for ad in ads if _holds(constraint, ad, zone)]
+        return found if limit < 0 else found[:limit]
 
     def history(self, constraint: str, projection: list[str], match: int = -1) -> list[Ad]:
         """Return the latest first."""
@@ -180,8 +208,8 @@ def _act(state: dict[str, Any], key: str, action: JobAction, text: str, code: st
     return "TotalSuccess"
 
 
-def _holds(constraint: str, ad: Mapping[str, str]) -> bool:
-    return Expression(_new_text(constraint)).holds(ClassAd.of_texts(ad), None, Context(now=NOW))
+def _holds(constraint: str, ad: Mapping[str, str], zone: tzinfo = timezone.utc) -> bool:
+    return Expression(_new_text(constraint)).holds(ClassAd.of_texts(ad), None, Context(now=NOW, zone=zone))
 
 
 def _new_text(text: str) -> str:

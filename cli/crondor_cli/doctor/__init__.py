@@ -1,0 +1,1 @@
+"""`crondor doctor`: what is installed here, and whether a live schedd can be worked with."""

@@ -1,0 +1,1 @@
+"""`crondor service`: units of systemd for the commands that run for months."""

@@ -1,0 +1,102 @@
+"""The text of a unit: systemd.unit(5), systemd.service(5) and systemd.exec(5), as of systemd 252."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_@+=:,./-]+")
+# What none of our services does: as root a router acts as the jobs' owners and needs its capabilities for that.
+_HARDENING: Final = (
+    "NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=read-only", "PrivateDevices=yes", "ProtectClock=yes",
+    "ProtectHostname=yes", "ProtectKernelLogs=yes", "ProtectKernelModules=yes", "ProtectKernelTunables=yes",
+    "ProtectControlGroups=yes", "RestrictNamespaces=yes", "RestrictRealtime=yes", "RestrictSUIDSGID=yes",
+    "LockPersonality=yes", "SystemCallArchitectures=native", "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
+)  # fmt: skip
+_NO_CAPABILITIES: Final = ("CapabilityBoundingSet=", "AmbientCapabilities=")
+
+
+class Kind(NamedTuple):
+    """A command that can be a service: what is typed, and how its unit is. ``watchdog`` is in seconds."""
+
+    words: tuple[str, ...]
+    description: str
+    watchdog: int
+    reloads: bool = False
+    runs_jobs: bool = False
+
+
+KINDS: Final = {
+    "router": Kind(("route", "run"), "crondor's job router", watchdog=600, reloads=True),
+    "monitor": Kind(("monitor",), "crondor's monitor of scheduled jobs", watchdog=600),
+    "run": Kind(("run",), "crondor's runner of scheduled jobs", watchdog=300, runs_jobs=True),
+}
+
+
+class Unit(NamedTuple):
+    """What a unit is made of; ``account`` None: a user of its own, made by systemd while it runs (DynamicUser)."""
+
+    kind: Kind
+    program: Sequence[str]
+    arguments: Sequence[str]
+    folder: str
+    is_system: bool
+    account: str | None = None
+    token: str | None = None
+    writes: Sequence[str] = ()
+    is_live: bool = False
+
+    def text(self) -> str:
+        """Return the unit's text."""
+        return "\n".join(self._lines()) + "\n"
+
+    def _lines(self) -> Iterator[str]:
+        yield "# made by crondor service install; edits of your own belong into a drop-in: systemctl edit"
+        yield "[Unit]"
+        yield f"Description={self.kind.description}"
+        yield f"Documentation=man:crondor-{'-'.join(self.kind.words)}(1)"
+        if self.is_system:
+            yield "After=network-online.target condor.service"
+            yield "Wants=network-online.target"
+        yield from ("", "[Service]", "Type=notify", "NotifyAccess=main")
+        yield f"ExecStart={' '.join(map(quoted, (*self.program, *self.kind.words, *self.arguments)))}"
+        if self.kind.reloads:
+            yield "ExecReload=/bin/kill -HUP $MAINPID"
+        yield f"WorkingDirectory={_escaped(self.folder)}"
+        yield from ("Restart=on-failure", "RestartSec=10", f"WatchdogSec={self.kind.watchdog}")
+        yield "KillMode=mixed"
+        if self.is_system:
+            yield from self._as_whom()
+        if self.token is not None:
+            yield f"LoadCredential=crondor:{_escaped(self.token)}"
+            yield "Environment=_CONDOR_SEC_TOKEN_DIRECTORY=%d"
+        yield from self._bounds()
+        yield from ("", "[Install]", f"WantedBy={'multi-user' if self.is_system else 'default'}.target")
+
+    def _as_whom(self) -> Iterator[str]:
+        yield "DynamicUser=yes" if self.account is None else f"User={_escaped(self.account)}"
+        yield "StateDirectory=crondor"
+        yield "Environment=XDG_STATE_HOME=%S"
+
+    def _bounds(self) -> Iterator[str]:
+        """Yield what the service cannot do: nothing of that for jobs, which are whatever they are."""
+        if self.kind.runs_jobs or not self.is_system:
+            return
+        yield from _HARDENING
+        yield f"PrivateTmp={'no' if self.is_live else 'yes'}"  # the schedd knows by a folder in /tmp who asks (FS)
+        if self.account != "root":
+            yield from _NO_CAPABILITIES
+        yield from (f"ReadWritePaths={quoted(path)}" for path in self.writes)
+
+
+def quoted(word: str) -> str:
+    """Return a word as an ExecStart line takes it: no specifier, no variable, one argument."""
+    safe = _escaped(word).replace("$", "$$")
+    if _PLAIN.fullmatch(safe):
+        return safe
+    return '"' + safe.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%%")

@@ -1,0 +1,77 @@
+"""`crondor schedd submit|hold|release|rm|edit --live`: the same words, and a schedd behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crondor.classad.ad import ClassAd
+from tests.cli.running import Result, crondor
+from tests.schedd.conftest import StandIn
+
+NIGHTLY = "executable = /bin/true\ncron_hour = 3\narguments = $(Process)\nqueue 2\n"
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> StandIn:
+    """A stand-in's queue of two jobs, the second one held."""
+    made = StandIn(tmp_path / "stand_in.json")
+    made.add(ClassAd({"Owner": "alice", "JobStatus": 1, "CronHour": "3"}))
+    made.add(ClassAd({"Owner": "bob", "JobStatus": 5, "CronHour": "4"}))
+    return made
+
+
+def schedd(stand_in: StandIn, *words: str) -> Result:
+    """Run a command on the live schedd."""
+    return crondor("schedd", *words, env=stand_in.environment)
+
+
+def test_a_job_is_held_released_and_removed(stand_in: StandIn) -> None:
+    """And one that is not there is said."""
+    result = schedd(stand_in, "hold", "--live", "1.0", "9.0", "--reason", "not tonight")
+    assert (result.status, result.out) == (1, "1 job held\n")
+    assert "there is no job 9.0 in the queue" in result.err
+    assert stand_in.read()["jobs"]["1.0"]["HoldReason"] == '"not tonight (by user alice)"'
+    assert schedd(stand_in, "release", "--live", "bob").out == "1 job released\n"
+    result = schedd(stand_in, "release", "--live", "2")
+    assert "1 job not held" in result.err
+    data = schedd(stand_in, "rm", "--live", "1.0", "2.0", "--format", "json").data
+    assert (data["done"], data["denied"]) == (2, 0)
+    assert stand_in.read()["jobs"] == {}
+
+
+def test_jobs_are_edited_under_a_condition(stand_in: StandIn) -> None:
+    """One by one."""
+    words = ("edit", "--live", "1", "2", "--if", "JobStatus == 1", "--set", 'CronHour="5"', "--format", "json")
+    data = schedd(stand_in, *words).data
+    assert (data["edited"], data["unchanged"]) == (["1.0"], ["2.0"])
+    assert {key: ad["CronHour"] for key, ad in stand_in.read()["jobs"].items()} == {"1.0": '"5"', "2.0": '"4"'}
+
+
+def test_a_submit_file_is_submitted_a_cluster_a_job(stand_in: StandIn, tmp_path: Path) -> None:
+    """The schedd says whose they are."""
+    path = tmp_path / "nightly.sub"
+    path.write_text(NIGHTLY, "utf-8")
+    result = schedd(stand_in, "submit", "--live", str(path))
+    assert (result.status, result.out) == (0, "2 jobs submitted to clusters 3 to 4\n")
+    made = stand_in.read()["jobs"]
+    assert [(made[key]["Args"], made[key]["CronHour"]) for key in ("3.0", "4.0")] == [('"0"', '"3"'), ('"1"', '"3"')]
+    assert made["3.0"]["Owner"] == '"alice"'
+
+
+def test_a_cluster_that_is_not_known_is_refused(stand_in: StandIn, tmp_path: Path) -> None:
+    """Before any job is submitted."""
+    path = tmp_path / "nightly.sub"
+    path.write_text(NIGHTLY.replace("queue", "output = out.$(Cluster)\nqueue"), "utf-8")
+    result = schedd(stand_in, "submit", "--live", str(path))
+    assert result.status == 1
+    assert "Out has the cluster's number in it" in result.err
+    assert len(stand_in.read()["jobs"]) == 2
+
+
+def test_two_queues_are_one_too_many(stand_in: StandIn) -> None:
+    """As everywhere."""
+    result = schedd(stand_in, "hold", "--live", "--queue", "q", "1.0")
+    assert result.status == 2
+    assert "name different queues: choose one" in result.err

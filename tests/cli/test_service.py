@@ -1,0 +1,219 @@
+"""`crondor service install`, and what the commands that run for months tell a service manager."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crondor_cli.common.notify import ServiceManager
+from crondor_cli.service.units import KINDS, Unit, quoted
+from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
+
+ROUTES = "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\nJOB_ROUTER_POLLING_PERIOD = 3600\n"
+NIGHTLY = "executable = /bin/true\ncron_hour = 3\ncron_day_of_month = 1\ncron_month = 1\nqueue\n"
+
+
+class Heard:
+    """The socket of a service manager."""
+
+    def __init__(self, path: Path) -> None:
+        """Listen."""
+        self.path = path
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(path))
+        self._socket.settimeout(SLOWEST)
+
+    def until(self, word: str) -> list[str]:
+        """Return what is said until a line comes, and that."""
+        lines: list[str] = []
+        while word not in lines:
+            lines += self._socket.recv(4096).decode().splitlines()
+        return lines
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._socket.close()
+
+
+@pytest.fixture
+def heard(tmp_path: Path) -> Iterator[Heard]:
+    """A service manager that listens."""
+    made = Heard(tmp_path / "notify")
+    yield made
+    made.close()
+
+
+def started(heard: Heard, folder: Path, *words: str, period: int = 100_000) -> subprocess.Popen[bytes]:
+    """Start a command as a service manager does, with a watchdog of some microseconds."""
+    env = environment(NOTIFY_SOCKET=str(heard.path), WATCHDOG_USEC=str(period))
+    return subprocess.Popen([*PROGRAM, *words], cwd=folder, env=env, stdout=subprocess.DEVNULL)
+
+
+def test_a_router_says_that_it_is_ready_alive_reloading_and_stopping(heard: Heard, tmp_path: Path) -> None:
+    """Alive also while it waits for the next poll, an hour from now."""
+    (tmp_path / "r.conf").write_text(ROUTES, "utf-8")
+    (tmp_path / "job.sub").write_text(NIGHTLY, "utf-8")
+    subprocess.run(
+        [*PROGRAM, "schedd", "submit", "--queue", "q", "job.sub"], cwd=tmp_path, env=environment(), check=True
+    )
+    router = started(heard, tmp_path, "route", "run", "--config", "r.conf", "--queue", "q")
+    try:
+        assert heard.until("READY=1") == ["READY=1"]
+        heard.until("WATCHDOG=1")
+        router.send_signal(signal.SIGHUP)
+        assert heard.until("RELOADING=1")[-1].startswith("MONOTONIC_USEC=")
+        heard.until("READY=1")
+        router.send_signal(signal.SIGTERM)
+        heard.until("STOPPING=1")
+        assert router.wait(SLOWEST) == 0
+    finally:
+        router.kill()
+        router.wait()
+
+
+def test_a_runner_of_jobs_says_so_too(heard: Heard, tmp_path: Path) -> None:
+    """It waits for a run that is months away."""
+    (tmp_path / "job.sub").write_text(NIGHTLY, "utf-8")
+    runner = started(heard, tmp_path, "run", "job.sub")
+    try:
+        assert heard.until("READY=1") == ["READY=1"]
+        heard.until("WATCHDOG=1")
+        runner.send_signal(signal.SIGTERM)
+        heard.until("STOPPING=1")
+        runner.wait(SLOWEST)
+    finally:
+        runner.kill()
+        runner.wait()
+
+
+def test_a_monitor_says_so_too(heard: Heard, tmp_path: Path) -> None:
+    """It looks at a queue that is not there yet."""
+    monitor = started(heard, tmp_path, "monitor", "--queue", str(tmp_path / "q"))
+    try:
+        assert heard.until("READY=1") == ["READY=1"]
+        heard.until("WATCHDOG=1")
+        monitor.send_signal(signal.SIGTERM)
+        heard.until("STOPPING=1")
+        assert monitor.wait(SLOWEST) == 0
+    finally:
+        monitor.kill()
+        monitor.wait()
+
+
+@pytest.mark.parametrize(
+    ("environ", "period"),
+    [
+        ({}, None),
+        ({"WATCHDOG_USEC": "30000000"}, 15.0),
+        ({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}, None),
+        ({"WATCHDOG_USEC": "0"}, None),
+        ({"WATCHDOG_USEC": "soon"}, None),
+        ({"WATCHDOG_USEC": "9" * 400}, None),
+    ],
+)
+def test_how_often_a_watchdog_wants_to_hear(environ: dict[str, str], period: float | None) -> None:
+    """Half of its time, if it is for this process."""
+    assert ServiceManager(environ).period == period
+
+
+@pytest.mark.parametrize("address", ["", "vsock:2:1234", "relative", "/nowhere/notify", "@nobody-listens-there"])
+def test_a_manager_that_is_not_there_is_no_reason_to_end(address: str) -> None:
+    """Nothing is raised."""
+    manager = ServiceManager({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1000000"})
+    manager.ready()
+    manager.reloading()
+    manager.alive()
+    manager.stopping()
+
+
+def test_an_abstract_address_is_understood() -> None:
+    """As containers have them."""
+    name = f"\0crondor-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(name)
+        listening.settimeout(SLOWEST)
+        ServiceManager({"NOTIFY_SOCKET": "@" + name[1:]}).ready("polls")
+        assert listening.recv(100) == b"READY=1\nSTATUS=polls"
+
+
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [("a.sub", "a.sub"), ("a b", '"a b"'), ("50%", '"50%%"'), ("$HOME", '"$$HOME"'), ('"', '"\\""'), ("\\", '"\\\\"')],
+)
+def test_a_word_stays_one_argument(word: str, line: str) -> None:
+    """Nothing in it is expanded."""
+    assert quoted(word) == line
+
+
+def test_a_unit_is_written_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what to type next; not a second time without --force."""
+    monkeypatch.chdir(tmp_path)
+    env = {"XDG_CONFIG_HOME": str(tmp_path)}
+    result = crondor("service", "install", "run", "--user", "--", "a b.sub", env=env)
+    assert result.status == 0
+    assert "systemctl --user daemon-reload && systemctl --user enable --now crondor-run" in result.out
+    text = (tmp_path / "systemd" / "user" / "crondor-run.service").read_text("utf-8")
+    assert ' run "a b.sub"\n' in text
+    assert f"WorkingDirectory={tmp_path}\n" in text
+    assert "WantedBy=default.target\n" in text
+    assert "ProtectSystem" not in text
+    again = crondor("service", "install", "run", "--user", "--", "b.sub", env=env)
+    assert again.status == 2
+    assert "--force overwrites" in again.err
+    assert crondor("service", "install", "run", "--user", "--force", "--", "b.sub", env=env).status == 0
+
+
+def test_a_system_unit_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may write to the folders that its own options name; root keeps what it needs to act as the owners."""
+    monkeypatch.chdir(tmp_path)
+    words = ("service", "install", "router", "--show")
+    out = crondor(*words, "--write", "more", "--", "--queue", "q", "--user-logs", "logs").out
+    assert f"ReadWritePaths={tmp_path}/more\nReadWritePaths={tmp_path}/q\nReadWritePaths={tmp_path}/logs\n" in out
+    assert "DynamicUser=yes\n" in out
+    assert "PrivateTmp=yes\n" in out
+    assert "CapabilityBoundingSet=\n" in out
+    out = crondor(*words, "--run-as", "root", "--token", "token", "--", "--live").out
+    assert "User=root\n" in out
+    assert "PrivateTmp=no\n" in out
+    assert "CapabilityBoundingSet" not in out
+    assert f"LoadCredential=crondor:{tmp_path}/token\nEnvironment=_CONDOR_SEC_TOKEN_DIRECTORY=%d\n" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("router", "--system", "--", "--liv"), "Did you mean '--live'?"),
+        (("router", "--system", "--", "--once"), "--once ends the command"),
+        (("router", "--", "--live"), "for whom: --system or --user"),
+        (("router", "--system", "--user"), "choose one of --system and --user"),
+        (("run", "--user", "--run-as", "root", "--", "a.sub"), "go with --system"),
+        (("runner", "--user"), "runner"),
+    ],
+)
+def test_wrong_usage_is_said_before_anything_is_written(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    """By the command that is to run."""
+    result = crondor("service", "install", *words, env={"XDG_CONFIG_HOME": str(tmp_path)})
+    assert (result.status, list(tmp_path.iterdir())) == (2, [])
+    assert said in result.err
+
+
+if shutil.which("systemd-analyze"):
+
+    @pytest.mark.parametrize("kind", list(KINDS))
+    @pytest.mark.parametrize("is_system", [True, False])
+    def test_systemd_takes_the_unit(kind: str, is_system: bool, tmp_path: Path) -> None:
+        """No line of it is unknown, no value refused."""
+        unit = Unit(KINDS[kind], ["/bin/true"], ["a b", "%q", "$x"], "/", is_system, writes=["/var/a b"])
+        path = tmp_path / "crondor-test.service"
+        path.write_text(unit.text(), "utf-8")
+        scope = "--system" if is_system else "--user"
+        command = ["systemd-analyze", "verify", "--man=no", scope, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert [line for line in done.stderr.splitlines() if "crondor-test" in line] == []
