@@ -92,7 +92,8 @@ def test_an_ad_that_has_not_changed_need_not_be_read(
         with patch("crondor.monitor.queue_watch._fresh_until", return_value=0) if reads_all else nullcontext():
             watch = QueueWatch(since=SIX)
             job = MadeJob(watch, CronMinute=minute, DeferralWindow=window)
-            now, found = SIX, []
+            now = SIX
+            found: list[tuple[list[DueRun], list[object]]] = []
             for wait, attributes in steps:
                 job.set(**attributes, EnteredCurrentStatus=now)
                 for part in (0, 1, wait // 3, wait // 2):
