@@ -6,8 +6,8 @@ scheduled jobs. A job that was removed is kept until its next due time is judged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
@@ -15,41 +15,27 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError
 from crondor.event_log import JobEvent
-from crondor.job.attributes import count, ending
-from crondor.job.queued import TERMS, QueuedJob
+from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
 from crondor.monitor.due_times import due_between, is_due, last_due, next_due
-from crondor.monitor.job_history import CLOCKS, JobCondition, JobHistory, Start, Turn
+from crondor.monitor.job_history import JobCondition, Turn
+from crondor.monitor.job_watch import JobWatch, is_lost, is_planned, note_end, run_at, terms_of
 from crondor.monitor.judging import JobFacts, Judgement, judge, misreading
 from crondor.monitor.logged import log_event
 from crondor.monitor.sightings import COMPLETED, sight
-from crondor.monitor.verdicts import Cause, DueRun, Verdict
-from crondor.recurrence import Policy, Recurrence
+from crondor.monitor.unchanged import fresh_until, small, texts_of
+from crondor.monitor.verdicts import DueRun, Verdict
+from crondor.recurrence import Policy
 from crondor.schedd.ads import job_id
 from crondor.schedd.guard import right_time
-from crondor.schedd.status import NEWS, SHADOWLESS, TIME, ScheduledJob, ScheduledState, StatusReader
+from crondor.schedd.status import SHADOWLESS, ScheduledJob, ScheduledState, StatusReader
 from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
 
 _MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
 _MOST_GONE: Final = 10_000
-_FAR: Final = 86400 * 400  # seconds before a start in which its due time is sought
 _OUTCOMES: Final = frozenset((Verdict.STARTED, Verdict.MISSED, Verdict.LOST))
-_SAID: Final = {name.lower(): name for name in ("ClusterId", "ProcId", "Owner", "Cmd")}
-_LOOKED_AT: Final = (
-    *TERMS,
-    *_SAID,
-    *map(
-        str.lower,
-        (
-            "JobStatus", "LastJobStatus", "EnteredCurrentStatus", "QDate", "OnExitRemove", "HoldReason",
-            "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
-            "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
-            "ExitBySignal", "ExitSignal", "Managed", "RemoveReason", "UserLog", "Iwd",
-        ),
-    ),
-)  # fmt: skip
 _NEVER: Final = frozenset(("never-matches", "universe-scheduler"))
 
 FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
@@ -85,36 +71,6 @@ class Look(NamedTuple):
     late: int
 
 
-@dataclass
-class _JobWatch:
-    """One job: how it is read, what it did, and its due times that are open."""
-
-    job: JobId
-    owner: str | None
-    cmd: str | None
-    history: JobHistory = field(default_factory=JobHistory)
-    facts: JobFacts = field(default_factory=JobFacts)
-    schedule: JobSchedule | None = None
-    terms: tuple[Hashable, ...] = ()
-    until: int = 0  # due times up to here were taken up
-    next_due: int | None = None
-    open: list[Deferral] = field(default_factory=list)
-    said: dict[int, DueRun] = field(default_factory=dict)  # of those that are open
-    latest: DueRun | None = None
-    outcome: DueRun | None = None
-    cut_off: int | None = None  # starts that did not end by themselves
-    starts_seen: int = 0  # the last start that was counted
-    leaves: bool = False  # when a run ends
-    is_logged: bool = False  # a user log tells of it
-    texts: tuple[Hashable, ...] = ()  # of the ad that was looked at last
-    status: ScheduledJob | None = None  # as of that ad
-    fresh_until: int = 0  # until when that is so if the ad stays as it is
-
-    @property
-    def is_crontab(self) -> bool:
-        return self.facts.due is not None
-
-
 class QueueWatch:
     """The scheduled jobs of one queue.
 
@@ -144,8 +100,8 @@ class QueueWatch:
         self._sees_deferral_time = sees_deferral_time
         self._grace = grace
         self._since = since
-        self._jobs: dict[JobId, _JobWatch] = {}
-        self._gone: dict[JobId, _JobWatch] = {}
+        self._jobs: dict[JobId, JobWatch] = {}
+        self._gone: dict[JobId, JobWatch] = {}
 
     def __len__(self) -> int:
         """Return how many jobs are watched, with those that have left and have a due time to come."""
@@ -195,17 +151,17 @@ class QueueWatch:
         if job is None or not queued.is_scheduled:
             return
         watch = self._jobs.get(job)
-        texts = _texts(ad)
+        texts = texts_of(ad)
         if watch is not None and texts == watch.texts and now < watch.fresh_until and job not in logged:
             watch.history.look_again(now)
             if watch.status is not None:
                 statuses[job] = watch.status
             return
         if watch is None:
-            watch = _JobWatch(job, queued.string("Owner"), queued.string("Cmd"))
+            watch = JobWatch(job, queued.string("Owner"), queued.string("Cmd"))
             self._jobs[job] = watch
             self._gone.pop(job, None)  # it is there again, as when a log was replaced by another
-        terms = _terms(queued)
+        terms = terms_of(queued)
         if terms != watch.terms:
             is_new = not watch.terms
             if not is_new:
@@ -217,13 +173,13 @@ class QueueWatch:
             watch.is_logged = True
             log_event(watch.history, event)
         sight(watch.history, queued, now, sees_deferral_time=self._sees_deferral_time, is_logged=watch.is_logged)
-        _note_end(watch, queued)
+        note_end(watch, queued)
         if queued.status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
             found = self._status.look(queued, now)
-            statuses[job] = watch.status = replace(found, queued=_small(ad))
-            watch.texts, watch.fresh_until = texts, _fresh_until(found, now)
+            statuses[job] = watch.status = replace(found, queued=small(ad))
+            watch.texts, watch.fresh_until = texts, fresh_until(found, now)
 
-    def _read(self, watch: _JobWatch, queued: QueuedJob, now: int) -> None:
+    def _read(self, watch: JobWatch, queued: QueuedJob, now: int) -> None:
         """Read when a job is meant to run, and when its schedd makes it run."""
         schedd: JobSchedule | None = None
         meant: JobSchedule | None = None
@@ -249,7 +205,7 @@ class QueueWatch:
             time = queued.integer("DeferralTime")
             watch.next_due = time if time is not None and watch.until < time <= LATEST else None
 
-    def _begin(self, watch: _JobWatch, now: int, *, is_new: bool) -> None:
+    def _begin(self, watch: JobWatch, now: int, *, is_new: bool) -> None:
         """Say from when on a job's due times are taken up."""
         due = watch.facts.due
         if due is None:
@@ -290,7 +246,7 @@ class QueueWatch:
 
     # Judging
 
-    def _judged(self, watch: _JobWatch, now: int) -> list[DueRun]:
+    def _judged(self, watch: JobWatch, now: int) -> list[DueRun]:
         """Return the due times of a job of which more is known than before."""
         self._open(watch, now)
         runs: list[DueRun] = []
@@ -315,7 +271,7 @@ class QueueWatch:
         watch.open = left[-_MOST_OPEN:]
         return runs
 
-    def _open(self, watch: _JobWatch, now: int) -> None:
+    def _open(self, watch: JobWatch, now: int) -> None:
         """Take up the due times that have come since the last look; none behind the end of a job that has left."""
         first, due = watch.next_due, watch.facts.due
         gone = watch.history.gone
@@ -333,14 +289,14 @@ class QueueWatch:
         watch.next_due = next_due(due, now)
 
     @staticmethod
-    def _open_one(watch: _JobWatch, time: int, now: int, gone: Turn | None) -> bool:
+    def _open_one(watch: JobWatch, time: int, now: int, gone: Turn | None) -> bool:
         """Take up a due time, and say whether later ones are due as well: of a removed job only the first behind."""
-        if gone is not None and time > gone.time and (gone.reason == COMPLETED or _is_lost(watch.latest)):
+        if gone is not None and time > gone.time and (gone.reason == COMPLETED or is_lost(watch.latest)):
             return False
-        watch.open.append(_deferral(watch.schedule, time, now))
+        watch.open.append(run_at(watch.schedule, time, now))
         return gone is None or time <= gone.time
 
-    def _run(self, watch: _JobWatch, run: Deferral, found: Judgement, before: Verdict | None) -> DueRun:
+    def _run(self, watch: JobWatch, run: Deferral, found: Judgement, before: Verdict | None) -> DueRun:
         return DueRun(
             self.name,
             str(watch.job),
@@ -356,25 +312,25 @@ class QueueWatch:
             before,
         )
 
-    def _unplanned(self, watch: _JobWatch) -> Iterator[DueRun]:
+    def _unplanned(self, watch: JobWatch) -> Iterator[DueRun]:
         """Yield the new starts that belong to no due time; those before the first look are nobody's news."""
         due = watch.facts.due
         for start in watch.history.starts_since(watch.starts_seen + 1):
             watch.starts_seen = start.time
-            if due is None or _is_planned(start, due, watch.schedule):
+            if due is None or is_planned(start, due, watch.schedule):
                 continue
-            run = _deferral(watch.schedule, start.due or start.time, start.time)
+            run = run_at(watch.schedule, start.due or start.time, start.time)
             found = Judgement(Verdict.UNPLANNED, misreading(watch.facts), start.time)
             yield self._run(watch, run, found, None)
 
-    def _standing(self, watch: _JobWatch, status: ScheduledJob, now: int) -> JobStanding:
+    def _standing(self, watch: JobWatch, status: ScheduledJob, now: int) -> JobStanding:
         start, coming = watch.history.last_start, status.next
         is_open = coming is not None and status.state is ScheduledState.IDLE and coming.may_match(now)
         last = None if start is None else start.time
         right = self._right_time(watch, status, now)
         return JobStanding(status, watch.latest, watch.outcome, last, watch.history.success, is_open, right)
 
-    def _right_time(self, watch: _JobWatch, status: ScheduledJob, now: int) -> int | None:
+    def _right_time(self, watch: JobWatch, status: ScheduledJob, now: int) -> int | None:
         """Return what the DeferralTime of an idle job should be, None where it is one that its schedule means.
 
         One of those that is over is a matter of the schedd's next pass.
@@ -399,86 +355,3 @@ class QueueWatch:
                 del self._gone[job]
         for job in [*self._gone][: max(0, len(self._gone) - _MOST_GONE)]:
             del self._gone[job]
-
-
-def _is_lost(run: DueRun | None) -> bool:
-    """Say whether a due time is lost since its job has left, so that those behind it need not be said."""
-    return run is not None and run.cause is Cause.LEFT_QUEUE
-
-
-def _texts(ad: ClassAd) -> tuple[Hashable, ...]:
-    """Return what a look goes by, None for what the ad has not: texts, or what was read of them."""
-    codes = ad.codes
-    return tuple([codes.get(name) for name in _LOOKED_AT])
-
-
-def _small(ad: ClassAd) -> QueuedJob:
-    """Return a job with nothing but what rows and metrics say of it: what is kept must not grow with the ads."""
-    codes = ad.codes
-    return QueuedJob(ClassAd.of({low: codes[low] for low in _SAID if low in codes}, _SAID))
-
-
-def _fresh_until(status: ScheduledJob, now: int) -> int:
-    """Return until when a status is the same where the ad is: its moments change it, and an expression at any time."""
-    schedule = status.schedule
-    if schedule is None or not all(isinstance(each, int) for each in (schedule.window, schedule.prep_time)):
-        return 0
-    if schedule.recurrence is None and not isinstance(schedule.time, int):
-        return 0
-    runs = [run for run in (status.next, _run_of(status)) if run is not None]
-    moments = [moment for run in runs for moment in _moments(run) if moment > now]
-    return min(moments, default=LATEST)
-
-
-def _run_of(status: ScheduledJob) -> Deferral | None:
-    time = status.deferral_time
-    return None if time is None or not 0 < time <= LATEST else _deferral(status.schedule, time, time)
-
-
-def _moments(run: Deferral) -> tuple[int, ...]:
-    """Return when something about a run changes, and when one that has not begun is in trouble."""
-    return run.match_opens, run.time, run.last_match + 1, run.last_start + 1, run.last_start + NEWS + 1
-
-
-def _terms(queued: QueuedJob) -> tuple[Hashable, ...]:
-    """Return what decides about a job's due times; the DeferralTime of a crontab job is its schedd's work."""
-    terms = (*queued.terms, queued.leaves)
-    return (*terms[:TIME], None, *terms[TIME + 1 :]) if queued.is_crontab else terms
-
-
-def _deferral(schedule: JobSchedule | None, time: int, now: int) -> Deferral:
-    """Return a run with its window; one whose lengths cannot be had has none."""
-    if schedule is not None:
-        try:
-            return schedule.deferral(time, now)
-        except CrondorError:
-            pass
-    return Deferral(time)
-
-
-def _note_end(watch: _JobWatch, queued: QueuedJob) -> None:
-    """Take note of how the last run ended: by itself, well or not, or cut off (NumJobCompletions stays behind)."""
-    start = watch.history.last_start
-    if start is None or not watch.facts.has_shadow:
-        return
-    end = watch.history.end_of(start)
-    if end is None:
-        return
-    completions = count(queued.ad, "NumJobCompletions")
-    cut_off = count(queued.ad, "NumJobStarts") - completions
-    before, watch.cut_off = watch.cut_off, cut_off
-    if (before is None and completions == 0) or (before is not None and cut_off > before):
-        if queued.status is JobStatus.IDLE and cut_off > 0:
-            watch.history.lose(start)
-        return
-    how = ending(queued.ad)
-    if completions and how is not None and not how.by_signal and how.number == 0:
-        watch.history.succeed(end.time)
-
-
-def _is_planned(start: Start, due: Recurrence, schedule: JobSchedule | None) -> bool:
-    """Say whether a start belongs to a due time."""
-    if start.due is not None:
-        return is_due(due, start.due)
-    time = last_due(due, start.time - _FAR, start.time + CLOCKS)
-    return time is not None and start.time <= _deferral(schedule, time, start.time).last_start + CLOCKS

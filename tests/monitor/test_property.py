@@ -89,7 +89,7 @@ def test_an_ad_that_has_not_changed_need_not_be_read(
     """The news and how the job stands are the same as where each look reads it anew."""
 
     def seen(*, reads_all: bool) -> list[tuple[list[DueRun], list[object]]]:
-        with patch("crondor.monitor.queue_watch._fresh_until", return_value=0) if reads_all else nullcontext():
+        with patch("crondor.monitor.queue_watch.fresh_until", return_value=0) if reads_all else nullcontext():
             watch = QueueWatch(since=SIX)
             job = MadeJob(watch, CronMinute=minute, DeferralWindow=window)
             now = SIX
