@@ -15,6 +15,7 @@ from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 _MOST: Final = 64  # of each kind that a job keeps
 _MOST_AT_ONCE: Final = 10_000  # that it may take in between
 _SAME: Final = 2  # seconds by which two reports of one start may differ
+_ON_EXIT: Final = "The job attribute OnExitHold expression"  # HoldReason, where on_exit_hold_reason says nothing else
 CLOCKS: Final = 2
 """Seconds by which the clock of a machine may be ahead or behind."""
 
@@ -48,6 +49,11 @@ class Turn(NamedTuple):
     code: int | None = None
     reason: str = ""
     is_loss: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the hold of a job whose program had ended by itself (on_exit_hold)."""
+        return self.reason.startswith(_ON_EXIT)
 
 
 class Stay(NamedTuple):
@@ -205,19 +211,17 @@ class JobHistory:
         """Return the DeferralTimes seen from ``begin`` to ``end``."""
         return [each for each in self._sighted if each.last >= begin and each.first <= end]
 
-    def start_for(self, due: int, last_start: int, following: int | None) -> Start | None:
-        """Return the first start that is a due time's; ``following`` is the next due time, which takes what is its own.
+    def starts_for(self, due: int, last_start: int, following: int | None) -> list[Start]:
+        """Return the starts that are a due time's; ``following`` is the next due time, which takes what is its own.
 
-        A start whose DeferralTime is known is that one's and no other's.
+        A start whose DeferralTime is known is that one's and no other's. A run that was cut off may begin again.
         """
-        for start in self._starts:
-            if start.due is None:
-                last = last_start + CLOCKS if following is None else min(last_start + CLOCKS, following - CLOCKS - 1)
-                if due - CLOCKS <= start.time <= last:
-                    return start
-            elif start.due == due:
-                return start
-        return None
+        last = last_start + CLOCKS if following is None else min(last_start + CLOCKS, following - CLOCKS - 1)
+        return [
+            start
+            for start in self._starts
+            if start.due == due or (start.due is None and due - CLOCKS <= start.time <= last)
+        ]
 
     def starts_since(self, time: int) -> list[Start]:
         """Return the starts from a time on."""

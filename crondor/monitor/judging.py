@@ -72,10 +72,10 @@ def judge(
     """
     if now < run.time:
         return Judgement(Verdict.AHEAD, is_final=False)
-    start = history.start_for(run.time, run.last_start, following) or _unwritten(run, history, facts)
-    if start is None:
+    starts = history.starts_for(run.time, run.last_start, following) or _unwritten(run, history, facts)
+    if not starts:
         return _not_started(run, following, history, facts, now, grace)
-    return _started(start, run, history, now)
+    return _started(starts, run, history, now)
 
 
 def _not_started(
@@ -87,40 +87,44 @@ def _not_started(
     if now > run.last_start + SETTLE:
         reason = _held_late(run, following, history) or _reason(run, history, facts, run.last_start)
         verdict = Verdict.UNKNOWN if reason.cause is Cause.UNSEEN else Verdict.MISSED
-        return Judgement(verdict, reason.cause, None, reason.detail, reason.code)
+        is_final = facts.due is not None or gone is not None or reason.cause is Cause.HELD_20
+        return Judgement(verdict, reason.cause, None, reason.detail, reason.code, is_final)
     if now <= run.time + grace:
         return Judgement(Verdict.DUE, is_final=False)
     cause, detail, code = _held_late(run, following, history) or _reason(run, history, facts, now)
     return Judgement(Verdict.LATE, cause, None, detail, code, is_final=False)
 
 
-def _unwritten(run: Deferral, history: JobHistory, facts: JobFacts) -> Start | None:
-    """Return the start of a job without a shadow: when it was on its machine in the window, at its time or later."""
+def _unwritten(run: Deferral, history: JobHistory, facts: JobFacts) -> list[Start]:
+    """Return the start of a job without a shadow: it was on its machine in the window, at its time or later."""
     if facts.has_shadow:
-        return None
+        return []
     for stay in history.stays(run.time, run.last_start):
         if stay.turn.condition is JobCondition.UNSEEN:
-            return None
+            return []
         seen = history.sighted(stay.turn.time, LATEST if stay.until is None else stay.until - 1)
         is_for_it = not seen or any(each.time == run.time for each in seen)
         if is_for_it and stay.turn.condition in _ON_MACHINE and (stay.until is None or stay.until > run.time):
-            return Start(max(run.time, stay.turn.time), run.time)
-    return None
+            return [Start(max(run.time, stay.turn.time), run.time)]
+    return []
 
 
-def _started(start: Start, run: Deferral, history: JobHistory, now: int) -> Judgement:
-    end = history.end_of(start)
+def _started(starts: Sequence[Start], run: Deferral, history: JobHistory, now: int) -> Judgement:
+    """Judge a time with starts: the first says when, the last how it ended. What was cut off may begin anew."""
+    begun, end = starts[0].time, history.end_of(starts[-1])
     if end is None:
-        if start.time > run.last_start + CLOCKS and now <= start.time + SETTLE:
+        if starts[-1].time > run.last_start + CLOCKS and now <= starts[-1].time + SETTLE:
             return Judgement(Verdict.LATE, is_final=False)  # its starter may be about to hold it
-        return Judgement(Verdict.STARTED, None, start.time, is_final=False)
+        return Judgement(Verdict.STARTED, None, begun, is_final=False)
+    is_over = now > run.last_start + SETTLE
     if end.is_loss:
-        return Judgement(Verdict.LOST, Cause.EVICTED, start.time, end.reason)
-    if end.condition is JobCondition.HELD:
-        return Judgement(Verdict.LOST, _HELD.get(end.code or 0, Cause.HELD), start.time, end.reason, end.code)
+        return Judgement(Verdict.LOST, Cause.EVICTED, begun, end.reason, is_final=is_over)
+    if end.condition is JobCondition.HELD and not end.is_own:
+        cause = _HELD.get(end.code or 0, Cause.HELD)
+        return Judgement(Verdict.LOST, cause, begun, end.reason, end.code, is_final=is_over)
     if end.condition is JobCondition.GONE and end.reason != COMPLETED:
-        return Judgement(Verdict.LOST, Cause.LEFT_QUEUE, start.time, end.reason)
-    return Judgement(Verdict.STARTED, None, start.time)
+        return Judgement(Verdict.LOST, Cause.LEFT_QUEUE, begun, end.reason)
+    return Judgement(Verdict.STARTED, None, begun)
 
 
 def _held_late(run: Deferral, following: int | None, history: JobHistory) -> _Reason | None:
@@ -136,13 +140,17 @@ def _held_late(run: Deferral, following: int | None, history: JobHistory) -> _Re
 def _reason(run: Deferral, history: JobHistory, facts: JobFacts, until: int) -> _Reason:
     """Return why a job has not started from its time until then: what stood in the way longest asked first."""
     stays = history.stays(run.time, min(until, run.last_start))
+    is_told = bool(stays) and stays[0].turn.time <= run.time
+    if facts.due is None and not is_told:
+        stays = history.stays(run.time, LATEST)  # it has this time only, and what it does later tells as well
+        is_told = bool(stays)
     if not stays:
         return _Reason(Cause.UNSEEN)
     held = [stay for stay in stays if stay.turn.condition is JobCondition.HELD]
     if held:
         turn = held[-1].turn
         return _Reason(_HELD.get(turn.code or 0, Cause.HELD), turn.reason, turn.code)
-    if stays[0].turn.time > run.time:
+    if not is_told:
         return _Reason(Cause.UNSEEN)  # it may have run, and be back since
     conditions = {stay.turn.condition for stay in stays}
     cause = next((cause for condition, cause in _IN_THE_WAY.items() if condition in conditions), None)

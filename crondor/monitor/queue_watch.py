@@ -29,7 +29,7 @@ from crondor.monitor.verdicts import DueRun, Verdict
 from crondor.recurrence import Policy
 from crondor.schedd.ads import job_id
 from crondor.schedd.guard import right_time
-from crondor.schedd.status import SHADOWLESS, ScheduledJob, ScheduledState, StatusReader
+from crondor.schedd.status import SHADOWLESS, ScheduledJob, ScheduledState, StatusReader, fixed_time
 from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
 
@@ -202,7 +202,7 @@ class QueueWatch:
             never_matches=any(note.kind in _NEVER for note in notes),
         )
         if not watch.is_crontab:
-            time = queued.integer("DeferralTime")
+            time = fixed_time(queued, now)
             watch.next_due = time if time is not None and watch.until < time <= LATEST else None
 
     def _begin(self, watch: JobWatch, now: int, *, is_new: bool) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from crondor.classad import Context
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.attributes import count, int32, integer
 from crondor.job.queued import QueuedJob
@@ -40,7 +41,7 @@ def sight(
     since = _past(integer(ad, "EnteredCurrentStatus"), now)
     if since is None:
         since = now  # of an ad that does not say, only how it is now is known
-    due = integer(ad, "DeferralTime") if sees_deferral_time else None
+    due = integer(ad, "DeferralTime", Context(now=now)) if sees_deferral_time else None
     if due is not None and status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
         history.sight(due, now)
     last, there = (_past(integer(ad, name), now) for name in ("JobLastStartDate", "JobCurrentStartDate"))

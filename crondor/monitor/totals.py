@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from crondor.monitor.verdicts import Cause, DueRun, Verdict
 
+_BEGUN = frozenset((Verdict.STARTED, Verdict.LOST))
+
 
 @dataclass
 class Totals:
@@ -31,11 +33,11 @@ class Totals:
                 continue
             self.due += run.before is None
             if run.verdict is Verdict.STARTED:
-                self.started += 1
+                self.started += run.before not in _BEGUN
             elif run.verdict is Verdict.UNKNOWN:
                 self.unknown += 1
             elif run.verdict is Verdict.MISSED and run.cause is not None:
-                self.missed[run.cause] += 1
+                self.missed[run.cause] += run.before is not Verdict.MISSED
             elif run.verdict is Verdict.LOST and run.cause is not None:
-                self.started += run.started is not None and run.before is not Verdict.STARTED
-                self.lost[run.cause] += 1
+                self.started += run.started is not None and run.before not in _BEGUN
+                self.lost[run.cause] += run.before is not Verdict.LOST

@@ -137,10 +137,18 @@ def _shared(terms: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], int | No
     return terms, None
 
 
-def _time(queued: QueuedJob, now: int) -> int | None:
-    """Return DeferralTime as the starter reads it; None for a job on a machine whose time had another value there."""
+def fixed_time(queued: QueuedJob, now: int) -> int | None:
+    """Return DeferralTime as the starter reads it; None for none, and for one that is another whenever it is asked."""
     time, later = (attributes.integer(queued.ad, "DeferralTime", Context(now=at)) for at in (now, now + 1))
-    return None if time != later and queued.status in ON_MACHINE else time
+    return time if time == later else None
+
+
+def _time(queued: QueuedJob, now: int) -> int | None:
+    """Return DeferralTime; None for a job on a machine whose time had another value there."""
+    time = fixed_time(queued, now)
+    if time is not None or queued.status in ON_MACHINE:
+        return time
+    return attributes.integer(queued.ad, "DeferralTime", Context(now=now))
 
 
 def _waiting(queued: QueuedJob, time: int) -> Deferral | None:
