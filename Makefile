@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 SEED ?= 1
+YEARS ?= 10
 
 # -qq: errors only.
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
@@ -21,7 +22,7 @@ help:
 	@echo 'make docs    bring the pages in docs/cli up to date with the options and the JSON schemas of the commands'
 	@echo 'make site    build the site, playground included, into build/site (needs npm)'
 	@echo 'make site-test   build it, and drive it in a real Chromium (needs npm and chromium)'
-	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2)'
+	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2 YEARS=10)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
@@ -53,7 +54,8 @@ site-test: site
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seed $(SEED) --seconds 300
 	CRONDOR_FUZZ_SEEDS=200 $(BIN)/python -m pytest tests/oracle
-	CRONDOR_SCHEDULES=200 $(BIN)/python -m pytest tests/compile/test_oracles.py
+	CRONDOR_SCHEDULES=200 CRONDOR_YEARS=$(YEARS) $(BIN)/python -m pytest tests/compile/test_oracles.py
+	$(BIN)/python -m tests.compile --count 200 --years $(YEARS) --simulated 20
 	CRONDOR_EDITS=5000 $(BIN)/python -m pytest tests/lsp/test_random_edits.py
 
 bench: $(VENV)/.installed-bench

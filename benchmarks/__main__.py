@@ -2,7 +2,7 @@
 
 ``python -m benchmarks classad`` prints one table only; the others are ``recurrence``, ``spans``, ``agenda``,
 ``compile``, ``submit``, ``check``, ``editor``, ``job-queue``, ``schedd``, ``transform``, ``routes``, ``router``,
-``route-diff``, ``hooks``, ``queues`` and ``pool``.
+``route-diff``, ``hooks``, ``queues``, ``world`` and ``long``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from benchmarks import (
     editor,
     hooks,
     job_queue,
+    long,
     pool,
     process,
     queues,
@@ -54,6 +55,7 @@ def main() -> None:
         "route-diff": _print_route_diff,
         "hooks": _print_hooks,
         "queues": _print_queues,
+        "long": _print_long,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"any of {', '.join(tables)} (default: all)")
@@ -174,6 +176,18 @@ def _print_world() -> None:
     print(
         f"one hourly job, a year: {spent:.2f} s, {pool.IMPORTS} times `import click` {goal:.2f} s{missed}", flush=True
     )
+
+
+def _print_long() -> None:
+    """Print what is asked for much at once costs, in seconds of the processor."""
+    print()
+    for task in long.TASKS:
+        found = long.measured(task)
+        limits = ((task.seconds, "s"), (task.megabytes, "MB"))
+        goals = [f"{limit:g} {unit}" for limit, unit in limits if limit is not None]
+        missed = "  missed" if found.is_missed else ""
+        most = f" (at most {', '.join(goals)})" if goals else ""
+        print(f"{task.name}: {found.seconds:.2f} s, {found.megabytes:.0f} MB{most}{missed}", flush=True)
 
 
 def _print_editor() -> None:

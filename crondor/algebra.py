@@ -23,6 +23,7 @@ from crondor.calendar import DAY, day_number, lowest
 from crondor.day_rule import has_day_zero
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import CronSpec, Dialect
+from crondor.zones import YearKind, year_kind, year_of
 
 __all__ = [
     "Difference",
@@ -79,7 +80,7 @@ def is_subset(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> boo
         return True
     return all(
         set(first.between(max(low, FIRST_INSTANT), high)) <= set(second.between(max(low, FIRST_INSTANT), high))
-        for low, high in _changes(first, FIRST_INSTANT, END_OF_INSTANTS, ours, theirs)
+        for low, high in _changes(first, FIRST_INSTANT, END_OF_INSTANTS, ours, theirs, of_each_kind=True)
     )
 
 
@@ -170,9 +171,20 @@ def _alone(a: Recurrence, b: Recurrence, start: int, end: int) -> int | None:
     return None if found is None else found.instant
 
 
-def _changes(recurrence: Recurrence, start: int, end: int, *walls: WallClock) -> Iterator[tuple[int, int]]:
-    """Yield the intervals around the clock changes up to ``end`` in which a run of one of ``walls`` is affected."""
-    for stretch in recurrence.zone.changes(start - DAY, end):  # no change skips or repeats more than a day
+def _changes(
+    recurrence: Recurrence, start: int, end: int, *walls: WallClock, of_each_kind: bool = False
+) -> Iterator[tuple[int, int]]:
+    """Yield the intervals around the clock changes up to ``end`` in which a run of one of ``walls`` is affected.
+
+    ``of_each_kind``: of changes by the zone's rule those of one year of each kind, which speak for all like it.
+    """
+    zone = recurrence.zone
+    seen: dict[YearKind, int] = {}
+    for stretch in zone.changes(start - DAY, end):  # no change skips or repeats more than a day
+        if of_each_kind:
+            year = year_of(stretch.start)
+            if year >= zone.rule_year and seen.setdefault(year_kind(year), year) != year:
+                continue
         low, high = sorted((stretch.start + stretch.before, stretch.start + stretch.offset))
         over = stretch.start + high - low
         if over > start and any(wall.after(low - 1) < high for wall in walls):

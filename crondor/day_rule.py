@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 
-from crondor._spec.fields import DAY_OF_MONTH, DAY_OF_WEEK, FULL, Dialect, Field
+from crondor._spec.fields import DAY_OF_MONTH, DAY_OF_WEEK, FULL, MONTH, Dialect, Field
 from crondor.calendar import DayRule
 from crondor.spec import CronSpec
 
-_FULL_DAYS, _FULL_WEEK = FULL[DAY_OF_MONTH.index], FULL[DAY_OF_WEEK.index]
+_FULL_DAYS, _FULL_YEAR, _FULL_WEEK = FULL[DAY_OF_MONTH.index], FULL[MONTH.index], FULL[DAY_OF_WEEK.index]
+_EVERY_DAY = DayRule(_FULL_YEAR, _FULL_DAYS, _FULL_WEEK, either=False)  # most schedules: made once
 
 
 class DecidedBy(str, Enum):
@@ -52,6 +53,8 @@ def decided_by(spec: CronSpec) -> DecidedBy:
 def day_rule(spec: CronSpec) -> DayRule:
     """Return the days that a spec takes; of HTCONDOR those that it names, the day-0 defect aside."""
     _, _, days, months, weekdays = spec.bits
+    if days == _FULL_DAYS and weekdays == _FULL_WEEK and months == _FULL_YEAR:
+        return _EVERY_DAY
     by = decided_by(spec)
     if by is _EITHER or by is _BOTH:
         return DayRule(months, days, weekdays, either=by is _EITHER)

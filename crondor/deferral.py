@@ -82,8 +82,11 @@ class Deferral:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
-        numbers = (self.time, self.window, self.prep_time, self.schedd_interval)
-        if {*map(type, numbers)} != _PLAIN:  # rare: a subclass of int, or what is no number
+        time, window, prep_time, interval = numbers = (self.time, self.window, self.prep_time, self.schedd_interval)
+        is_plain = {*map(type, numbers)} == _PLAIN
+        if is_plain and 0 < time <= LATEST and window >= 0 and prep_time >= 0 and interval >= 0:
+            return
+        if not is_plain:  # rare: a subclass of int, or what is no number
             for name, number in zip(("time", "window", "prep_time", "schedd_interval"), numbers, strict=True):
                 expect(name, number, (int, float), "a number of seconds")
         faults = []

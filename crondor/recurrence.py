@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 from itertools import takewhile
 from typing import TYPE_CHECKING, overload
 
 from crondor._late import late
-from crondor._recurrence.clock_mark import ClockMark, clock_mark, skipped_mark
+from crondor._recurrence.clock_mark import ClockMark, clock_mark, skipped_mark, unmarked_until
 from crondor._recurrence.local_walk import WallClock
 from crondor._recurrence.refusals import (
     END_OF_INSTANTS,
@@ -87,8 +87,8 @@ class Recurrence:
         dialect = spec.dialect
         policy = Policy(policy) if policy else _DEBIAN if dialect is _UNIX else _COMPATIBLE
         self._policy = policy
-        minute_starred, hour_starred, *_ = spec.stars
-        self._follows = follows = policy is not _SKIP and (hour_starred or (minute_starred and policy is _DEBIAN))
+        stars = spec.stars  # of the minutes and the hours
+        self._follows = follows = policy is not _SKIP and (stars[1] or (stars[0] and policy is _DEBIAN))
         self._set: ZoneWalk | None = None
         self._chain: ScheddWalk | None = None
         if dialect is _HTCONDOR:
@@ -264,6 +264,17 @@ class Recurrence:
         if isinstance(run, ScheddAnswer):
             return skipped_mark(self._zone, run, run.moved) if run.moved > 0 else None
         return None if self._set is None else clock_mark(self._zone, run, self._set.wall)
+
+    def clock_marks(self, runs: Iterable[int]) -> Iterator[ClockMark | None]:
+        """Yield what ``clock_mark`` returns for each of many runs in order, nearly for nothing."""
+        plain_from, plain_until = 0, 0
+        for run in runs:
+            if plain_from <= run < plain_until:
+                yield None
+                continue
+            yield self.clock_mark(run)
+            if not isinstance(run, ScheddAnswer):
+                plain_from, plain_until = run, unmarked_until(self._zone, run)
 
     why_not = why  # the question people ask of an instant that does not fire; the answer has the same shape
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from enum import Enum
 from functools import lru_cache
 from threading import Lock
@@ -12,11 +12,13 @@ from zoneinfo import ZoneInfo
 
 from crondor._named_tuple import NamedTuple
 from crondor._types import expect
+from crondor.calendar import is_leap
 from crondor.diagnostics import CrondorError, Diagnostic
 
 # The closest two changes of any zone since 1970 lie 6.9 days apart (Gaza, Noronha): between two looks at
 # this distance there is one at most.
 _STRIDE = 4 * 86400
+_FAR = 10 * 366 * 86400  # seconds; for so many years it is worth to ask for the zone's rule
 _FOREVER = 1 << 62
 LONGEST_GAP = 3 * 3600  # seconds; one so long (Apia's missing day) is a change of the calendar, and drops its runs
 _EARLIEST, _LATEST = -62104060800, 253339228800  # the years 2 and 9998: what lies beyond has their offsets
@@ -51,10 +53,20 @@ class Stretch(NamedTuple):
     before: int
 
 
+YearKind = tuple[int, bool, bool]
+"""The weekday of 1 January (Monday is 0), whether the year is a leap year, and whether the one before was."""
+
+
+@lru_cache(maxsize=512)
+def year_kind(year: int) -> YearKind:
+    """Return the kind of a year: all of a kind have the same calendar, and the same clock changes by rule."""
+    return date(year, 1, 1).weekday(), is_leap(year), is_leap(year - 1)
+
+
 class Zone:
     """The stretches of one time zone, found year by year as they are asked for; may be shared by threads."""
 
-    __slots__ = ("_known", "_lock", "_years", "info", "is_fixed", "name")
+    __slots__ = ("_kinds", "_known", "_lock", "_rule_year", "_years", "info", "is_fixed", "name")
 
     def __init__(self, info: tzinfo) -> None:
         """Take any tzinfo; only the offsets it gives to instants count."""
@@ -62,6 +74,8 @@ class Zone:
         self.name = str(info)
         self._lock = Lock()
         self._years = (0, 0)  # the first year known, and the one after the last
+        self._rule_year = 0  # the first that the zone's rule alone decides on, once someone has asked
+        self._kinds: dict[YearKind, tuple[int, list[Stretch]]] = {}  # a year of each kind by that rule, and its start
         self._known: tuple[tuple[int, ...], tuple[Stretch, ...]] = ((), ())
         constant = info.utcoffset(None)
         self.is_fixed = constant is not None
@@ -92,6 +106,20 @@ class Zone:
             if stretches[index].offset != stretches[index].before:
                 yield stretches[index]
 
+    @property
+    def rule_year(self) -> int:
+        """The first UTC year from which on a rule alone decides when the clocks change; a far one where none is known.
+
+        Then two years of the same kind have the same changes, on the same days.
+        """
+        if not self._rule_year:
+            from crondor._zone_file import NEVER, rule_year  # noqa: PLC0415 - 3 ms, for long spans only
+
+            key = self.info.key if isinstance(self.info, ZoneInfo) else None
+            # One that was made of another file may have any name.
+            self._rule_year = rule_year(key) if key and ZoneInfo(key) is self.info else NEVER
+        return self._rule_year
+
     def local(self, epoch: int) -> int:
         """Return the wall-clock time of an epoch second, as seconds since 1970-01-01 00:00 of the same clock."""
         return epoch + self.at(epoch).offset
@@ -107,8 +135,10 @@ class Zone:
             first, after = self._years
             if not stretches:
                 first = after = 1970 + epoch // 31556952  # the mean year; a neighbour does as well
+            is_far = epoch - stretches[-1].end > _FAR if stretches else False
             while not stretches or epoch >= stretches[-1].end:
-                stretches = _joined(stretches, self._year(after))
+                ruled = (is_far or self._rule_year) and after >= self.rule_year
+                stretches = _joined(stretches, self._ruled_year(after) if ruled else self._year(after))
                 after += 1
             while epoch < stretches[0].start:
                 first -= 1
@@ -117,9 +147,24 @@ class Zone:
             self._known = tuple(stretch.start for stretch in stretches), tuple(stretches)
             return self._known
 
+    def _ruled_year(self, year: int) -> list[Stretch]:
+        """Return the stretches of a year by the zone's rule: those of one of its kind, if the zone agrees."""
+        kind, start = year_kind(year), year_start(year)
+        if kind not in self._kinds:
+            self._kinds[kind] = start, self._year(year)
+        known, found = self._kinds[kind]
+        shift = start - known
+        made = [Stretch(each.start + shift, each.end + shift, each.offset, each.before) for each in found]
+        agree = all(
+            self._offset(each.start - 1) == each.before
+            and self._offset(each.start) == self._offset(each.end - 1) == each.offset
+            for each in made
+        )
+        return made if agree else self._year(year)
+
     def _year(self, year: int) -> list[Stretch]:
         """Return the stretches of a UTC year."""
-        start, end = _year_start(year), _year_start(year + 1)
+        start, end = year_start(year), year_start(year + 1)
         before = self._offset(start - 1)
         offset = self._offset(start)
         found: list[Stretch] = []
@@ -205,5 +250,11 @@ def _seconds(offset: timedelta | None) -> int:
     return 0 if offset is None else offset // timedelta(seconds=1)
 
 
-def _year_start(year: int) -> int:
+def year_start(year: int) -> int:
+    """Return the epoch second with which a UTC year begins."""
     return int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp())
+
+
+def year_of(epoch: int) -> int:
+    """Return the UTC year of an epoch second."""
+    return datetime.fromtimestamp(epoch, timezone.utc).year

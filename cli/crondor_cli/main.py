@@ -141,7 +141,9 @@ def _unwritten(error: OSError, *streams: TextIO) -> int:
     if not isinstance(error, BrokenPipeError):
         status = 2
         with suppress(OSError):
-            say(f"Error: cannot write: {error.strerror}", err=True)
+            name = error.filename  # the output has none: it is a file that nobody was ready for
+            where = f"'{os.fsdecode(name)}'" if isinstance(name, (str, bytes)) else "cannot write"
+            say(f"Error: {where}: {error.strerror}", err=True)
     for stream in streams:
         if stream is not None:
             # What is left in a buffer would fail once more, with a traceback, while Python closes the stream.

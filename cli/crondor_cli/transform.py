@@ -25,8 +25,8 @@ from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_files import check_stdin, chunks, lenient_option, mode_of, name_of
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigFiles, config_options
-from crondor_cli.common.file_problem import FileProblem, file_problem
+from crondor_cli.common.config_options import ConfigFiles, config_options
+from crondor_cli.common.file_problem import FileProblem, file_problem, refuse_overwriting
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
@@ -182,11 +182,7 @@ def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
     for path in ads:
         if path != "-" and (reason := _why_not(path)):
             raise FileProblem(f"cannot read '{printable(path)}': {reason}")
-    if out == "-" or not Path(out).is_file():
-        return
-    for path in (*ads, *rules):
-        if path != "-" and Path(path).exists() and Path(out).samefile(path):
-            raise click.UsageError(f"--output '{printable(out)}' is read, too: name another file")
+    refuse_overwriting(out, (*ads, *rules))
 
 
 def _why_not(path: str) -> str:

@@ -43,6 +43,16 @@ def clock_mark(zone: Zone, instant: int, wall: WallClock) -> ClockMark | None:
     return ClockMark(pass_=1) if following.start == stretch.end and stretch.end - instant <= back else None
 
 
+def unmarked_until(zone: Zone, instant: int) -> int:
+    """Return the instant up to which (excluded) no run from ``instant`` on has a mark; ``instant`` where one may."""
+    stretch = zone.at(instant)
+    if instant - stretch.start < abs(stretch.offset - stretch.before):
+        return instant
+    following = zone.at(stretch.end)
+    repeated = max(0, following.before - following.offset) if following.start == stretch.end else 0
+    return stretch.end - repeated
+
+
 def skipped_mark(zone: Zone, instant: int, moved: int) -> ClockMark:
     """Return the mark of a run that stands ``moved`` seconds after the wall-clock time that is skipped."""
     return ClockMark((_EPOCH + timedelta(seconds=zone.local(instant) - moved),))

@@ -16,13 +16,13 @@ class WallClock:
 
     def __init__(self, spec: CronSpec) -> None:
         """Take a MANUAL or UNIX spec."""
-        minutes, hours, *_ = spec.bits
-        self.minutes = minutes
-        self.hours = hours
+        bits = spec.bits
+        self.minutes = minutes = bits[0]
+        self.hours = hours = bits[1]
         self.rule = rule = day_rule(spec)
         self._first = (hours & -hours).bit_length() * 60 + (minutes & -minutes).bit_length() - 61
         self._last = hours.bit_length() * 60 + minutes.bit_length() - 61
-        self.never = rule.never()
+        self.never = not rule.every and rule.never()
         self._table: tuple[int, ...] = ()
 
     @property

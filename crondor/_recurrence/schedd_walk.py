@@ -5,6 +5,7 @@ HTCondor: CronTab::nextRunTime, CronTab::matchFields.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
@@ -30,15 +31,21 @@ class ScheddAnswer(int):
     where a clock change skips that time, and negative where it is put before the change.
     """
 
-    computed: int | None
-    moved: int
+    computed: int | None = None
+    moved: int = 0
 
     def __new__(cls, time: int, computed: int | None = None, moved: int = 0) -> Self:
         """Make an answer at ``time`` (epoch seconds)."""
         self = super().__new__(cls, time)
-        self.computed = computed
-        self.moved = moved
+        if computed is not None or moved:  # rare: most answers are a number, and take its memory
+            self.computed = computed
+            self.moved = moved
         return self
+
+    @property
+    def is_plain(self) -> bool:
+        """Say whether it is what the schedule names: no retry, and moved by no clock change."""
+        return self.computed is None and not self.moved
 
     @property
     def is_retry(self) -> bool:
@@ -49,7 +56,7 @@ class ScheddAnswer(int):
 class ScheddWalk:
     """The schedd's search: months, days, hours and minutes, each level a sorted list."""
 
-    __slots__ = ("_days", "_hours", "_minutes", "_months", "_weekdays", "_zone", "hangs")
+    __slots__ = ("_days", "_hours", "_listed", "_minutes", "_months", "_table", "_weekdays", "_zone", "hangs")
 
     def __init__(self, spec: CronSpec, zone: Zone) -> None:
         """Take a HTCONDOR spec and the schedd's zone."""
@@ -62,6 +69,8 @@ class ScheddWalk:
         if has_day_zero(spec):
             self._days = [0]  # the engine's 31 zeros: one is as good
         self._zone = zone
+        self._table: tuple[int, ...] = ()  # the seconds of a day that hours and minutes name, once they are asked for
+        self._listed: tuple[int, int, list[int]] = 0, 0, []  # the year and month whose days were listed last
         self.hangs = not self._weekdays and not any(
             day <= LONGEST[month] for month in self._months for day in self._days
         )
@@ -80,6 +89,27 @@ class ScheddWalk:
             answer, offset = self._answer(after, offset)
             yield answer
             after = int(answer)
+            for later in self._rest_of_day(after, offset):
+                yield ScheddAnswer(later)
+                after = later
+
+    def _rest_of_day(self, after: int, known_offset: int) -> Iterator[int]:
+        """Yield the answers that follow ``after`` on its day, as far as its offset lasts; none where it is not plain.
+
+        With the offset that the process knows, mktime finds each of them at its first look, and none lies in the past.
+        """
+        _, end, offset, _ = self._zone.at(after)
+        if offset != known_offset or offset % 60:  # the search drops the seconds of an offset: it may look back
+            return iter(())
+        day, second = divmod(after + offset, DAY)
+        today = date.fromordinal(day + EPOCH_ORDINAL)
+        if today.month not in self._months or today.day not in self._days_of(today.year, today.month):
+            return iter(())
+        if not self._table:
+            self._table = tuple([3600 * hour + 60 * minute for hour in self._hours for minute in self._minutes])
+        midnight = day * DAY - offset
+        first, past = bisect_right(self._table, second), bisect_left(self._table, end - midnight)
+        return map(midnight.__add__, self._table[first:past])
 
     def _answer(self, after: int, known_offset: int) -> tuple[ScheddAnswer, int]:
         """Return the answer at ``after``, and the offset that the process knows from then on."""
@@ -128,11 +158,15 @@ class ScheddWalk:
         return None
 
     def _days_of(self, year: int, month: int) -> list[int]:
+        listed = self._listed
+        if listed[:2] == (year, month):
+            return listed[2]
         length = month_length(year, month)
         days = {day for day in self._days if day <= length}
         first = weekday(date(year, month, 1).toordinal() - EPOCH_ORDINAL)
         days.update(day for day in range(1, length + 1) if self._weekdays >> (first + day - 1) % 7 & 1)
-        return sorted(days)
+        self._listed = year, month, sorted(days)
+        return self._listed[2]
 
     def _instant(self, wall: int, known_offset: int) -> int:
         """Return what mktime makes of a local time (seconds) with "DST unknown": glibc, time/mktime.c.

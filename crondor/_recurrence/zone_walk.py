@@ -7,16 +7,19 @@ every question about instants is answered from these.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from crondor._recurrence.local_walk import WallClock
 from crondor._recurrence.refusals import END_OF_INSTANTS, FIRST_INSTANT
 from crondor.calendar import DAY
-from crondor.zones import LONGEST_GAP, Policy, Stretch, Zone
+from crondor.zones import LONGEST_GAP, Policy, Stretch, YearKind, Zone, year_kind, year_of, year_start
 
 # Two instants further apart than this show wall-clock times in the same order: no two offsets lie two days apart.
 _FURTHEST = 2 * DAY
+
+_LONG = 40 * 366 * DAY  # a span of whole years, of which there are many of the same kind
 
 
 def opening(
@@ -114,11 +117,30 @@ class ZoneWalk:
     def count(self, low: int, high: int) -> int:
         """Return the number of runs with ``low`` < instant <= ``high``, none of them listed.
 
-        It is counted on the wall clock, interrupted only by the clock changes that touch a run.
+        Of the years in which a rule alone changes the zone's clocks, one of each kind is counted.
         """
-        wall = self.wall
-        if high <= low or wall.never:
+        if high <= low or self.wall.never:
             return 0
+        if self._zone.is_fixed or high - low < _LONG:
+            return self._count(low, high)
+        first = max(year_of(low) + 1, self._zone.rule_year)
+        kinds = Counter(map(year_kind, range(first, year_of(high))))
+        if kinds.total() <= len(kinds):
+            return self._count(low, high)
+        of_kinds: dict[YearKind, int] = {}
+        for year in range(first, year_of(high)):
+            kind = year_kind(year)
+            if kind not in of_kinds:
+                of_kinds[kind] = self._count(year_start(year) - 1, year_start(year + 1) - 1)
+        whole = sum(number * of_kinds[kind] for kind, number in kinds.items())
+        begin, end = year_start(first) - 1, year_start(year_of(high)) - 1
+        return self._count(low, begin) + whole + self._count(end, high)
+
+    def _count(self, low: int, high: int) -> int:
+        """Return the same, counted on the wall clock, interrupted only by the clock changes that touch a run."""
+        if high <= low:
+            return 0
+        wall = self.wall
         begin, total = self._counted(self._zone.at(low), low, high)
         for stretch in self._zone.changes(low, high):
             edge, past = sorted((stretch.start + stretch.before, stretch.start + stretch.offset))

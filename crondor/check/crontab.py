@@ -40,7 +40,7 @@ class FieldFault(NamedTuple):
     fault: Diagnostic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Crontab:
     """The cron fields of a job in two readings, each None where it refuses them or none is set.
 

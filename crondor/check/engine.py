@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 
+from crondor._named_tuple import NamedTuple
 from crondor._types import expect
 from crondor.check.hearing import distinct, place
 from crondor.check.rule import Finding
@@ -18,8 +18,7 @@ from crondor.submit import SubmitFile, read_submit
 Read = Callable[[Source], SubmitFile]
 
 
-@dataclass(frozen=True)
-class CheckReport:
+class CheckReport(NamedTuple):
     """What was found in one description, in the order of its lines, and what its comments silenced.
 
     ``included`` are the other files that were read for it.
@@ -55,7 +54,7 @@ def report_of(file: CheckedFile) -> CheckReport:
     """Apply every rule to a submit description that was read."""
     found = report(file.source, distinct(_findings(file)), RULES, is_whole=file.is_checked)
     included = file.submit.sources[1:] if file.submit else ()
-    return replace(found, included=included) if included else found
+    return found._replace(included=included) if included else found
 
 
 def refused(name: str, error: CrondorError, settings: CheckSettings) -> CheckReport:

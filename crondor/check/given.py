@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
@@ -20,7 +20,9 @@ MATCHING: Final = frozenset(("requirements", "my.requirements", "rank", "my.rank
 """Those that see the machine's ad beside the job's."""
 
 _CONDITIONS: Final = frozenset(("requirements", "my.requirements"))
-_OF_GPUS: Final = frozenset(("require_gpus",))  # asks the ad of a GPU
+OF_GPUS: Final = ("require_gpus", "requiregpus", "my.requiregpus")
+"""Asked of the ad of each GPU, which has its properties and nothing else."""
+
 AMOUNTS: Final = {
     "request_memory": 1024 * 1024,
     "requestmemory": 1024 * 1024,
@@ -31,6 +33,8 @@ AMOUNTS: Final = {
 
 _PLAIN: Final = re.compile(r'[-+]?\d+(\.\d+)?|(?i:true|false|undefined)|"[^"\\]*"')
 AMOUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)[ \t]*(?P<unit>[kmgt]b?)?", re.IGNORECASE)
+_UNITS: Final = {"": 0, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_DIGITS: Final = 15
 _HOLE: Final = re.compile(r"\{\w*\}")  # {name}, for Python's str.format to fill; a list of one name to ClassAds
 MOST: Final = 2000  # expressions of one description that are read
 LONGEST: Final = 20_000  # characters of one expression; what is longer was not written by a person
@@ -54,10 +58,11 @@ class GivenValue(NamedTuple):
 
 
 class GivenJob(NamedTuple):
-    """Equal jobs of one queue statement, and their values by lower-case name."""
+    """Equal jobs of one queue statement, their values by lower-case name, and how many they are."""
 
     values: Mapping[str, GivenValue]
     queue: Span | None
+    number: int = 1
 
     def first(self, *names: str) -> GivenValue | None:
         """Return the value of the first of some names that is set to something, None if none is."""
@@ -75,6 +80,14 @@ class GivenValues:
             for value in job.values.values():
                 seen.setdefault((value.key, value.text, value.span.start), value)
         self.all = tuple(seen.values())
+        self._named: dict[str, list[GivenValue]] = {}
+        for value in self.all:
+            self._named.setdefault(value.key, []).append(value)
+
+    def of(self, names: Iterable[str]) -> Iterator[GivenValue]:
+        """Yield the values of some lower-case names, in the order of the names."""
+        for name in names:
+            yield from self._named.get(name, ())
 
 
 def _jobs(file: SubmitFile) -> Iterator[GivenJob]:
@@ -91,7 +104,7 @@ def _jobs(file: SubmitFile) -> Iterator[GivenJob]:
 
 def _job(group: JobGroup) -> GivenJob:
     values = {key: GivenValue(key, text.strip(), group.spans[key]) for key, text in group.values.items()}
-    return GivenJob(values, group.queue)
+    return GivenJob(values, group.queue, group.count)
 
 
 def is_expression(key: str) -> bool:
@@ -99,7 +112,7 @@ def is_expression(key: str) -> bool:
     if key.startswith("my.") or key in AMOUNTS:
         return True
     command = submit_commands().get(key)
-    return command is not None and command.type is CommandType.EXPRESSION and command.name not in _OF_GPUS
+    return command is not None and command.type is CommandType.EXPRESSION and command.name not in OF_GPUS
 
 
 def is_plain(key: str, text: str) -> bool:
@@ -110,3 +123,15 @@ def is_plain(key: str, text: str) -> bool:
     if not text or (key in AMOUNTS and AMOUNT.fullmatch(text)) or _HOLE.fullmatch(text):
         return True
     return _PLAIN.fullmatch(text) is not None and not (text[0] == '"' and key in _CONDITIONS)
+
+
+def is_same(value: GivenValue, attribute: GivenValue) -> bool:
+    """Say whether a request and the attribute that is written out beside it are the same amount, or text."""
+    if value.text.lower() == attribute.text.lower():
+        return True
+    found = AMOUNT.fullmatch(value.text)
+    if found is None or not attribute.text.isdecimal() or len(attribute.text) > _DIGITS:
+        return False
+    base = AMOUNTS.get(value.key, 1)
+    unit = _UNITS[(found["unit"] or "")[:1].lower()] or base
+    return float(found["number"]) * unit == int(attribute.text) * base

@@ -11,7 +11,7 @@ from crondor.macro.scan import MacroFound, MacroKind, Scanner
 from crondor.source import Span
 from crondor.submit import SubmitFile
 
-_AS_WRITTEN: Final = ("ec2_parameter_", "transform_body_", "transformbody_")  # what these mean, others say
+AS_WRITTEN: Final = ("ec2_parameter_", "transform_body_", "transformbody_")  # what these mean, others say
 _OF_FILES: Final = re.compile(r"F[pnxdqabfwuPNXDQABFWU]*")
 _OF_DAGS: Final = frozenset(("job", "retry", "dag_status", "failed_count", "dagmanjobid", "dag_parent_names", "dollar"))
 _MOST: Final = 20_000  # references that are looked at
@@ -68,11 +68,7 @@ def _late(file: SubmitFile) -> Iterator[MacroUse]:
 def _uses(file: SubmitFile, until: int | None = None) -> Iterator[MacroUse]:
     """Yield the macros that values refer to, of those defined until a version, and that queue statements do."""
     for key, definition in file.definitions:
-        if (
-            "$" in definition.text
-            and not key.startswith(_AS_WRITTEN)
-            and (until is None or definition.version <= until)
-        ):
+        if "$" in definition.text and not key.startswith(AS_WRITTEN) and (until is None or definition.version <= until):
             yield from _of_text(definition.text, definition.span, key)
     for queue in file.queues[:_MOST] if until is None else ():
         if "$" in queue.span.text:
@@ -86,7 +82,9 @@ def _of_text(text: str, span: Span, key: str = "") -> Iterator[MacroUse]:
         found = scanner.scan(at)
         name = _name(text, found)
         if name:
-            yield MacroUse(name, _place(text, found, span), key, text[found.at : found.end] == text.strip())
+            yield MacroUse(
+                name, place_in(span, text, found.at, found.end), key, text[found.at : found.end] == text.strip()
+            )
         at = text.find("$", found.resume)
 
 
@@ -100,10 +98,10 @@ def _name(text: str, found: MacroFound) -> str:
     return ""
 
 
-def _place(text: str, found: MacroFound, span: Span) -> Span:
-    """Return where a macro is written: in the value's own text, or by its look where lines were joined."""
-    shown = text[found.at : found.end]
+def place_in(span: Span, text: str, start: int, end: int) -> Span:
+    """Return where a part of a definition is written: in its own text, or by its look where lines were joined."""
+    shown = text[start:end]
     if span.text.startswith(text):
-        return span.part(found.at, found.end)
+        return span.part(start, end)
     at = span.text.find(shown)
     return span.part(at, at + len(shown)) if at >= 0 else span

@@ -16,6 +16,7 @@ from crondor.knowledge import (
     AttributeTable,
     AttributeType,
     classad_functions,
+    gpu_properties,
     job_attributes,
     machine_attributes,
 )
@@ -44,7 +45,7 @@ def unquoted(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
             continue
         for one, other in ((node.left, node.right), (node.right, node.left)):
             word, beside = bare(one), bare(other)
-            if not isinstance(word, Reference) or word.scope is not None or _is_known(word.name, own):
+            if not isinstance(word, Reference) or word.scope is not None or is_known(word.name, own):
                 continue
             is_single = each.value.text[word.start : word.start + 1] == "'"
             if is_single or _is_string(beside):
@@ -56,16 +57,27 @@ def unquoted(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
 def misspelt(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
     """Yield the attributes that nobody knows and whose names are one slip from one that is known."""
     for node in references(each.tree) if each.tree is not None else ():
-        if len(node.name) < _SHORTEST or _is_known(node.name, file.own_attributes):
+        if len(node.name) < _SHORTEST or is_known(node.name, file.own_attributes):
             continue
         near = meant(node.name)
         if near is not None:
-            place = each.place(node)
-            if each.value.is_literal:
-                place = place.part(len(place.text) - len(node.name))
-            fix = _renaming(file, place, node.name, near.name)
             message = f"neither jobs nor machines have an attribute {node.name}: it is undefined"
-            yield RuleHit(message, place, f"did you mean {near.name}?", fix)
+            yield _slip(file, each, node, near.name, message)
+
+
+def misspelt_property(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
+    """Yield the properties that no GPU has and whose names are one slip from one that GPUs have."""
+    for node in references(each.tree) if each.tree is not None else ():
+        near = gpu_properties().near(node.name) if len(node.name) >= _SHORTEST else []
+        if len(near) == 1 and node.name not in gpu_properties() and not is_known(node.name, file.own_attributes):
+            yield _slip(file, each, node, near[0].name, f"GPUs have no property {node.name}: it is undefined")
+
+
+def _slip(file: CheckedFile, each: WrittenExpression, node: Reference, name: str, message: str) -> RuleHit:
+    place = each.place(node)
+    if each.value.is_literal:
+        place = place.part(len(place.text) - len(node.name))
+    return RuleHit(message, place, f"did you mean {name}?", _renaming(file, place, node.name, name))
 
 
 def functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
@@ -93,7 +105,7 @@ def functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
 def _is_uncalled(node: Reference, own: Container[str]) -> bool:
     """Say whether a name is that of a function without arguments, and of no attribute."""
     function = classad_functions().get(node.name.lower()) if node.scope is None else None
-    return function is not None and not function.arguments and not _is_known(node.name, own)
+    return function is not None and not function.arguments and not is_known(node.name, own)
 
 
 def _renaming(file: CheckedFile, place: Span, name: str, new: str) -> Fix | None:
@@ -118,7 +130,7 @@ def _is_word(tree: Node, own: Container[str]) -> bool:
     for node in nodes(tree):
         if isinstance(node, Reference):
             is_scope = node.name.lower() in _OTHERS
-            if (_is_known(node.name, own) and not is_scope) or (
+            if (is_known(node.name, own) and not is_scope) or (
                 len(node.name) >= _SHORTEST and meant(node.name) is not None
             ):
                 return False
@@ -135,7 +147,8 @@ def _is_string(node: Node) -> bool:
     return any(found) and all(each is None or each.type is AttributeType.STRING for each in found)
 
 
-def _is_known(name: str, own: Container[str]) -> bool:
+def is_known(name: str, own: Container[str]) -> bool:
+    """Say whether jobs or machines have an attribute of a name, or the description sets it (lower-case ``own``)."""
     small = name.lower()
     return (
         small in own or small in _OTHERS or any(_has(table, name) for table in (job_attributes(), machine_attributes()))

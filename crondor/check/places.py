@@ -16,6 +16,7 @@ from crondor.submit.folders import NAMES as FOLDERS
 
 EXECUTABLE: Final = ("executable", "cmd")
 PROGRAM: Final = "the executable"
+PROXY: Final = "the proxy"
 JOB_FOLDER: Final = "the folder of the job"
 _INPUT: Final = ("input", "stdin")
 INPUT_LISTS: Final = ("transfer_input_files", "transferinputfiles")
@@ -24,11 +25,13 @@ FILE_LISTS: Final = (*INPUT_LISTS, *OUTPUT_LISTS)
 _LISTS: Final = (*INPUT_LISTS, "transferinput", "jar_files")
 _WRITTEN: Final = ("log", "output", "stdout", "error", "stderr")
 _NO_PROGRAM: Final = frozenset(("vm", "13"))  # universes whose executable is a mere name
+_AT_HOME: Final = frozenset(("local", "scheduler", "12", "7"))
+_VANILLA: Final = frozenset(("vanilla", "5"))
 _IN_IMAGE: Final = frozenset(("docker", "container"))
 _FALSE: Final = frozenset(("false", "no", "f", "0", "n"))
 _MOST_NAMED: Final = 10_000
 _MOST: Final = 500  # names of one description that are looked for
-_MOST_NAMES: Final = 100  # of a folder in which a name like a missing one is looked for
+_MOST_NAMES: Final = 400  # of a folder in which a name like a missing one is looked for
 
 
 class NamedFile(NamedTuple):
@@ -59,7 +62,7 @@ class Places:
             if each.path not in known:
                 if len(known) >= _MOST:
                     break
-                known[each.path] = self._kind(each.path)
+                known[each.path] = self.kind(each.path)
             kind = known[each.path]
             if kind == "" and not any(each.path == other.path for other in self.missing):
                 self.missing.append(each)
@@ -74,12 +77,19 @@ class Places:
         like = [each for each in self._names[folder] if -1 <= len(each) - size <= 1 and _suffix(each) == suffix]
         close = (each for each in like if each.lower() == small or one_slip(each.lower(), small))
         kind = "folder" if named.is_folder else "file"
-        return next((each for each in close if self._kind(f"{folder}{slash}{each}") == kind), None)
+        return next((each for each in close if self.kind(f"{folder}{slash}{each}") == kind), None)
 
-    def _kind(self, path: str) -> str | None:
+    def kind(self, path: str) -> str | None:
         """Return what a path leads to, nothing where nothing is there; None where crondor may not look."""
         try:
             return self._files.kind(path) if self._files is not None else None
+        except FileRefused:
+            return None
+
+    def is_executable(self, path: str) -> bool | None:
+        """Say whether anybody may execute a file; None where none is there, or crondor may not look."""
+        try:
+            return self._files.is_executable(path) if self._files is not None else None
         except FileRefused:
             return None
 
@@ -120,6 +130,9 @@ def _read(job: GivenJob, start: str) -> Iterator[NamedFile]:
         for name, span in items_of(value):
             if _is_path(name):
                 yield NamedFile(name, span, _below(start, name), "an input file")
+    proxy = job.first("x509userproxy")
+    if proxy is not None and _is_path(proxy.text):
+        yield NamedFile(proxy.text, proxy.span, _below(start, proxy.text), PROXY)
     image = job.first("container_image")
     if image is not None and _is_path(image.text) and ("/" in image.text or image.text.endswith((".sif", ".img"))):
         yield NamedFile(image.text, image.span, _below(start, image.text), "the image of the container")
@@ -131,7 +144,7 @@ def _program(job: GivenJob) -> Iterator[NamedFile]:
     kind = universe.text.lower() if universe is not None else ""
     if value is None or not _is_path(value.text) or job.first("shell") is not None or kind in _NO_PROGRAM:
         return
-    if _says_no(job.values, "transfer_executable") or (kind == "grid" and job.first("grid_resource") is None):
+    if _stays(job) or (kind == "grid" and job.first("grid_resource") is None):
         return
     resource = job.first("grid_resource")
     if resource is not None and resource.text.lower().startswith(("ec2", "gce", "azure")):
@@ -139,6 +152,19 @@ def _program(job: GivenJob) -> Iterator[NamedFile]:
     in_image = kind in _IN_IMAGE or job.first("container_image", "docker_image") is not None
     if not (in_image and value.text.startswith("/")):
         yield NamedFile(value.text, value.span, value.text, PROGRAM)
+
+
+def is_in_place(job: GivenJob) -> bool:
+    """Say whether the executable is started where it lies: on the access point, or where its file system is shared."""
+    universe = job.first("universe", "jobuniverse")
+    kind = universe.text.lower() if universe is not None else "vanilla"
+    in_image = job.first("container_image", "containerimage", "docker_image", "dockerimage") is not None
+    return kind in _AT_HOME or (kind in _VANILLA and _stays(job) and not in_image)
+
+
+def _stays(job: GivenJob) -> bool:
+    transfer = job.first("transfer_executable", "transferexecutable")
+    return transfer is not None and transfer.text[0] in "fF"
 
 
 def items_of(value: GivenValue) -> Iterator[tuple[str, Span]]:

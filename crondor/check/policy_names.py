@@ -20,3 +20,4 @@ RELEASE: Final = NAMES["PeriodicRelease"]
 PERIODIC_HOLD: Final = NAMES["PeriodicHold"]
 PERIODIC: Final = (*NAMES["PeriodicRemove"], *PERIODIC_HOLD)
 POLICIES: Final = tuple(name for names in NAMES.values() for name in names)
+CONDITIONS: Final = (*POLICIES, "retry_until", "leave_in_queue")  # asked of the job's own ad

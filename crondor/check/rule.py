@@ -22,8 +22,7 @@ class TextEdit(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True)
-class Fix:
+class Fix(NamedTuple):
     """A fix: ``title`` says what it does, ``edits`` how; an unsafe one changes what the author asked for."""
 
     title: str
@@ -41,7 +40,7 @@ class RuleHit(NamedTuple):
     severity: Severity | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule(Generic[Subject]):
     """One thing to look for: a stable code (``CRN101``), a name in kebab case, and the function that looks.
 

@@ -16,6 +16,7 @@ from crondor.check.crontab import Crontab, read_crontab
 from crondor.check.given import GivenValues, is_expression, is_plain
 from crondor.check.macros import Macros
 from crondor.check.made import LONGEST, MadeJobs, make_jobs
+from crondor.check.own_schedule import OwnSchedule, own_schedule
 from crondor.check.places import Places
 from crondor.check.rule import RuleHit
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
@@ -84,8 +85,7 @@ class CheckSettings:
     target: Release = NEWEST
 
 
-@dataclass(frozen=True)
-class CheckedSchedule:
+class CheckedSchedule(NamedTuple):
     """A job's schedule in one dialect, or the error that refuses it."""
 
     schedule: JobSchedule | None
@@ -130,7 +130,7 @@ class FieldValues(NamedTuple):
     queue: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckedJob:
     """Equal jobs of one queue statement; ``group`` has the values of NAMES and their places."""
 
@@ -286,7 +286,7 @@ class CheckedJob:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CheckedFile:
     """One submit description: what it says, or the errors that make it unreadable, and its jobs in groups."""
 
@@ -294,7 +294,7 @@ class CheckedFile:
     settings: CheckSettings
     submit: SubmitFile | None
     errors: tuple[Diagnostic, ...] = ()
-    effort: CheckEffort = field(default_factory=CheckEffort, compare=False)
+    effort: CheckEffort = field(default_factory=CheckEffort)
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -385,6 +385,12 @@ class CheckedFile:
         if self.submit is None or not self.settings.files:
             return None
         return Places(self.submit, self.given.jobs)
+
+    @cached_property
+    def own_schedule(self) -> OwnSchedule:
+        """The schedule of its own line, # crondor: schedule = TEXT, with the compiled lines."""
+        files = self.submit.files if self.submit is not None and self.settings.files else None
+        return own_schedule(self.source, files, self.settings.zone, self.settings.policy)
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:

@@ -13,6 +13,9 @@ _IMAGES: Final = ("container_image", "containerimage", "docker_image", "dockerim
 _CONTAINERS: Final = ("docker", "container")
 _VANILLA: Final = "vanilla"
 
+AT_HOME: Final = ("local", "scheduler")
+"""The universes whose jobs run on the access point."""
+
 
 def universes_of(file: SubmitFile) -> tuple[str, ...]:
     """Return the names of the universe that the first job has, and so all; none where it is not known.

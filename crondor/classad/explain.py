@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from crondor._named_tuple import NamedTuple
 from crondor.classad.compile import code_of
 from crondor.classad.errors import EvaluationFailed
 from crondor.classad.evaluate import begin, run
@@ -24,8 +24,7 @@ _DEEPEST = 60
 _WORK = 200_000  # characters of parts, each of which is printed and evaluated as a whole
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(NamedTuple):
     """A part of an expression with its value and its own parts.
 
     ``value`` is None where evaluation fails or does not come that far (``reached`` is false then).

@@ -9,9 +9,9 @@ HTCondor: ClassAd::Flatten, Operation::flatten.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from crondor._named_tuple import NamedTuple
 from crondor.classad import operators
 from crondor.classad.compile import code_of, compile_node
 from crondor.classad.errors import Exhausted, Failure, StackExhausted
@@ -42,8 +42,7 @@ from crondor.classad.values import (
 _COMMUTES: Final = frozenset(("+", "*", "&&", "||", "&", "|", "^"))
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """What flattening leaves of an operand: a value, a tree, or both joined by an operator that may be regrouped."""
 
     value: Value = UNDEFINED

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, FIRST_YEAR, LAST_YEAR
+from crondor.compile.calendar_bounds import excess, unfolded
 from crondor.compile.context import Context, epoch_of
 from crondor.compile.day_terms import DayTerm
 from crondor.compile.days import MINUTES, WHOLE_YEAR, Covered, DaySet, Instants, Spans, spread, year_start
@@ -81,7 +82,8 @@ def _events(name: str, context: Context) -> list[_Component]:
         source = context.files.read(name)
     except CrondorError as error:
         fault = error.diagnostics[0]
-        raise _refused(fault.message, fault.help or "write the name of an .ics file") from None
+        message = fault.message if name in fault.message else f"cannot read {short(name)}: {fault.message}"
+        raise _refused(message, fault.help or "write the name of an .ics file") from None
     try:
         import icalendar as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra
     except ImportError:
@@ -89,10 +91,15 @@ def _events(name: str, context: Context) -> list[_Component]:
         raise _refused(".ics files need the package icalendar, which is not installed", help_text) from None
     if len(source.text) > _MOST_CHARACTERS:
         raise _refused(f"{short(name)} is larger than {_MOST_CHARACTERS} characters", "take a part of it")
+    lines = unfolded(source.text)
+    too_much = excess(lines)
+    if too_much is not None:
+        raise _refused(f"{short(name)} {too_much}", "take a part of it")
     try:
-        calendars = package.Calendar.from_ical(source.text, multiple=True)
+        package.use_zoneinfo()  # forgets the zones that other files define
+        calendars = package.Calendar.from_ical("\n".join(lines), multiple=True)
         events: list[_Component] = [each for calendar in calendars for each in calendar.walk("VEVENT")]
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, AssertionError, ArithmeticError) as error:
         raise _refused(f"{short(name)} is no calendar: {short(str(error))}", "write an .ics file") from None
     if not calendars:
         raise _refused(f"{short(name)} is no calendar: it has no BEGIN:VCALENDAR", "write an .ics file")
@@ -123,8 +130,14 @@ def _set_of(events: list[_Event], span: Span, context: Context, name: str, *, wh
     single = Spans(spans, zone, words) if whole else Instants([start for start, _ in spans], zone, words)
     result = Either(found, single)
     result.words = words
-    if not any(each.rules for each in events):
-        result.until, result.until_reason = _last(spans, name, zone)
+    if any(each.rules for each in events):
+        return result
+    until, reason = _last(spans, name, zone)
+    if until is None or not context.is_whole:
+        result.until, result.until_reason = until, reason
+    else:
+        message = f"{reason}: behind it there is taken to be none"
+        context.remarks.note("file-end", message, span, "compile again when the file has later ones")
     return result
 
 

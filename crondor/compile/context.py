@@ -27,7 +27,8 @@ class Context(NamedTuple):
     """What the surroundings of a piece of text say.
 
     ``start`` is the instant (epoch seconds) that periods are counted from where the text names none; ``name`` is the
-    job's, which H and ~ are hashed from; ``files`` are those that may be read, None for none.
+    job's, which H and ~ are hashed from; ``files`` are those that may be read, None for none. ``is_whole``: behind the
+    last event of a calendar file there is none; else the file is known up to there.
     """
 
     zone: Zone
@@ -36,6 +37,7 @@ class Context(NamedTuple):
     start: int | None = None
     name: str = ""
     files: Files | None = None
+    is_whole: bool = False
 
 
 def named_zone(name: str, span: Span, remarks: Remarks) -> Zone | None:

@@ -30,6 +30,12 @@ class Remarks:
         """Add a warning."""
         self.found.append(Diagnostic(f"schedule-{kind}", message, Severity.WARNING, span, help_text))
 
+    def note(self, kind: str, message: str, span: Span, help_text: str) -> None:
+        """Add a note, once."""
+        note = Diagnostic(f"schedule-{kind}", message, Severity.NOTE, span, help_text)
+        if note not in self.found:
+            self.found.append(note)
+
     def take(self, error: CrondorError) -> None:
         """Add what another reader found."""
         self.found.extend(error.diagnostics)

@@ -62,7 +62,7 @@ class WrittenSchedule(DaySet):
         return self._of.between(start, end)
 
 
-def read_schedule(
+def read_schedule(  # noqa: PLR0913 - all that a schedule may see beside its text, by name
     text: str | Span,
     *,
     zone: str | Zone,
@@ -72,6 +72,7 @@ def read_schedule(
     files: Files | None = None,
     policy: Policy = Policy.COMPATIBLE,
     label: str = "<schedule>",
+    is_whole: bool = False,
 ) -> WrittenSchedule:
     """Return the schedule that a text says.
 
@@ -86,7 +87,7 @@ def read_schedule(
     source = Source(text.text if isinstance(text, Span) else text, label)
     remarks = Remarks()
     own = zone if isinstance(zone, Zone) else zone_of(zone)
-    context = Context(own, remarks, policy, start, name, files)
+    context = Context(own, remarks, policy, start, name, files, is_whole)
     part = parse(source, remarks)
     found = None if part is None else schedule_of(part, context)
     if isinstance(text, Span):

@@ -39,6 +39,9 @@ READ_BY_TRANSFORMS: Final = frozenset(
 )
 """The variables of routes that HTCondor-CE's own transforms read, in lower case."""
 
+OPTIONAL_TRANSFORMS: Final = frozenset(("uidacctgroup", "x509acctgroup"))
+"""The transforms that HTCondor-CE brings for a pool of HTCondor and leaves to the site to list, in lower case."""
+
 _MADE_SINCE_6 = "JOB_ROUTER_TRANSFORM_Env"
 _EXPORT = re.compile(r"\s*export\s+([A-Za-z_]\w*)")
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.+)")

@@ -165,10 +165,10 @@ def at_exit(ad: ClassAd, now: int, context: Context, system: SystemPolicy = NO_P
 
 def always_at_exit(ad: ClassAd) -> Ruling | None:
     """Return what ``at_exit`` says of every run of a job without periodic expressions; None where it depends."""
-    words = [ad.text(name).strip().lower() if name in ad else None for name in ("OnExitHold", "OnExitRemove")]
-    if words[0] in (None, "false") and words[1] in (None, "true", "false"):
-        return at_exit(ad, 0, Context(now=0))
-    return None
+    hold, remove = (ad.text(name).strip().lower() if name in ad else None for name in ("OnExitHold", "OnExitRemove"))
+    if hold not in (None, "false") or remove not in (None, "true", "false"):
+        return None
+    return Ruling(Act.STAY, _reason(ad, "OnExitRemove", "FALSE")) if remove == "false" else Ruling(Act.REMOVE)
 
 
 def always_leaves(ad: ClassAd) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Attribute,
         AttributeTable,
         AttributeType,
+        gpu_properties,
         job_attributes,
         machine_attributes,
     )
@@ -44,6 +45,7 @@ __all__ = [
     "SubmitMacro",
     "TransformCommand",
     "classad_functions",
+    "gpu_properties",
     "job_attributes",
     "machine_attributes",
     "submit_commands",
@@ -57,7 +59,7 @@ _LANGUAGE: Final = "crondor.knowledge.language"
 _RELEASES: Final = "crondor.knowledge.releases"
 _HOMES: Final = {
     **dict.fromkeys(("Attribute", "AttributeTable", "AttributeType"), _ATTRIBUTES),
-    **dict.fromkeys(("job_attributes", "machine_attributes"), _ATTRIBUTES),
+    **dict.fromkeys(("gpu_properties", "job_attributes", "machine_attributes"), _ATTRIBUTES),
     **dict.fromkeys(("CommandTable", "CommandType", "Setting", "SubmitCommand", "submit_commands"), _COMMANDS),
     **dict.fromkeys(("ClassAdFunction", "SubmitMacro", "TransformCommand"), _LANGUAGE),
     **dict.fromkeys(("classad_functions", "submit_macros", "transform_commands"), _LANGUAGE),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache, cached_property
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
 from crondor.knowledge.releases import NEWEST, Releases
-from crondor.knowledge.rows import rows
+from crondor.knowledge.rows import columns, lines
 from crondor.knowledge.slips import one_slip
 
 
@@ -79,21 +79,30 @@ class SubmitCommand(NamedTuple):
 
 
 class CommandTable:
-    """The commands of all releases; names are looked up whatever their case."""
+    """The commands of all releases; names are looked up whatever their case.
 
-    def __init__(self, commands: Iterator[SubmitCommand]) -> None:
-        """Take the commands; of two with one name the first is found by it."""
-        self._all = tuple(commands)
-        self._named: dict[str, SubmitCommand] = {}
-        for command in self._all:
-            if "<" not in command.name:
-                for name in command.names:
-                    self._named.setdefault(name.lower(), command)
+    A command is made of its row when it is asked for: of hundreds a description has a few.
+    """
+
+    def __init__(self, table: Iterable[str]) -> None:
+        """Take the rows; of two with one name the first is found by it."""
+        self._rows = tuple(table)
+        self._named: dict[str, str] = {}
+        for row in self._rows:
+            name, others, made, _ = row.split(" | ", 3)
+            if "<" not in name:
+                for each in (name, *_others(others, made)):
+                    self._named.setdefault(each.lower(), row)
+
+    @cached_property
+    def _all(self) -> tuple[SubmitCommand, ...]:
+        return tuple(map(_command, self._rows))
 
     @cached_property
     def _many(self) -> list[tuple[re.Pattern[str], SubmitCommand]]:
         """The commands that stand for many, each by what its names look like; a file of known names needs none."""
-        return [(_pattern(name), each) for each in self._all if "<" in each.name for name in each.names]
+        many = (_command(row) for row in self._rows if "<" in row[: row.index(" ")])
+        return [(_pattern(name), each) for each in many for name in each.names]
 
     def __iter__(self) -> Iterator[SubmitCommand]:
         """Iterate over the commands; those that are copied in the order in which condor_submit does it."""
@@ -101,7 +110,7 @@ class CommandTable:
 
     def __len__(self) -> int:
         """Return how many commands there are."""
-        return len(self._all)
+        return len(self._rows)
 
     def __contains__(self, name: str) -> bool:
         """Say whether a name is that of a command, or of one that stands for many."""
@@ -109,10 +118,10 @@ class CommandTable:
 
     def get(self, name: str) -> SubmitCommand | None:
         """Return the command of a name, or the one that stands for it, None for a name that is not known."""
-        found = self._named.get(name.lower())
-        if found is None:
-            found = next((command for pattern, command in self._many if pattern.fullmatch(name)), None)
-        return found
+        row = self._named.get(name.lower())
+        if row is not None:
+            return _command(row)
+        return next((command for pattern, command in self._many if pattern.fullmatch(name)), None)
 
     def is_one(self, name: str) -> bool:
         """Say whether a lower-case name is that of one command, and not of one that stands for many."""
@@ -124,7 +133,7 @@ class CommandTable:
 
     def near(self, name: str) -> list[SubmitCommand]:
         """Return the commands with a name that is one slip of the hand away, see one_slip, those in use alone."""
-        found = (command for key, command in self._named.items() if one_slip(name.lower(), key))
+        found = (_command(row) for key, row in self._named.items() if one_slip(name.lower(), key))
         return [command for command in dict.fromkeys(found) if command.is_in_use]
 
 
@@ -138,27 +147,33 @@ def _pattern(name: str) -> re.Pattern[str]:
 @cache
 def submit_commands() -> CommandTable:
     """Return the commands of HTCondor 23.0 to the newest, and those that are gone and still met."""
-    return CommandTable(_read())
+    return CommandTable(lines("submit_commands.txt"))
 
 
-def _read() -> Iterator[SubmitCommand]:
-    for name, others, made, value, releases, universes, sentence in rows("submit_commands.txt"):
-        setting, attribute = _attribute(made)
-        further = list(_listed(others))
-        if attribute and not attribute.startswith("("):
-            further.append(attribute.lower())
-        choices = tuple(value.split("/")) if "/" in value else ()
-        yield SubmitCommand(
-            name,
-            tuple(dict.fromkeys(other for other in further if other != name.lower())),
-            attribute.strip("()"),
-            setting,
-            CommandType.CHOICE if choices else CommandType(value),
-            choices,
-            Releases.parse(releases),
-            tuple(_listed(universes)),
-            sentence,
-        )
+@cache
+def _command(row: str) -> SubmitCommand:
+    name, others, made, value, releases, universes, sentence = columns(row)
+    setting, attribute = _attribute(made)
+    choices = tuple(value.split("/")) if "/" in value else ()
+    return SubmitCommand(
+        name,
+        tuple(dict.fromkeys(other for other in _others(others, made) if other != name.lower())),
+        attribute.strip("()"),
+        setting,
+        CommandType.CHOICE if choices else CommandType(value),
+        choices,
+        Releases.parse(releases),
+        tuple(_listed(universes)),
+        sentence,
+    )
+
+
+def _others(others: str, made: str) -> Iterator[str]:
+    """Yield further names of a command, the one of its attribute last."""
+    yield from _listed(others)
+    _, attribute = _attribute(made)
+    if attribute and not attribute.startswith("("):
+        yield attribute.lower()
 
 
 def _attribute(text: str) -> tuple[Setting, str]:

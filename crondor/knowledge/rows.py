@@ -9,10 +9,17 @@ from typing import Final
 _FOLDER: Final = f"{os.path.dirname(__file__)}/data"  # noqa: PTH120
 
 
-def rows(name: str) -> Iterator[list[str]]:
-    """Yield the columns of each row of a table; blank lines and those that begin with # are passed over."""
+def lines(name: str) -> list[str]:
+    """Return the rows of a table as they are; blank lines and those that begin with # are passed over."""
     with open(f"{_FOLDER}/{name}", encoding="utf-8") as file:  # noqa: PTH123
-        lines = file.read().splitlines()
-    for line in lines:
-        if line and not line.startswith("#"):
-            yield [column.strip() for column in line.split(" | ")]
+        return [line for line in file.read().splitlines() if line and line[0] != "#"]
+
+
+def columns(line: str) -> list[str]:
+    """Return the columns of a row."""
+    return [column.strip() for column in line.split(" | ")]
+
+
+def rows(name: str) -> Iterator[list[str]]:
+    """Yield the columns of each row of a table."""
+    return map(columns, lines(name))

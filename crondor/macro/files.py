@@ -66,6 +66,12 @@ class Files:
         made.base = os.path.join(self.base, base)  # noqa: PTH118
         return made
 
+    def limited(self, limit: int) -> Files:
+        """Return the same files, those larger than ``limit`` bytes refused too."""
+        made = copy(self)
+        made._limit = min(self._limit, limit)  # noqa: SLF001 - its own
+        return made
+
     def real(self, path: str) -> str:
         """Return where a path leads. Raises FileRefused where that is outside."""
         return self._resolved(path)
@@ -109,6 +115,18 @@ class Files:
             return "folder" if stat.S_ISDIR(os.stat(real).st_mode) else "file"  # noqa: PTH116
         except (OSError, ValueError):
             return ""
+
+    def is_executable(self, path: str) -> bool | None:
+        """Say whether its mode lets anybody execute a file; None where none is there.
+
+        Raises FileRefused where that is outside.
+        """
+        real = self._resolved(path)
+        try:
+            mode = os.stat(real).st_mode  # noqa: PTH116
+        except (OSError, ValueError):
+            return None
+        return bool(mode & 0o111) or os.name == "nt" if stat.S_ISREG(mode) else None
 
     def names(self, folder: str, most: int) -> list[str]:
         """Return the names in a folder, none where there are more than ``most``; raises FileRefused outside."""

@@ -74,8 +74,8 @@ class StatementFindings(Protocol):
 class StatementReader(ABC):
     """One reading of a text and of those it includes; ``lines`` are those of the present one.
 
-    ``depth`` counts the texts around it, ``ifs`` has the conditionals around the present line; ``sources`` are the
-    texts that were read so far.
+    ``depth`` counts the texts around it, ``ifs`` has the conditionals around the present line, ``opened`` where they
+    begin; ``sources`` are the texts that were read so far.
     """
 
     words: ClassVar[Words]
@@ -87,6 +87,7 @@ class StatementReader(ABC):
         self.budget = budget
         self.lines = LineReader(Source(""))
         self.ifs: IfStack | None = None
+        self.opened: list[Span] = []
         self.depth = 0
         self.sources: list[Source] = []
         self._includes = 0
@@ -139,15 +140,15 @@ class StatementReader(ABC):
         odd = odd_comment(source)
         if odd is not None and odd.span is not None:
             self.found.warn(odd.kind, odd.message, odd.span, odd.help)
-        around = self.lines, self.ifs
-        self.lines, self.ifs = LineReader(source), None
+        around = self.lines, self.ifs, self.opened
+        self.lines, self.ifs, self.opened = LineReader(source), None, []
         while (line := self.next_line()) is not None:
             self._line(line)
         if self.is_inside_if:
             message = "endif(s) not found before end-of-file"
             end = source.span(len(source.text))
             self.found.error(self.words.conditional, message, end, "close each if with endif")
-        self.lines, self.ifs = around
+        self.lines, self.ifs, self.opened = around
 
     def run_inside(self, source: Source) -> None:
         """Read a text that a statement of the present one asks for."""
@@ -191,6 +192,10 @@ class StatementReader(ABC):
 
         if self.ifs is None:
             self.ifs = IfStack()
+        if keyword == "if":
+            self.opened.append(line.span())
+        elif keyword == "endif" and self.opened:
+            self.opened.pop()
         condition = line.text[len(keyword) :].lstrip(BLANKS)
         try:
             self.ifs.enter(keyword, condition, self.conditions(line.span()))

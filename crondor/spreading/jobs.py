@@ -20,7 +20,8 @@ class SpreadJob:
     """``count`` equal jobs. Those with the same ``place`` share one minute field, and move together.
 
     ``name`` is what the job's own minute comes of; it should not change with the folder it is seen from.
-    ``fixed`` says why the minute is not to be moved, as the end of a sentence; empty: it may be.
+    ``fixed`` says why the minute is not to be moved, as the end of a sentence; empty: it may be. ``hours`` is by how
+    many hours the job may be moved as well.
     """
 
     name: str
@@ -28,6 +29,7 @@ class SpreadJob:
     place: object
     count: int = 1
     fixed: str = ""
+    hours: int = 0
 
 
 class SpreadTime(NamedTuple):

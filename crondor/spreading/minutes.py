@@ -1,4 +1,4 @@
-"""Which minutes of the hour a job has, and those it may have instead: as many, as far apart."""
+"""Which minutes of the hour a job has, and those it may have instead: as many, as far apart; and other hours."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from crondor.recurrence import Policy, Recurrence
 from crondor.spec import FIELDS, HOUR, MINUTE, CronSpec
 
 _HOUR = 60
+_HOURS = 24
 
 
 class Cycle(NamedTuple):
-    """Minutes evenly spaced around the hour: every ``step`` minutes from ``offset`` on; one minute has the step 60."""
+    """Minutes evenly spaced around the hour: every ``step`` minutes from ``offset`` on; one minute has the step 60.
+
+    ``later`` is by how many hours the job's hours are moved, less than 0 for earlier ones.
+    """
 
     step: int
     offset: int
+    later: int = 0
 
     @property
     def text(self) -> str:
@@ -36,9 +41,29 @@ def cycle_of(spec: CronSpec) -> Cycle | None:
 
 
 def with_minutes(spec: CronSpec, cycle: Cycle) -> CronSpec:
-    """Return a spec that runs at other minutes of the same hours."""
+    """Return a spec that runs at other minutes, of the same hours or of moved ones."""
     given = {field.name: text for field, text in zip(FIELDS, spec.given, strict=True)}
+    if cycle.later:
+        given[HOUR.name] = hours_text(spec, cycle.later)
     return CronSpec(**{**given, MINUTE.name: cycle.text}, dialect=spec.dialect)
+
+
+def hours_text(spec: CronSpec, later: int) -> str:
+    """Return the hours as they are written, or as a list those that are so much later."""
+    if not later:
+        return spec.given[HOUR.index] or "*"
+    return ",".join(str(hour + later) for hour in spec.values(HOUR))
+
+
+def may_move(spec: CronSpec, most: int) -> tuple[int, int]:
+    """Return by how many hours, ``most`` at most, a spec may be moved earlier and later and keep its dates.
+
+    Hours that are starred, or all of them, follow real time at clock changes and stay.
+    """
+    hours = spec.values(HOUR)
+    if spec.stars[HOUR.index] or not hours or len(hours) == _HOURS:
+        return 0, 0
+    return min(most, hours[0]), min(most, _HOURS - 1 - hours[-1])
 
 
 def why_not(recurrence: Recurrence) -> str:

@@ -9,8 +9,9 @@ from itertools import accumulate
 
 from crondor._named_tuple import NamedTuple
 from crondor.recurrence import Recurrence
+from crondor.spec import HOUR
 from crondor.spreading.jobs import Load, SpreadJob, SpreadTime, Use, joined, use_of
-from crondor.spreading.minutes import Cycle, cycle_of, own_offset, why_not, with_minutes
+from crondor.spreading.minutes import Cycle, cycle_of, hours_text, may_move, own_offset, why_not, with_minutes
 from crondor.zones import Zone, zone_of
 
 _STARTS = 10  # what a start weighs beside a minute in which a slot is held: a run holds one for ten, if nothing is said
@@ -18,7 +19,7 @@ _MOST_ROUNDS = 200  # each makes it better, and a few are enough
 
 
 class Move(NamedTuple):
-    """Another minute for the jobs of one place: their numbers, the minutes before and after.
+    """Another minute for the jobs of one place: their numbers, the minutes before and after, and the hours.
 
     ``starts`` and ``held`` are the most starts, and the most slots held at once, in the minutes that they take: before
     all moves, and after them. ``is_own``: the minute is that of their name, and else the best there was.
@@ -30,6 +31,7 @@ class Move(NamedTuple):
     starts: tuple[int, int]
     held: tuple[int, int]
     is_own: bool
+    hours: tuple[str, str]
 
 
 class Spreading(NamedTuple):
@@ -47,11 +49,12 @@ class Spreading(NamedTuple):
 def propose(jobs: Sequence[SpreadJob], time: SpreadTime) -> Spreading:
     """Propose other minutes for jobs that meet, so that fewer start at once, and fewer slots are held at once.
 
-    A job moves within its hours, and keeps how often it runs on every date, and how far its minutes are apart. It is
-    moved where it starts in a minute with another, or more slots are held beside its own than half as many again as
-    are held on average: to the first minute from that of its name on where neither is so, and where there is none to
-    the best. No move raises the most starts of a minute, or the most slots held. The same jobs always get the same;
-    what has been followed proposes nothing more.
+    A job moves within its hours, or where it may (``SpreadJob.hours``) with them, and keeps how often it runs on every
+    date, and how far its minutes are apart. It is moved where it starts in a minute with another, or more slots are
+    held beside its own than half as many again as are held on average: to the first minute from that of its name on
+    where neither is so, and where there is none to the best; in its own hours if it can be, and else in those next to
+    them. No move raises the most starts of a minute, or the most slots held. The same jobs always get the same; what
+    has been followed proposes nothing more, unless hours may move: they are then counted from where they are.
     """
     uses = _Uses(time)
     places: dict[object, list[int]] = {}
@@ -70,12 +73,12 @@ def propose(jobs: Sequence[SpreadJob], time: SpreadTime) -> Spreading:
         for job in some:
             before.add(uses.own(job), job.count)
             after.add(uses.own(job), job.count)
-    movable.sort(key=lambda place: (place.own, place.name, place.numbers))
+    movable.sort(key=lambda place: (place.own.offset, place.name, place.numbers))
     for _ in range(_MOST_ROUNDS):
         improved = [_improve(place, after) for place in movable]  # each of them, whatever the first says
         if not any(improved):
             break
-    changed = (place for place in movable if place.offset != place.begun)
+    changed = (place for place in movable if place.now != place.begun)
     moves = sorted(_move(place, before, after) for place in changed)
     return Spreading(tuple(moves), before, after, fixed)
 
@@ -135,41 +138,56 @@ class _Place:
         assert found is not None  # noqa: S101 - else it would be fixed
         self.numbers = numbers
         self.name = jobs[0].name
-        self.cycle = found
-        self.begun = self.offset = found.offset
-        self.own = own_offset(self.name, found.step)
+        self.begun = self.now = found
+        self.own = found._replace(offset=own_offset(self.name, found.step))
         self._jobs = jobs
         self._uses = uses
         self._zone = zone_of(first.zone)
         self._reach: tuple[tuple[int, int], ...] | None = None
-        self._offered: tuple[int, ...] | None = None
+        self._offered: tuple[Cycle, ...] | None = None
 
-    def uses(self, offset: int) -> Iterator[tuple[Use, int]]:
-        """Yield what the jobs take at an offset, and how many they are."""
+    def uses(self, cycle: Cycle) -> Iterator[tuple[Use, int]]:
+        """Yield what the jobs take at some minutes, and how many they are."""
         for job in self._jobs:
-            own = self._uses.own(job) if offset == self.begun else self._uses.at(job, Cycle(self.cycle.step, offset))
-            yield own, job.count
+            yield self._uses.own(job) if cycle == self.begun else self._uses.at(job, cycle), job.count
 
     @property
-    def offered(self) -> tuple[int, ...]:
-        """The offsets with as many runs on every date as there were, that of the name first, then those after it."""
+    def offered(self) -> tuple[Cycle, ...]:
+        """The minutes with as many runs on every date as there were, that of the name first, then those after it.
+
+        Those of the hours that there are come before those of other hours, the nearest first.
+        """
         if self._offered is None:
-            step = self.cycle.step
+            step = self.begun.step
             wanted = self._dates(self.begun)
-            around = ((self.own + n) % step for n in range(step))
-            self._offered = tuple(each for each in around if self._dates(each) == wanted)
+            around = [(self.own.offset + n) % step for n in range(step)]
+            cycles = (Cycle(step, offset, later) for later in self._hours() for offset in around)
+            self._offered = tuple(each for each in cycles if self._dates(each) == wanted)
         return self._offered
+
+    def _hours(self) -> list[int]:
+        """Return by how many hours the jobs may move together, the fewest first, later before earlier."""
+        specs = [job.schedule.spec for job in self._jobs if job.schedule.spec is not None]
+        if len({spec.values(HOUR) for spec in specs}) > 1:
+            return [0]
+        earlier, later = may_move(specs[0], min(job.hours for job in self._jobs))
+        return sorted(range(-earlier, later + 1), key=lambda hours: (abs(hours), -hours))
+
+    def hours(self, cycle: Cycle) -> str:
+        """Return the text of the hours."""
+        spec = self._jobs[0].schedule.spec
+        return "" if spec is None else hours_text(spec, cycle.later)
 
     @property
     def reach(self) -> tuple[tuple[int, int], ...]:
-        """The minutes in which the jobs may hold slots, at one offset or another."""
+        """The minutes in which the jobs may hold slots, wherever they are put."""
         if self._reach is None:
-            ranges = sorted(range_ for offset in self.offered for use, _ in self.uses(offset) for range_ in use.held)
+            ranges = sorted(range_ for cycle in self.offered for use, _ in self.uses(cycle) for range_ in use.held)
             self._reach = tuple(joined(ranges))
         return self._reach
 
-    def _dates(self, offset: int) -> list[Counter[date]]:
-        return [_dates(use, self._zone) for use, _ in self.uses(offset)]
+    def _dates(self, cycle: Cycle) -> list[Counter[date]]:
+        return [_dates(use, self._zone) for use, _ in self.uses(cycle)]
 
 
 def _dates(use: Use, zone: Zone) -> Counter[date]:
@@ -179,14 +197,14 @@ def _dates(use: Use, zone: Zone) -> Counter[date]:
 def _improve(place: _Place, load: Load) -> bool:
     """Move the jobs of a place where that makes it better; say whether it did."""
     calm = _calm(place, load)
-    if _is_calm(place, place.offset, load, calm):
+    if _is_calm(place, place.now, load, calm):
         return False
     most = load.most_starts, load.most_held
     _add(place, load, -1)
     fitting = (each for each in _better(place, load, calm) if _fits(place, each, load, most))
-    chosen = next(fitting, place.offset)
-    is_moved = chosen != place.offset
-    place.offset = chosen
+    chosen = next(fitting, place.now)
+    is_moved = chosen != place.now
+    place.now = chosen
     _add(place, load, 1)
     return is_moved
 
@@ -201,12 +219,12 @@ def _calm(place: _Place, load: Load) -> int:
     return -(-3 * held // (2 * minutes)) if minutes else 0
 
 
-def _is_calm(place: _Place, offset: int, load: Load, calm: int, *, is_in: bool = True) -> bool:
-    """Say whether jobs start with no others at an offset, and few slots are held beside theirs.
+def _is_calm(place: _Place, cycle: Cycle, load: Load, calm: int, *, is_in: bool = True) -> bool:
+    """Say whether jobs start with no others at some minutes, and few slots are held beside theirs.
 
-    ``is_in``: they are in the load, at that offset.
+    ``is_in``: they are in the load, at those minutes.
     """
-    for use, count in place.uses(offset):
+    for use, count in place.uses(cycle):
         own = count if is_in else 0
         most = max(calm, count) - count + own
         if not load.is_below(use, own, most):
@@ -214,17 +232,17 @@ def _is_calm(place: _Place, offset: int, load: Load, calm: int, *, is_in: bool =
     return True
 
 
-def _better(place: _Place, load: Load, calm: int) -> Iterator[int]:
-    """Yield the offsets that are better than the one there is: calm ones from the name's own on, then the best first.
+def _better(place: _Place, load: Load, calm: int) -> Iterator[Cycle]:
+    """Yield the minutes that are better than the one there is: calm ones from the name's own on, then the best first.
 
     The jobs are not in the load.
     """
     weights = _Weights(load)
-    now = weights.all_of(place, place.offset)
-    for offset in place.offered:
-        if _is_calm(place, offset, load, calm, is_in=False) and weights.all_of(place, offset) < now:
-            yield offset
-    costs = {offset: weights.all_of(place, offset) for offset in place.offered}
+    now = weights.all_of(place, place.now)
+    for cycle in place.offered:
+        if _is_calm(place, cycle, load, calm, is_in=False) and weights.all_of(place, cycle) < now:
+            yield cycle
+    costs = {cycle: weights.all_of(place, cycle) for cycle in place.offered}
     yield from sorted((each for each in place.offered if costs[each] < now), key=costs.__getitem__)
 
 
@@ -236,9 +254,9 @@ class _Weights:
         self._most = max(load.most_held, load.most_starts)
         self._sums: dict[int, tuple[list[int], list[int]]] = {}
 
-    def all_of(self, place: _Place, offset: int) -> int:
-        """Return by how much the sum of the cubes would grow with the jobs of a place at an offset."""
-        return sum(self._cost(*each) for each in place.uses(offset))
+    def all_of(self, place: _Place, cycle: Cycle) -> int:
+        """Return by how much the sum of the cubes would grow with the jobs of a place at some minutes."""
+        return sum(self._cost(*each) for each in place.uses(cycle))
 
     def _cost(self, use: Use, jobs: int) -> int:
         if jobs not in self._sums:
@@ -251,32 +269,32 @@ class _Weights:
         return slots + _STARTS * sum(starts)
 
 
-def _fits(place: _Place, offset: int, load: Load, most: tuple[int, int]) -> bool:
+def _fits(place: _Place, cycle: Cycle, load: Load, most: tuple[int, int]) -> bool:
     """Say whether no minute would have more than there was at most."""
-    old, place.offset = place.offset, offset
+    old, place.now = place.now, cycle
     _add(place, load, 1)
-    met = [load.met(use) for use, _ in place.uses(offset)]
+    met = [load.met(use) for use, _ in place.uses(cycle)]
     _add(place, load, -1)
-    place.offset = old
+    place.now = old
     return all(starts <= most[0] and held <= most[1] for starts, held in met)
 
 
 def _add(place: _Place, load: Load, sign: int) -> None:
-    for use, count in place.uses(place.offset):
+    for use, count in place.uses(place.now):
         load.add(use, sign * count)
 
 
 def _move(place: _Place, before: Load, after: Load) -> Move:
     old = _met(before, (use for use, _ in place.uses(place.begun)))
-    new = _met(after, (use for use, _ in place.uses(place.offset)))
-    step = place.cycle.step
+    new = _met(after, (use for use, _ in place.uses(place.now)))
     return Move(
         place.numbers,
-        place.cycle,
-        Cycle(step, place.offset),
+        place.begun,
+        place.now,
         (old[0], new[0]),
         (old[1], new[1]),
-        place.offset == place.own,
+        place.now == place.own,
+        (place.hours(place.begun), place.hours(place.now)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Minutes in submit files: where a job's stands, and the text of a file with others in their places."""
+"""Minutes and hours in submit files: where a job's stand, and the text of a file with others in their places."""
 
 from __future__ import annotations
 
@@ -12,36 +12,35 @@ from crondor.check.suppress import is_order
 from crondor.compile.markers import BEGIN, SCHEDULE
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source, Span
-from crondor.spec import MINUTE
-from crondor.spreading.minutes import Cycle
+from crondor.spec import HOUR, MINUTE, Field
 from crondor.submit import SubmitFile
 
-_ATTRIBUTES = (MINUTE.attribute.lower(), f"my.{MINUTE.attribute.lower()}")
-_USE = re.compile(r"\$[\w]*\(\s*(my\.)?cron_?minute\b", re.IGNORECASE)
+_USE = {field: re.compile(rf"\$[\w]*\(\s*(my\.)?cron_?{field.name}\b", re.IGNORECASE) for field in (MINUTE, HOUR)}
 
 
 class NotSpread(CrondorError, ValueError):
     """A file in which other minutes would change something else."""
 
 
-def minute_place(name: str, values: Mapping[str, str], spans: Mapping[str, Span]) -> Span | None:
-    """Return where the minute of a job stands as it is in the file called ``name``, None where it does not.
+def field_place(field: Field, name: str, values: Mapping[str, str], spans: Mapping[str, Span]) -> Span | None:
+    """Return where the minute or hour of a job stands as it is in the file called ``name``, None where it does not.
 
     ``values`` and ``spans`` have the commands of the job by lower-case name.
     """
-    span = spans.get(MINUTE.command)
-    if span is None or span.source.name != name or any(each in values for each in _ATTRIBUTES):
+    span = spans.get(field.command)
+    attribute = field.attribute.lower()
+    if span is None or span.source.name != name or attribute in values or f"my.{attribute}" in values:
         return None
-    return literal_value(span.source, MINUTE.command, values.get(MINUTE.command), span)
+    return literal_value(span.source, field.command, values.get(field.command), span)
 
 
-def why_pinned(span: Span) -> str:
-    """Say what in its file keeps a minute where it stands, as the end of a sentence; empty: nothing does."""
+def why_pinned(field: Field, span: Span) -> str:
+    """Say what in its file keeps a minute or hour where it stands, as the end of a sentence; empty: nothing does."""
     text = span.source.text
     if "crondor" in text and any(BEGIN.fullmatch(line) or SCHEDULE.fullmatch(line) for line in text.splitlines()):
         return "its file is compiled from a schedule: change that"
-    if _USE.search(text):
-        return "something else in its file is made of its minute"
+    if _USE[field].search(text):
+        return f"something else in its file is made of its {field.name}"
     number = span.line - 1
     while number > 0 and (line := span.source.line(number).strip()).startswith("#"):
         if is_order(line):
@@ -50,13 +49,13 @@ def why_pinned(span: Span) -> str:
     return ""
 
 
-def spread_text(source: Source, minutes: Iterable[tuple[Span, Cycle]], read: Callable[[Source], SubmitFile]) -> Source:
-    """Return a file with other minutes at some places. ``read`` is how to read it (files it may include, for example).
+def spread_text(source: Source, values: Iterable[tuple[Span, str]], read: Callable[[Source], SubmitFile]) -> Source:
+    """Return a file with other minutes and hours at some places. ``read`` is how to read it (files it may include).
 
-    Raises NotSpread where anything but the minutes would change.
+    Raises NotSpread where anything but the minutes and hours would change.
     """
-    after = Source(changed(source, [TextEdit(span, cycle.text) for span, cycle in minutes]).text, source.name)
-    others = differing(meaning(read(source)), meaning(read(after))) - {MINUTE.command}
+    after = Source(changed(source, [TextEdit(span, text) for span, text in values]).text, source.name)
+    others = differing(meaning(read(source)), meaning(read(after))) - {MINUTE.command, HOUR.command}
     if others:
         what = ", ".join(sorted(each or "the number of jobs" for each in others)[:3])
         message = f"other minutes would change {what} as well, and the file is left as it is"

@@ -331,8 +331,12 @@ class _Reader(StatementReader):
     def _end_ifs(self, span: Span) -> None:
         """Forget the conditionals around a queue statement: HTCondor reads what follows as a text of its own."""
         if self.is_inside_if:
-            message = "HTCondor ends each if at a queue statement: an endif that follows it is a fault"
-            self.found.warn("conditional", message, span, "close each if before the queue statement")
+            place = self.opened[-1] if self.opened else span
+            message = (
+                "this if is still open at the queue statement, where HTCondor ends it: an endif after it is a fault"
+            )
+            self.found.warn("conditional", message, place, "close it with endif before the queue statement")
+            self.opened.clear()
             self.ifs_ended = True
         self.ifs = None
 

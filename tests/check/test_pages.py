@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,14 +19,14 @@ from crondor.submit import SubmitFile, read_submit
 
 SETTINGS = CheckSettings(1795305600, "Europe/Berlin")  # 2026-11-22 00:00 UTC
 CODES = sorted(RULES.keys() - {"CRN002"})  # bytes that are no text cannot stand on a page
-NOWHERE = "/nowhere"  # no file of this folder is there
+FOLDER = str(Path(__file__).parent / "programs")  # clean.sh is there, which nobody may execute
 BLOCK = re.compile(r"^```submit\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONFIG = re.compile(r"^```config\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def read(source: Source) -> SubmitFile:
     """Read a description as the command does it."""
-    return read_submit(source, files=Files([NOWHERE], base=NOWHERE), now=SETTINGS.now)
+    return read_submit(source, files=Files([FOLDER], base=FOLDER), now=SETTINGS.now)
 
 
 def settings_of(code: str) -> CheckSettings:

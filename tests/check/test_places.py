@@ -62,6 +62,8 @@ def said(findings: list[Finding]) -> list[tuple[str, str, str]]:
         (("executable = train.sh", "initialdir = runs/1"), [("CRN571", "error", "runs/1")]),
         (("executable = train.sh", "initialdir = logs", "input = data.csv"), [("CRN570", "warning", "data.csv")]),
         (("executable = train.sh", "container_image = images/x.sif"), [("CRN570", "warning", "images/x.sif")]),
+        (("executable = train.sh", "x509userproxy = proxy"), [("CRN570", "warning", "proxy")]),
+        (("executable = train.sh", "x509userproxy = /elsewhere/x509up_u1000"), []),
         (("executable = train.sh", "transfer_input_files = https://example.org/x, osdf:///y, data.csv"), []),
         (("executable = train.sh", "transfer_input_files = $$(Arch).bin, data.csv"), []),
         (("executable = train.sh", "container_image = docker://debian"), []),
@@ -115,6 +117,40 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
     assert not missing(tmp_path, "executable = no.sh", "input = data.csv", settings=CheckSettings(NOW, files=False))
     source = Source("executable = no.sh\nqueue\n", "job.sub")
     assert all(each.diagnostic.code != "CRN570" for each in check_submit(source, SETTINGS).findings)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (("universe = local",), ["train.sh"]),
+        (("universe = Scheduler",), ["train.sh"]),
+        (("transfer_executable = false",), ["train.sh"]),
+        (("universe = local", "queue"), ["train.sh"]),
+        ((), []),
+        (("transfer_executable = true",), []),
+        (("container_image = images/x.sif", "transfer_executable = false"), []),
+        (("universe = java", "transfer_executable = false"), []),
+        (("universe = local", "shell = date"), []),
+    ],
+)
+def test_a_program_that_nobody_may_execute(tmp_path: Path, lines: tuple[str, ...], expected: list[str]) -> None:
+    """It is found where the program is started where it lies; one that is transferred is made executable."""
+    make(tmp_path, "train.sh")
+    (tmp_path / "train.sh").chmod(0o644)
+    assert not_executable(tmp_path, *lines) == expected
+    (tmp_path / "train.sh").chmod(0o744)
+    assert not_executable(tmp_path, *lines) == []
+
+
+def not_executable(folder: Path, *lines: str) -> list[str]:
+    """Return where a description with the program train.sh is said to have one that nobody may execute."""
+    source = Source("\n".join(("executable = train.sh", *lines, "queue")) + "\n", "job.sub")
+
+    def read(source: Source) -> SubmitFile:
+        return read_submit(source, files=Files([str(folder)], base=str(folder)), now=NOW)
+
+    found = (each.diagnostic for each in check_submit(source, SETTINGS, read).findings)
+    return [each.span.text for each in found if each.code == "CRN576" and each.span is not None]
 
 
 def test_nothing_is_opened(tmp_path: Path) -> None:

@@ -90,6 +90,39 @@ def test_json_has_it_beside_the_agenda(files: list[str]) -> None:
     assert "suggestion" not in at_now("agenda", "--format", "json", *files).data
 
 
+def test_hours_move_only_when_asked(files: list[str]) -> None:
+    """With --hours, as far as it says, in the text, the diff, the JSON and the files; nothing else changes."""
+    long = ("--run-time", "3000")
+    assert "+cron_hour" not in suggest(*long, *files).out
+    result = suggest("--hours", "2", *long, *files)
+    assert "Proposed for cron_minute and cron_hour" in result.lines
+    assert "  hour 2 -> 3  a better time: " in result.out
+    data = suggest("--hours", "2", "--format", "json", *long, *files).data["suggestion"]
+    proposed = {move["proposed_hour"] for move in data["moves"]}
+    assert {move["hour"] for move in data["moves"]} == {"2"}
+    assert proposed - {"2"}
+    assert proposed <= {"0", "1", "2", "3", "4"}
+    before = [Path(path).read_text(encoding="utf-8").splitlines() for path in files]
+    assert suggest("--write", "--hours", "2", *long, *files).status == 0
+    after = [Path(path).read_text(encoding="utf-8").splitlines() for path in files]
+    for old, new in zip(before, after, strict=True):
+        assert [old[0], *old[3:]] == [new[0], *new[3:]]
+    assert {line[2].removeprefix("cron_hour = ") for line in after} - {"2"} == proposed - {"2"}
+
+
+def test_an_hour_that_others_use_stays(write: Write) -> None:
+    """Where something is made of it, where it is a macro's, or not all of its jobs share the minute."""
+    head = ("shell = date", "cron_minute = 0")
+    other = [write(*head, "cron_hour = 2", STAYS, "queue", name="a.sub")]
+    other += [write(*head, "cron_hour = 2", "arguments = $(cron_hour)", STAYS, "queue", name="b.sub")]
+    other += [write(*head, "h = 2", "cron_hour = $(h)", STAYS, "queue", name="c.sub")]
+    twice = ("cron_hour = 2", STAYS, "queue", "cron_minute = 1", "queue")
+    other += [write(*head, *twice, name="d.sub")]
+    data = suggest("--hours", "3", "--run-time", "3000", "--format", "json", *other).data
+    moves = [move for move in data["suggestion"]["moves"] if move["hour"] != move["proposed_hour"]]
+    assert {Path(data["jobs"][move["jobs"][0]]["name"]).name for move in moves} == {"a.sub"}
+
+
 def test_what_must_not_move_stays_and_says_why(write: Write) -> None:
     """By a comment, by a macro, by what is made of it, by its requirements, by a compiled schedule, and by --pin."""
     paths = {
@@ -176,7 +209,7 @@ def test_standard_input_can_be_shown_and_not_written() -> None:
     assert "standard input cannot be changed" in result.err
 
 
-@pytest.mark.parametrize("option", [("--write",), ("--pin", "a.sub"), ("--run-time", "60")])
+@pytest.mark.parametrize("option", [("--write",), ("--pin", "a.sub"), ("--run-time", "60"), ("--hours", "1")])
 def test_what_goes_with_suggest_needs_it(option: tuple[str, ...], files: list[str]) -> None:
     """Wrong usage, and the files stay."""
     result = at_now("agenda", *option, *files)

@@ -173,3 +173,98 @@ def test_a_file_that_may_not_be_replaced_is_said() -> None:
     os.link("job.sub", "other.sub")
     result = asked("--write", "job.sub")
     assert result.status == 2
+
+
+def test_jobs_of_one_file_keep_their_own_prep_times() -> None:
+    """One that needs no other than HTCondor's says so, since the line above it stands for all that follow."""
+    text = "every minute except 2026-12-24T10:00..2026-12-24T10:02"
+    options = ("--approximate", "--window", "172800", "--until", "2027-02-01")
+    Path("job.sub").write_text(FILE.format(text))
+    result = asked("--write", "job.sub", *options)
+    assert (result.status, "NOT exact" in result.out) == (0, True)
+    assert "172800" in result.lines[1]
+    jobs = json.loads(asked(text, *options, "--format", "json").out)["jobs"]
+    given = [job["commands"].get("cron_prep_time", "300") for job in jobs]
+    assert len(set(given)) == 2
+    for lines in (Path("job.sub").read_text(), asked(text, *options, "--format", "submit").out):
+        said = [line.rpartition(" ")[2] for line in lines.splitlines() if line.startswith("cron_prep_time")]
+        assert said == given
+
+
+CALENDAR = """\
+BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//x//
+{}END:VCALENDAR
+"""
+EVENT = "BEGIN:VEVENT\nUID:{0}\nDTSTART:{0}\nDURATION:PT2H\nEND:VEVENT\n"
+
+
+def codes(result: Result) -> list[str]:
+    """Return the codes of a check's findings that are about the schedule line."""
+    (file,) = result.data["files"]
+    return [each["code"] for each in file["findings"] if each["code"].startswith("CRN56")]
+
+
+def test_check_reads_the_calendar_that_a_schedule_names() -> None:
+    """A new downtime makes the lines unfit; an end that comes near is told, and what it is of."""
+    events = EVENT.format("20261224T080000Z") + EVENT.format("20300601T080000Z")
+    Path("down.ics").write_text(CALENDAR.format(events))
+    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"))
+    assert asked("--write", "job.sub").status == 0
+    check = ("check", "job.sub", "--format", "json", *NOW)
+    assert codes(crondor(*check)) == []
+    Path("down.ics").write_text(CALENDAR.format(events + EVENT.format("20270301T080000Z")))
+    assert codes(crondor(*check)) == ["CRN565"]
+    assert "2027-03-01 09:00" in crondor(*check).out
+    late = crondor("check", "job.sub", "--format", "json", "--now", "2030-05-01", "--tz", "UTC")
+    assert codes(late) == ["CRN566"]
+    assert "the last event of down.ics" in late.out
+    Path("down.ics").write_text("no calendar")
+    assert codes(crondor(*check)) == ["CRN567"]
+    Path("down.ics").unlink()
+    assert codes(crondor(*check)) == ["CRN567"]
+    assert codes(crondor(*check, "--no-files")) == []
+
+
+def test_until_says_that_no_downtime_comes_behind_the_last() -> None:
+    """Without it the file is known until its last event ends; with it the rest is free, and check agrees."""
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z")))
+    words = ("every day at 09:00 except down.ics", "--format", "json")
+    near = asked(*words).data
+    assert (near["until"]["local"], near["until"]["reason"]) == (
+        "2026-12-24T10:00:00+00:00",
+        "the last event of down.ics ends 2026-12-24 10:00",
+    )
+    far = asked(*words, "--until", "2028-01-01")
+    assert (far.data["exact"], far.data["until"]["local"]) == (True, "2028-01-01T00:00:00+00:00")
+    assert "behind it there is taken to be none" in far.err
+    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"))
+    assert asked("--write", "job.sub", "--until", "2028-01-01").status == 0
+    assert codes(crondor("check", "job.sub", "--format", "json", *NOW)) == []
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20270324T080000Z")))
+    assert codes(crondor("check", "job.sub", "--format", "json", *NOW)) == ["CRN565"]
+
+
+def test_check_reads_no_calendar_outside_of_the_folder(tmp_path: Path) -> None:
+    """It is passed over, unless its folder is allowed; what else is wrong with the line is told."""
+    Path("jobs").mkdir()
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z")))
+    text = FILE.format("every day at 09:00 except ../down.ics").replace("queue", "cron_minute = 5\nqueue")
+    Path("jobs/job.sub").write_text(text)
+    check = ("check", "jobs/job.sub", "--format", "json", *NOW)
+    assert codes(crondor(*check)) == []
+    assert codes(crondor(*check, "--allow-dir", str(tmp_path))) == ["CRN565", "CRN566"]
+    stdin = crondor("check", "-", "--format", "json", *NOW, stdin=text)
+    assert codes(stdin) == []
+    Path("jobs/job.sub").write_text(text.replace("every day", "every dey"))
+    assert codes(crondor(*check)) == ["CRN567"]
+
+
+def test_check_bounds_what_it_reads_of_a_calendar() -> None:
+    """A large one is told, not read."""
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z") * 20_000))
+    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"))
+    result = crondor("check", "job.sub", "--format", "json", *NOW)
+    assert codes(result) == ["CRN567"]
+    assert "down.ics" in result.out

@@ -208,6 +208,6 @@ def test_a_conversion_of_a_tree_is_tried(folder: Path) -> None:
     assert "   default_queue = grid\n" in found.out
     assert found.err.endswith("no difference\n")
     data = crondor("route", "convert", *ENTRYPOINT, "--format", "json").data
-    assert (data["verified"]["different"], data["transforms"]) == (0, [])
+    assert (data["verified"]["differences"], data["transforms"]) == (0, [])
     live = crondor("route", "apply", "--legacy", *ENTRYPOINT, "--ads", "jobs.ads")
     assert 'default_queue = "grid"' in live.out

@@ -145,6 +145,62 @@ def test_a_release_is_that_of_an_access_point(write: Write) -> None:
         assert "--target goes with --pool-config" in result.err
 
 
+def test_the_configuration_of_a_tree_and_of_an_entrypoint(write: Write, tmp_path: Path) -> None:
+    """As route has it: all that the root file names, the entrypoint's with --ce; host is the tree's own."""
+    tree, job = tmp_path / "image", write(*JOB, "queue")
+    for name, attribute in (("condor", "Pool"), ("condor-ce", "Gate")):
+        folder = tree / "etc" / name
+        (folder / "config.d").mkdir(parents=True)
+        (folder / "condor_config").write_text(f"LOCAL_CONFIG_DIR = /etc/{name}/config.d\n", encoding="utf-8")
+        (folder / "config.d" / "50-site.conf").write_text(
+            f"JOB_TRANSFORM_NAMES = T\nJOB_TRANSFORM_T @=end\nSET {attribute} true\nSET CronMinute 17\n@end\n",
+            encoding="utf-8",
+        )
+    root = ("--config-root", str(tree))
+    for arguments, made in (
+        (root, "Pool"),
+        ((*root, "--pool-config", "host"), "Pool"),
+        ((*root, "--ce"), "Gate"),
+        ((*root, "--pool-config", "/etc/condor-ce/condor_config"), "Gate"),
+    ):
+        found = preview(*arguments, job, "--diff")
+        assert (found.status, f"+ {made} = true" in found.out) == (0, True), (arguments, found)
+    runs = at_now("next", *root, job, "-n", "1", "--format", "json")
+    assert runs.jobs[0]["schedule"]["canonical"] == "17 3 * * *"
+    assert "JOB_TRANSFORM_T makes CronMinute" in at_now("simulate", *root, "--target", "24", job, "--days", "2").err
+    assert "JOB_TRANSFORM_T" in at_now("check", *root, "--ce", job, "--select", "CRN7").out
+
+
+def test_a_typed_tree_wins_over_the_settings(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose files are of another place."""
+    (tmp_path / "etc" / "condor").mkdir(parents=True)
+    (tmp_path / "etc" / "condor" / "condor_config").write_text("UID_DOMAIN = tree.org\n", encoding="utf-8")
+    (tmp_path / "site.conf").write_text("UID_DOMAIN = site.org\n", encoding="utf-8")
+    (tmp_path / "crondor.toml").write_text('pool-config = ["site.conf"]\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    job = write(*JOB, "queue")
+    assert '  User = "alice@site.org"' in preview(job).lines
+    assert '  User = "alice@tree.org"' in preview(job, "--config-root", str(tmp_path)).lines
+
+
+def test_files_that_a_named_file_names_are_read(site: str, write: Write) -> None:
+    """Those below its own folder."""
+    folder = Path(site).parent / "config.d"
+    folder.mkdir()
+    (folder / "60-more.conf").write_text("UID_DOMAIN = more.org\n", encoding="utf-8")
+    Path(site).write_text(f"{SITE}LOCAL_CONFIG_DIR = {folder}\n", encoding="utf-8")
+    assert '  User = "alice@more.org"' in preview("--pool-config", site, write(*JOB, "queue")).lines
+
+
+def test_where_no_configuration_is(write: Write, tmp_path: Path) -> None:
+    """The option that names files is this one."""
+    job = write(*JOB, "queue")
+    for command in ("preview", "check", "next", "simulate"):
+        found = at_now(command, job, "--config-root", str(tmp_path))
+        assert (found.status, "with --pool-config FILE" in found.err) == (2, True)
+        assert at_now(command, job, "--config-root", str(tmp_path / "gone")).status == 2
+
+
 def test_standard_input_is_one_file(site: str) -> None:
     """A configuration or a description, not both."""
     for command in ("preview", "check", "next", "simulate"):
@@ -220,7 +276,7 @@ def test_this_hosts_own(tmp_path: Path, write: Write) -> None:
     assert '+ CronMinute = "17"' in result.out
     assert "refused by SUBMIT_REQUIREMENT_Memory: 128 MB are too many" in result.out
     none = crondor("preview", "--pool-config", "host", write(*JOB, "queue"), env={"CONDOR_CONFIG": "/nowhere/conf"})
-    assert (none.status, none.out) == (1, "")
+    assert (none.status, none.out) == (2, "")
     assert "/nowhere/conf" in none.err
 
 

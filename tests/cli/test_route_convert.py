@@ -34,8 +34,9 @@ def test_the_new_configuration_is_one_that_the_router_loads(old: str, tmp_path: 
     assert result.out.endswith("JOB_ROUTER_ROUTE_NAMES = Site1 Site2\n")
     column = OLD.splitlines()[2].index("CurrentTime") + 1
     assert f"{old}:3:{column}: note: Site 1: set_A: CurrentTime becomes time() [legacy-current-time]" in result.err
-    assert "differences to the old routes: 1 warning, 2 notes\n" in result.err
-    assert result.err.endswith("through the old routes and the new: no difference\n")
+    assert "warning: Site2 takes jobs now; HTCondor 23 left it out [legacy-differs]" in result.err  # over queue
+    assert "differences to the old routes: 2 warnings, 2 notes\n" in result.err
+    assert result.err.endswith("through the old routes and the new: 2 differences\n")
     new = tmp_path / "new.conf"
     written = crondor("route", "convert", "--config", old, "-o", str(new))
     assert (written.status, written.out) == (0, "")
@@ -43,6 +44,18 @@ def test_the_new_configuration_is_one_that_the_router_loads(old: str, tmp_path: 
     shown = crondor("route", "show", "--config", str(new))
     assert shown.status == 0
     assert '"Site2"' in shown.out
+
+
+def test_route_diff_proves_a_conversion(tmp_path: Path) -> None:
+    """Nothing differs where nothing is said; where something is, it is shown."""
+    before, after = tmp_path / "before.conf", tmp_path / "after.conf"
+    entry = '[ Name = "A"; TargetUniverse = 5; Requirements = RequestMemory < limit; limit = 8000; eval_set_N = %s ]'
+    for value, differences, status in (("RequestCpus * limit", "no difference", 0), ("TARGET.X", "1 difference", 1)):
+        before.write_text(f"JOB_ROUTER_ENTRIES = {entry % value}\n")
+        converted = crondor("route", "convert", "--config", str(before), "-o", str(after), "--force")
+        assert converted.err.endswith(f"through the old routes and the new: {differences}\n")
+        compared = crondor("route", "diff", "--legacy", "--made", str(before), str(after))
+        assert (compared.status, compared.err) == (status, "")
 
 
 def test_htcondor_s_own_conversion_is_there_in_both_modes(old: str) -> None:
@@ -68,7 +81,9 @@ def test_findings_and_routes_are_data_in_json(old: str) -> None:
         "legacy-name",
         "legacy-current-time",
         "legacy-keyword",
+        "legacy-differs",
     }
+    assert result.data["verified"]["differences"] == 2
 
 
 def test_a_malformed_route_is_reported_and_the_others_are_converted(tmp_path: Path) -> None:

@@ -33,6 +33,17 @@ def test_an_array_that_is_an_iterator_prints_as_a_list(data: dict[str, object], 
     assert written.getvalue() == json.dumps(data, indent=2) + "\n"
 
 
+@given(VALUES)
+def test_iterators_within_print_as_lists(value: object) -> None:
+    """In objects, and in the items of arrays that are iterators themselves."""
+    written = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdout", written)
+        echo_json({"jobs": iter([{"runs": iter([value]), "state": {"seen": iter([])}, "of": value}]), "n": 1})
+    expected = {"jobs": [{"runs": [value], "state": {"seen": []}, "of": value}], "n": 1}
+    assert written.getvalue() == json.dumps(expected, indent=2) + "\n"
+
+
 def test_lines_go_out_before_the_last_is_made(capsys: pytest.CaptureFixture[str]) -> None:
     """What has been printed need not be kept."""
     seen: list[int] = []

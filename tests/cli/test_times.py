@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from datetime import datetime, timedelta, timezone
+from itertools import accumulate
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from crondor.diagnostics import CrondorError
 from crondor.zones import UnknownZone
 from crondor_cli.times.parse import UnreadableTime, parse_time
-from crondor_cli.times.text import local_text, relative
+from crondor_cli.times.text import ClockFace, local_text, relative
 from crondor_cli.times.zone import UnnamedZone, find_zone, local_zone
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -616,3 +617,20 @@ def test_relative(seconds: int, text: str) -> None:
 def test_local_text(epoch: int, zone: str, text: str) -> None:
     """An instant is shown with weekday, date, time and offset; one beyond the calendar as a number."""
     assert local_text(epoch, ZoneInfo(zone)) == text
+
+
+@given(
+    st.sampled_from(["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Monrovia", "UTC"]),
+    st.integers(-(10**6), 8 * 10**9),
+    st.lists(st.sampled_from([1, 60, 300, 3600, 5 * 3600, 86400, 30 * 86400, -86400]), max_size=40),
+)
+def test_a_clock_face_shows_what_each_instant_alone_is_shown_as(zone: str, first: int, steps: list[int]) -> None:
+    """In any order, over midnights, clock changes and the ends of what is known of a zone."""
+    info = ZoneInfo(zone)
+    face = ClockFace(info)
+    for epoch in accumulate(steps, initial=first - first % 60):
+        assert face.text(epoch) == local_text(epoch, info)
+        assert face.relative(epoch - first) == relative(epoch - first)
+        for apart in (0, -60, -300, -7200, -86400, 90, 7 * 86400):
+            fresh = ClockFace(info)  # it knows no offset, and asks the calendar for each instant
+            assert face.beside(epoch + apart, epoch) == fresh.beside(epoch + apart, epoch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import calendar
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
@@ -165,7 +166,10 @@ def cron_by_croniter(dice: Random) -> Case:
 
 
 def rule(dice: Random) -> Case:
-    """Return a recurrence rule, by dateutil; what that refuses to count, as it finds nothing, is tried no further."""
+    """Return a recurrence rule, by dateutil; what that refuses to count, as it finds nothing, is tried no further.
+
+    Nor is a place that no hour and no minute has: it walks to the year 9999 for it, hour by hour.
+    """
     while True:
         frequency = dice.choice(("YEARLY", "MONTHLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"))
         interval = dice.choice((90, 45, 7 * 60, 1441) if frequency == "MINUTELY" else (1, 1, 2, 3, 5, 7))
@@ -177,8 +181,19 @@ def rule(dice: Random) -> Case:
         start = datetime.combine(
             date(2019, dice.randint(1, 12), dice.randint(1, 28)), time(dice.randrange(24), dice.choice((0, 20, 45)))
         )
+        text = ";".join(parts)
+        places, minutes = (_numbers(name, text) for name in ("BYSETPOS", "BYMINUTE"))
+        size = len(minutes) or 1 if frequency == "HOURLY" else 1
+        if places and frequency in {"HOURLY", "MINUTELY"} and min(map(abs, places)) > size:
+            continue
         with suppress(ValueError):
-            return rule_case(";".join(parts), start)
+            return rule_case(text, start)
+
+
+def _numbers(name: str, text: str) -> list[int]:
+    """Return the numbers of a part of a rule, none where it is not there."""
+    found = re.search(rf"{name}=([-0-9,]+)", text)
+    return [int(each) for each in found[1].split(",")] if found else []
 
 
 def _rule_dates(dice: Random, frequency: str) -> Iterator[str]:

@@ -84,21 +84,29 @@ def trial(kind: str, number: int, days: int = 1100) -> Trial:
 
 
 def offered(compiled: Compiled, most: int, dice: Random) -> list[list[int]]:
-    """Return, for each job, times that its schedd may set, at most so many, those around wanted ones among them."""
+    """Return, for each job, times that its schedd may set: all near clock changes, and at most so many others."""
     found = []
     proof = compiled.proof
+    near = _near_changes(compiled)
     for job in compiled.jobs:
-        times = [
-            day * DAY + 60 * minute
-            for day in range(proof.start // DAY, proof.until // DAY + 1)
-            for minute in _members(job.superset.minutes(day))
-            if proof.start < day * DAY + 60 * minute <= proof.until
-        ]
+        times: list[int] = []
+        close: list[int] = []
+        for day in range(proof.start // DAY, proof.until // DAY + 1):
+            into = close if day in near else times
+            minutes = (day * DAY + 60 * minute for minute in _members(job.superset.minutes(day)))
+            into += [time for time in minutes if proof.start < time <= proof.until]
         if len(times) > most:
             at = dice.randrange(len(times) - most // 2)
-            times = sorted({*times[at : at + most // 2], *dice.sample(times, most // 2)})
-        found.append(times)
+            times = [*times[at : at + most // 2], *dice.sample(times, most // 2)]
+        found.append(sorted({*times, *close}))
     return found
+
+
+def _near_changes(compiled: Compiled) -> set[int]:
+    """Return the UTC days of clock changes, and those beside them, of the submit host and of the schedule's zone."""
+    wish, proof = compiled.wish, compiled.proof
+    changes = [c for zone in (wish.host, wish.schedule.zone) for c in zone.changes(proof.start - DAY, proof.until)]
+    return {change.start // DAY + more for change in changes for more in (-1, 0, 1)}
 
 
 def _members(bits: int) -> list[int]:
@@ -128,11 +136,12 @@ def walked(compiled: Compiled, start: int, until: int) -> list[set[int]]:
 
 
 class Tally(NamedTuple):
-    """What came of many trials."""
+    """What came of many trials: ``times`` were judged by the library, ``changes`` of submit hosts' clocks passed."""
 
     exact: Counter[str]
     refused: Counter[str]
     times: int
+    changes: int
     faults: list[str]
 
 
@@ -145,7 +154,7 @@ def tried(trials: Sequence[Trial], most: int, dice: Random) -> Tally:
     refused: Counter[str] = Counter()
     faults: list[str] = []
     asked: dict[str, list[_Case]] = {}
-    count = 0
+    count = changes = 0
     for each in trials:
         compiled = each.compiled()
         if isinstance(compiled, CannotCompile):
@@ -156,6 +165,7 @@ def tried(trials: Sequence[Trial], most: int, dice: Random) -> Tally:
             faults.append(f"not exact: {each}")
             continue
         schedule = each.schedule()
+        changes += sum(1 for _ in zone_of(each.host).changes(compiled.proof.start, compiled.proof.until))
         samples = offered(compiled, most, dice)
         union: set[int] = set()
         for job, times in zip(compiled.jobs, samples, strict=True):
@@ -171,7 +181,7 @@ def tried(trials: Sequence[Trial], most: int, dice: Random) -> Tally:
                 asked.setdefault(zone, []).append((job.clause, times, wanted, each))
     for zone, cases in asked.items():
         faults += _faults(zone, cases)
-    return Tally(exact, refused, count, faults)
+    return Tally(exact, refused, count, changes, faults)
 
 
 def _faults(zone: str, cases: list[_Case]) -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
 
 import pytest
@@ -11,10 +10,10 @@ import pytest
 from crondor.compile.text import read_schedule
 from crondor.zones import Policy
 from tests.compile.cases import KINDS, ZONES, Case, instants, walls_of
+from tests.compile.size import COUNT, YEARS
 
-COUNT = int(os.environ.get("CRONDOR_SCHEDULES", "0"))
 START = datetime(2020, 1, 1)  # noqa: DTZ001 - a time on the wall clock
-END = datetime(2030, 1, 1) if COUNT else datetime(2021, 6, 1)  # noqa: DTZ001 - the same
+END = START + timedelta(days=round(365.25 * YEARS))
 
 
 def _same(case: Case, walls: list[datetime], zone: str, policy: Policy) -> None:

@@ -313,3 +313,46 @@ def test_what_seldom_or_never_fires_is_found_soon(text: str) -> None:
         return
     found.next(NOW)
     found.previous(NOW)
+
+
+_RULE = "BEGIN:STANDARD\nDTSTART:{}T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nRRULE:{}\nEND:STANDARD\n"
+_YEARLY = "FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU"
+
+
+def zoned(*rules: str) -> str:
+    """Return a calendar with a zone of its own."""
+    zone = f"BEGIN:VTIMEZONE\nTZID:Own\n{''.join(rules)}END:VTIMEZONE\n"
+    event = "BEGIN:VEVENT\nUID:1\nDTSTART;TZID=Own:20261224T000000\nEND:VEVENT\n"
+    return f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n{zone}{event}END:VCALENDAR\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("BEGIN:VCALENDAR\n" * 100_000, "deep"),
+        ("BEGIN:VCALENDAR\nBEGIN:VEVENT\n" * 50_000 + "END:VEVENT\nEND:VCALENDAR\n" * 50_000, "deep"),
+        (zoned(_RULE.format("19700101", "FREQ=SECONDLY")), "by the year"),
+        (zoned(_RULE.format("19700101", f"{_YEARLY};BYHOUR=1,2,3")), "by the year"),
+        (zoned(_RULE.format("19700101", "FREQ=YEARLY;\n BYSECOND=1")), "by the year"),
+        (zoned(_RULE.format("19700101", _YEARLY) * 200), "changes"),
+        (zoned(*[_RULE.format("00010101", "FREQ=YEARLY;BYMONTHDAY=1,2,3")] * 9), "changes"),
+        ("BEGIN:VCALENDAR" + "\n" * 2_000_000 + "X", "no calendar"),
+        ("BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:F\nBEGIN:STANDARD\nDTSTART;VALUE=DATE:x\nEND:VTIMEZONE\n", "calendar"),
+    ],
+)
+def test_a_hostile_calendar_is_refused_soon(text: str, said: str, tmp_path: Path) -> None:
+    """Its depth, its zones and its empty lines are looked at before it is read."""
+    (tmp_path / "x.ics").write_text(text, "utf-8")
+    with pytest.raises(InvalidSchedule, match=said):
+        in_folder(tmp_path, "every hour except x.ics")
+
+
+def test_a_calendar_may_define_zones(tmp_path: Path) -> None:
+    """As Outlook does, from 1601 on; those of another file with the same name are forgotten."""
+    both = [_RULE.format("16010101", _YEARLY), _RULE.format("16010101", "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU")]
+    for offset, hour in (("+0200", 22), ("+0500", 19)):
+        (tmp_path / "x.ics").write_text(zoned(*both).replace("+0200", offset), "utf-8")
+        found = in_folder(tmp_path, "x.ics")
+        first = found.next(NOW)
+        assert first is not None
+        assert f"{found.zone.moment(first):%m-%d %H}" == f"12-23 {hour}"

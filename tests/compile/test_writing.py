@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import takewhile
 from pathlib import Path
 from random import Random
@@ -14,13 +13,13 @@ from hypothesis import strategies as st
 from crondor.classad import AdValue, Context, Expression
 from crondor.compile.text import read_schedule
 from crondor.compile.writing.compiler import LONGEST_CLAUSE, compile_schedule
-from crondor.compile.writing.distance import Timing, spacing
+from crondor.compile.writing.distance import Timing, spacing, spoiled
 from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.wish import CannotCompile, Compiled, Wish
 from crondor.zones import zone_of
-from tests.cli.running import crondor
 from tests.compile.cases import KINDS, ZONES
-from tests.compile.compiled import DAY, START, trial, tried
+from tests.compile.compiled import DAY, START, Trial, trial, tried
+from tests.compile.simulated import simulated
 
 USUAL = Timing()
 
@@ -132,6 +131,67 @@ def test_the_nearest_comes_with_what_differs() -> None:
     assert not found.proof.wrong
 
 
+def test_the_nearest_of_times_too_near_loses_no_other_than_it_says(tmp_path: Path) -> None:
+    """With a window of two days: what the schedd may jump over is listed, and a pool starts the others."""
+    text = "every 20 minutes except 2020-12-02T10:00..2020-12-02T14:00"
+    timing = Timing(window=2 * DAY, prep_time=60)
+    found = compiled(text, timing=timing, days=30, approximate=True)
+    assert not found.exact
+    assert found.reasons[0].startswith("a time that must pass by unused lies 1200 s before a wanted one")
+    assert found.spoiled
+    run = simulated(Trial(text, "UTC", "UTC", timing, 30, local=False), found, Random(1), tmp_path)  # noqa: S311 - any
+    assert run is not None
+    risky = {f"{zone_of('UTC').moment(time):%Y-%m-%d %H:%M:%S}" for time in found.spoiled}
+    assert set(run.started) <= set(run.wanted)
+    assert set(run.wanted) - set(run.started) <= risky
+
+
+def test_the_nearest_of_a_clause_too_long_ends_sooner() -> None:
+    """It is exact as far as it reaches, and what is wanted after that is listed."""
+    dice = Random(7)  # noqa: S311 - test data
+    days = sorted(dice.sample(range(1800), 800))
+    dates = ", ".join(f"{zone_of('UTC').moment(START + day * DAY):%Y-%m-%d}" for day in days)
+    found = compiled(f"{dates} at 09:00", approximate=True)
+    assert not found.exact
+    (job,) = found.jobs
+    assert len(job.clause) <= LONGEST_CLAUSE
+    wanted = [START + day * DAY + 9 * 3600 for day in days]
+    assert list(found.proof.lost) == [time for time in wanted if time > found.proof.until]
+    assert len(found.proof.lost) < 300
+    for day in range(1800):
+        time = START + day * DAY + 9 * 3600
+        assert passes(job.clause, time, "UTC") == (day in days and time <= found.proof.until)
+
+
+def test_a_schedule_without_a_run_has_no_nearest() -> None:
+    """It is refused in any case."""
+    with pytest.raises(CannotCompile, match="has no run"):
+        compiled("2020-01-01T10:00", approximate=True)
+
+
+@given(
+    days=st.lists(st.tuples(st.integers(0, 2**1440 - 1), st.integers(0, 2**1440 - 1)), min_size=1, max_size=3),
+    needed=st.integers(0, 200_000),
+)
+@settings(max_examples=30, deadline=None)
+def test_spoiled_are_those_behind_a_wrong_time(days: list[tuple[int, int]], needed: int) -> None:
+    """By looking at each pair."""
+    given_ = [(number, some, some & taken) for number, (some, taken) in enumerate(days)]
+    times = [
+        (number * DAY + 60 * minute, taken >> minute & 1)
+        for number, some, taken in given_
+        for minute in range(1440)
+        if some >> minute & 1
+    ]
+    expected, last = [], -(10**9)
+    for time, is_wanted in times:
+        if not is_wanted:
+            last = time
+        elif time - last < needed:
+            expected.append(time)
+    assert spoiled(given_, needed) == expected
+
+
 def test_wrong_times_too_near_are_shared_among_jobs() -> None:
     """Each job then has its right ones far enough behind its wrong ones."""
     found = compiled("every 5 minutes except 2021-01-01T10:00..2021-01-01T14:00")
@@ -212,21 +272,25 @@ def test_whole_days_are_evaluated_as_each_minute_is(text: str) -> None:
         assert clause.minutes(day, 0b1010) == each & 0b1010
 
 
-@pytest.mark.parametrize(
-    "text", ["last Friday of the month at 18:00", "every 3 days at 06:00", "0 7 * * 1-5 except 2020-12-24..2021-01-06"]
-)
-def test_a_simulated_pool_starts_the_wanted_runs(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To the second, and no other."""
-    monkeypatch.chdir(tmp_path)
-    (job,) = compiled(text).jobs
-    lines = [f"{name} = {value}" for name, value in job.commands.items()]
-    Path("job.sub").write_text("\n".join(["executable = /bin/true", "on_exit_remove = false", *lines, "queue", ""]))
-    result = crondor(
-        "simulate", "job.sub", "--now", str(START), "--tz", "UTC", "--days", "70", "--no-advice", "--log", "log"
-    )
-    assert "Traceback" not in result.err
-    started = re.findall(r"^001 \S+ (\S+ \S+) ", Path("log").read_text(), re.MULTILINE)
-    schedule = read_schedule(text, zone="UTC", start=START)
-    wanted = list(schedule.between(START, START + 70 * DAY))
-    assert wanted
-    assert started == [f"{zone_of('UTC').moment(time):%Y-%m-%d %H:%M:%S}" for time in wanted]
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_simulated_pool_starts_the_wanted_runs(kind: str, number: int, tmp_path: Path) -> None:
+    """To the second and no other, around a change of the submit host's clock."""
+    dice = Random(f"simulated {kind} {number}")  # noqa: S311 - test data
+    found = None
+    while found is None:
+        each = trial(kind, dice.randrange(10_000), 700)
+        done = each.compiled()
+        found = simulated(each, done, dice, tmp_path) if isinstance(done, Compiled) else None
+    assert found.started == found.wanted, each
+
+
+def test_a_simulated_pool_shares_a_schedule_among_jobs(tmp_path: Path) -> None:
+    """Each of them starts its own part, every minute from hour to hour."""
+    each = Trial("every 5 minutes except 2020-12-02T10:00..2020-12-02T14:00", "UTC", "UTC", Timing(), 30, local=False)
+    done = each.compiled()
+    assert isinstance(done, Compiled)
+    found = simulated(each, done, Random(1), tmp_path)  # noqa: S311 - which time is simulated
+    assert found is not None
+    assert len(done.jobs) > 1
+    assert found.started == found.wanted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
+from crondor._recurrence.schedd_walk import ScheddWalk
 from crondor.audit import clock_changes
 from crondor.recurrence import Recurrence, ScheddAnswer, never_reason
 from crondor.spec import DAY_OF_WEEK, FIELDS, CronSpec, Dialect
+from crondor.zones import zone_of
 from tests.engine.clock_oracle import DAY, GRID, Change, grid_id
 from tests.engine.random_schedules import Asked, asked
 from tests.engine.schedd_oracle import Question, answers
@@ -78,6 +80,38 @@ def test_random_schedules_are_met_as_mktime_does(questions: list[Asked]) -> None
     found = answers([question(q.spec, q.zone, q.at) for q in usable])
     for (spec, zone, _, after), expected in zip(usable, found, strict=True):
         assert_chain(spec, zone, after, expected)
+
+
+class OneByOne(ScheddWalk):
+    """The walk without its table of a day: each answer is searched for by itself."""
+
+    def _rest_of_day(self, after: int, known_offset: int) -> Iterator[int]:
+        """Yield nothing."""
+        del after, known_offset
+        return iter(())
+
+
+def seen(answers_: Iterator[ScheddAnswer]) -> list[tuple[int, int | None, int]]:
+    """Return what a thousand answers say."""
+    return [(int(answer), answer.computed, answer.moved) for answer in islice(answers_, 1000)]
+
+
+@given(asked([Dialect.HTCONDOR]))
+def test_the_answers_of_a_day_are_those_that_a_search_finds_one_by_one(question_: Asked) -> None:
+    """With retries and moved times, through clock changes and the ends of months."""
+    spec, zone, _, after = question_
+    if never_reason(spec) is None:
+        assert seen(ScheddWalk(spec, zone_of(zone)).chain(after)) == seen(OneByOne(spec, zone_of(zone)).chain(after))
+
+
+@given(asked())
+def test_the_marks_of_many_runs_are_those_of_each(question_: Asked) -> None:
+    """Whatever clock changes lie between them."""
+    spec, zone, _, after = question_
+    recurrence = Recurrence(spec, zone)
+    if never_reason(spec) is None:
+        runs = list(islice(recurrence.upcoming(after), 500))
+        assert list(recurrence.clock_marks(runs)) == [recurrence.clock_mark(run) for run in runs]
 
 
 def shown(zone: str, instants: Iterable[int]) -> list[str]:

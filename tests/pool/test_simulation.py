@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from crondor.pool.settings.exits import Exits
 from crondor.pool.settings.lengths import InvalidLength, Lengths
+from crondor.pool.simulate import simulation as simulating
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
-from crondor.pool.simulate.simulation import Enough, Simulation, Terms
+from crondor.pool.simulate.simulation import Enough, Life, Simulation, Terms
 from crondor.spec import Dialect
 from tests.pool.pools import NOW, POOL, ads
 
@@ -199,3 +200,44 @@ def test_a_job_that_is_tried_again_after_its_window_is_idle_for_ever(universe: s
     assert (counts(outcome), outcome.starts, outcome.is_stranded) == ({"on_time": 1}, 1, True)
     assert found.enough()[0].window == 0
     assert not only(text).is_stranded
+
+
+PERIODS = st.lists(st.sampled_from(["*/30", "*/10", "0", "5,35"]), min_size=2, max_size=3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(PERIODS, st.integers(0, 3))
+def test_tries_that_end_early_find_what_tries_to_the_end_find(minutes: list[str], seed: int) -> None:
+    """A try that is in vain is known to be so at its first late or missed run."""
+    transfer, run_time = Lengths.parse("10s-10m"), Lengths.parse("1m-10m")
+    pool = replace(POOL, slots=1, seed=seed, transfer=transfer, run_time=run_time)
+    jobs = [ads(f"cron_minute = {minute}\non_exit_remove = false") for minute in minutes]
+    shared = Simulation(pool, jobs, NOW, NOW + DAY // 4)
+    found = {}
+    for steps in (1, 1 << 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(simulating, "_FEW_STEPS", steps)
+            found[steps] = shared.enough()
+    assert found[1] == found[1 << 30] == shared.enough(life=shared.life())
+
+
+def test_advice_on_a_long_life_costs_three_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs that compete get no number of their own then, but each that they get is enough with all others."""
+    monkeypatch.setattr(simulating, "_SHORT", 0)
+    pool = replace(POOL, slots=1, run_time=Lengths.parse("1m-2m"))
+    shared = Simulation(pool, [ads(HOURLY) for _ in range(12)], NOW, NOW + DAY)
+    lives: list[Terms | None] = []
+    live = Simulation.life
+
+    def counted(simulated: Simulation, **said: Any) -> Life:  # noqa: ANN401 - whatever a life is asked for
+        lives.append(said.get("windows"))
+        return live(simulated, **said)
+
+    life = shared.life()
+    monkeypatch.setattr(Simulation, "life", counted)
+    enough = shared.enough(life=life)
+    assert len(lives) == 3
+    windows = {n: each.window for n, each in enumerate(enough) if each.window is not None}
+    assert len(windows) == 12
+    assert not any(each.counts[RunOutcome.MISSED] for each in live(shared, windows=windows).outcomes)
+    assert any(each.counts[RunOutcome.MISSED] for each in life.outcomes)

@@ -169,7 +169,10 @@ def test_a_default_limit_is_looked_at_for_a_route_without_one_alone() -> None:
         (tuple(route(f"R{n}") for n in range(9)), "list the routes: JOB_ROUTER_ROUTE_NAMES = R0, R1, R2, R3, R4, ..."),
         (
             ("JOB_ROUTER_ENTRIES = [ Requirements = true ]",),
-            "the routes here are ClassAds, which HTCondor up to 24 takes: crondor route convert writes them new",
+            (
+                "the routes here are ClassAds: --legacy routes by them as HTCondor up to 24 does,"
+                " crondor route convert writes them new"
+            ),
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -12,10 +13,10 @@ from hypothesis import strategies as st
 
 from crondor.recurrence import Policy
 from crondor.schedule import JobSchedule
-from crondor.spec import CronSpec, Dialect
+from crondor.spec import HOUR, CronSpec, Dialect
 from crondor.spreading import Load, Spreading, SpreadJob, SpreadTime, propose
 from crondor.spreading.jobs import use_of
-from crondor.spreading.minutes import Cycle, cycle_of, own_offset, with_minutes
+from crondor.spreading.minutes import Cycle, cycle_of, may_move, own_offset, with_minutes
 
 BERLIN = "Europe/Berlin"
 LORD_HOWE = "Australia/Lord_Howe"  # its clock changes by half an hour
@@ -137,6 +138,60 @@ def test_jobs_that_do_not_meet_stay() -> None:
     """Nobody moves for a better minute where there is nothing to better."""
     assert propose([job("a.sub", "0 2 * * *"), job("b.sub", "0 4 * * *")], WEEK).moves == ()
     assert propose([job("a.sub", "0 2 * * *", 5)], WEEK).moves == ()
+
+
+@given(JOBS, TIMES, st.integers(1, 3))
+@settings(max_examples=25, deadline=None)
+def test_laws_of_hours(lines: list[tuple[str, int, int]], where: tuple[str, SpreadTime], most: int) -> None:
+    """Runs on each date stay, no peak rises, the load is counted right, and no hour moves further than it may."""
+    zone, time = where
+    jobs = [
+        replace(job(f"{n}.sub", line, count, zone=zone, window=window), hours=most)
+        for n, (line, count, window) in enumerate(lines)
+    ]
+    found = propose(jobs, time)
+    after = followed(jobs, found)
+    assert (found.after.most_starts, found.after.most_held) == brute(after, time)
+    assert found.after.most_starts <= found.before.most_starts
+    assert found.after.most_held <= found.before.most_held
+    for old, new in zip(jobs, after, strict=True):
+        assert per_date(old, time) == per_date(new, time)
+        one, other = old.schedule.spec, new.schedule.spec
+        assert one is not None
+        assert other is not None
+        assert one.bits[2:] == other.bits[2:]
+        moved = {there - here for here, there in zip(one.values(HOUR), other.values(HOUR), strict=True)}
+        assert len(moved) == 1
+        assert abs(moved.pop()) <= most
+        assert one.stars[1:] == other.stars[1:]
+
+
+def test_hours_move_only_where_the_own_ones_are_full() -> None:
+    """Six that hold a slot for half an hour and more: the others go next door, and not without leave."""
+    time = dates(BERLIN, (2026, 11, 23), (2026, 11, 24), 1500)
+    jobs = [job(f"{n}.sub", "*/30 2 * * *") for n in range(6)]
+    near = propose(jobs, time)
+    assert all(not move.after.later for move in near.moves)
+    far = propose([replace(each, hours=2) for each in jobs], time)
+    assert far.after.most_held < near.after.most_held
+    assert {move.hours for move in far.moves} <= {("2", "2"), ("2", "1"), ("2", "3"), ("2", "0"), ("2", "4")}
+    assert any(move.after.later for move in far.moves)
+
+
+@pytest.mark.parametrize(
+    ("line", "most", "found"),
+    [
+        ("0 2 * * *", 3, (2, 3)),
+        ("0 0,23 * * *", 3, (0, 0)),
+        ("0 1-4 * * *", 9, (1, 9)),
+        ("0 * * * *", 3, (0, 0)),
+        ("0 0-23 * * *", 3, (0, 0)),
+        ("0 */6 * * *", 3, (0, 0)),
+    ],
+)
+def test_hours_keep_their_date(line: str, most: int, found: tuple[int, int]) -> None:
+    """None goes over midnight; those that follow real time stay."""
+    assert may_move(CronSpec.from_line(line), most) == found
 
 
 def test_what_is_fixed_is_counted_and_not_moved() -> None:

@@ -41,6 +41,7 @@ Examples:
   crondor agenda --schedule 'every 90 minutes from 2026-12-01' jobs/*.sub
   crondor agenda --suggest --pin nightly.sub jobs/*.sub
   crondor agenda --suggest --write jobs/*.sub
+  crondor agenda --suggest --hours 2 jobs/*.sub
 
 The first of the days is that of --from, as far as it is left. Equal jobs count one by one: `queue 10` is ten starts.
 Schedules are read as HTCondor's manual says; --dialect htcondor shows what the schedd of HTCondor 25.14 does.
@@ -78,6 +79,14 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
     metavar="SECONDS",
     help="With --suggest: how long a run holds its slot, at least.",
 )
+@click.option(
+    "--hours",
+    type=click.IntRange(0, 23),
+    default=0,
+    show_default=True,
+    metavar="HOURS",
+    help="With --suggest: by how many hours a job may move, too.",
+)
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
@@ -98,6 +107,7 @@ def command(
     write: bool,
     pin: tuple[str, ...],
     run_time: int,
+    hours: int,
     surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
@@ -107,7 +117,7 @@ def command(
     start in the same minute, and those that do not start in these days.
     """
     check_plot(plot)
-    options = SuggestOptions(suggest, write, pin, run_time)
+    options = SuggestOptions(suggest, write, pin, run_time, hours)
     options.check()
     clock = clock_of(now, tz)
     span = AgendaSpan(clock.read(from_, "--from"), days, clock.zone)

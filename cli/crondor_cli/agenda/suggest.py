@@ -12,12 +12,20 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.source import Source, Span
+from crondor.spec import HOUR, MINUTE, Field
 from crondor.spreading import Move, Spreading, SpreadJob, SpreadTime, propose
-from crondor.spreading.writing import minute_place, spread_text, why_pinned
+from crondor.spreading.writing import field_place, spread_text, why_pinned
 from crondor_cli.agenda.days import Agenda, AgendaEntry
 from crondor_cli.agenda.suggest_options import SuggestOptions
 from crondor_cli.common.changed_text import write_source
 from crondor_cli.common.jobs import ScheduleRequest
+
+
+class _Place(NamedTuple):
+    """Where the minute of a job stands in its file, and the hour, if that may be moved."""
+
+    minute: Span | None
+    hour: Span | None
 
 
 class Suggestion(NamedTuple):
@@ -45,7 +53,7 @@ def suggest(agenda: Agenda, request: ScheduleRequest, options: SuggestOptions) -
     problems: list[Diagnostic] = []
     pinned = _pinned(agenda, options.pins)
     while True:
-        jobs, places = _spread_jobs(agenda, pinned, refused)
+        jobs, places = _spread_jobs(agenda, pinned, refused, options.hours)
         spreading = propose(jobs, time)
         files, faults = _files(spreading, places, request)
         problems += faults.values()
@@ -86,17 +94,18 @@ def _is_named(entry: AgendaEntry, pin: str) -> bool:
 
 
 def _spread_jobs(
-    agenda: Agenda, pinned: set[int], refused: dict[str, str]
-) -> tuple[list[SpreadJob], list[Span | None]]:
-    """Return what is to be spread for each entry, and where its minute stands."""
+    agenda: Agenda, pinned: set[int], refused: dict[str, str], most: int
+) -> tuple[list[SpreadJob], list[_Place]]:
+    """Return what is to be spread for each entry, and where its minute and its hour stand."""
     broken = {name for name, _ in agenda.invalid}
     numbers: Counter[str] = Counter()
     names: dict[Span, str] = {}
     jobs: list[SpreadJob] = []
-    places: list[Span | None] = []
+    places: list[_Place] = []
+    hours = _hour_places(agenda) if most else {}
     for number, entry in enumerate(agenda.entries):
         job = entry.job
-        place = minute_place(job.name, job.commands, job.spans) if job.queue is not None else None
+        place = _place_of(MINUTE, entry)
         if place is not None and place not in names:
             # Of a file its name alone, so that a folder can be moved, and which of its minutes it is, not the line.
             base = os.path.basename(job.name)
@@ -112,10 +121,32 @@ def _spread_jobs(
                 number if place is None else place,
                 job.count,
                 reason or _fixed(entry, place),
+                most if place in hours else 0,
             )
         )
-        places.append(place)
+        places.append(_Place(place, None if place is None else hours.get(place)))
     return jobs, places
+
+
+def _place_of(field: Field, entry: AgendaEntry) -> Span | None:
+    job = entry.job
+    return field_place(field, job.name, job.commands, job.spans) if job.queue is not None else None
+
+
+def _hour_places(agenda: Agenda) -> dict[Span, Span]:
+    """Return where the hour stands that may be moved, by where the minute does: the same jobs must share both."""
+    together: dict[Span | None, set[Span | None]] = {}
+    back: dict[Span | None, set[Span | None]] = {}
+    for entry in agenda.entries:
+        minute, hour = _place_of(MINUTE, entry), _place_of(HOUR, entry)
+        together.setdefault(minute, set()).add(hour)
+        back.setdefault(hour, set()).add(minute)
+    found: dict[Span, Span] = {}
+    for minute, places in together.items():
+        hour = next(iter(places))
+        if minute and hour and len(places) == 1 and len(back[hour]) == 1 and not why_pinned(HOUR, hour):
+            found[minute] = hour
+    return found
 
 
 def _fixed(entry: AgendaEntry, place: Span | None) -> str:
@@ -126,26 +157,28 @@ def _fixed(entry: AgendaEntry, place: Span | None) -> str:
         return "its cron_minute is not written out in its file" if is_set else "its file sets no cron_minute"
     if "deferraltime" in entry.job.requirements.lower():
         return "its requirements ask for its DeferralTime"
-    return why_pinned(place)
+    return why_pinned(MINUTE, place)
 
 
 def _files(
-    spreading: Spreading, places: list[Span | None], request: ScheduleRequest
+    spreading: Spreading, places: list[_Place], request: ScheduleRequest
 ) -> tuple[list[tuple[Source, Source]], dict[str, Diagnostic]]:
     """Return the files that change, before and after, and what is wrong with the others, by name."""
-    edits: dict[str, list[tuple[Span, Move]]] = {}
+    edits: dict[str, list[tuple[Span, str]]] = {}
     for move in spreading.moves:
-        place = places[move.jobs[0]]
-        assert place is not None  # noqa: S101 - it is movable
-        edits.setdefault(place.source.name, []).append((place, move))
+        minute, hour = places[move.jobs[0]]
+        assert minute is not None  # noqa: S101 - it is movable
+        some = edits.setdefault(minute.source.name, [])
+        some.append((minute, move.after.text))
+        if hour is not None and move.after.later:
+            some.append((hour, move.hours[1]))
     files: list[tuple[Source, Source]] = []
     faults: dict[str, Diagnostic] = {}
     for name, some in edits.items():
         path = "-" if name == "<stdin>" else name
         source = some[0][0].source
-        minutes = [(place, move.after) for place, move in some]
         try:
-            after = spread_text(source, minutes, lambda text, path=path: request.read_from(text, path))  # type: ignore[misc]
+            after = spread_text(source, some, lambda text, path=path: request.read_from(text, path))  # type: ignore[misc]
         except CrondorError as error:
             faults[name] = error.diagnostics[0]
         else:

@@ -24,6 +24,8 @@ def suggestion_data(suggestion: Suggestion, clock: Clock, *, is_written: bool) -
                 "jobs": list(move.jobs),
                 "minute": move.before.text,
                 "proposed": move.after.text,
+                "hour": move.hours[0],
+                "proposed_hour": move.hours[1],
                 "is_own": move.is_own,
                 "starts": list(move.starts),
                 "held": list(move.held),

@@ -45,7 +45,7 @@ def print_suggestion(agenda: Agenda, suggestion: Suggestion, clock: Clock, *, is
 def why(suggestion: Suggestion, number: int) -> str:
     """Say why a move is made."""
     move = suggestion.moves[number]
-    how = "the minute of its name" if move.is_own else "a better minute"
+    how = "the minute of its name" if move.is_own else "a better time" if move.after.later else "a better minute"
     if move.starts[0] > move.starts[1]:
         return f"{how}: among {plural(move.starts[1], 'start')} at most, not {move.starts[0]}"
     if move.held[0] > move.held[1]:
@@ -75,12 +75,14 @@ def _moves(agenda: Agenda, suggestion: Suggestion) -> Iterator[str]:
     if not suggestion.moves:
         yield "Nothing to move: the jobs that may be moved stand well where they are"
         return
-    yield "Proposed for cron_minute"
-    rows = [
-        [some(agenda, move.jobs), f"{move.before.text} -> {move.after.text}", why(suggestion, number)]
-        for number, move in enumerate(suggestion.moves)
-    ]
-    yield from in_columns([""] * 3, rows, screen_columns(sys.stdout), margin="  ")
+    has_hours = any(move.after.later for move in suggestion.moves)
+    yield "Proposed for cron_minute and cron_hour" if has_hours else "Proposed for cron_minute"
+    rows = []
+    for number, move in enumerate(suggestion.moves):
+        hours = [f"hour {move.hours[0]} -> {move.hours[1]}" if move.after.later else ""] if has_hours else []
+        minutes = f"{move.before.text} -> {move.after.text}"
+        rows.append([some(agenda, move.jobs), minutes, *hours, why(suggestion, number)])
+    yield from in_columns([""] * (4 if has_hours else 3), rows, screen_columns(sys.stdout), margin="  ")
 
 
 def _staying(agenda: Agenda, suggestion: Suggestion) -> Iterator[str]:

@@ -9,9 +9,10 @@ import click
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
-from crondor_cli.common.pool_config import pool_config_option
+from crondor_cli.common.pool_config import pool_config_options
 from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.submit_files import KINDS, below, submit_files
 from crondor_cli.common.watching import watch_option
@@ -83,7 +84,7 @@ that cannot be read."""
 @file_options
 @clock_options
 @interval_option
-@pool_config_option
+@pool_config_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
 def command(
@@ -104,7 +105,7 @@ def command(
     now: str | None,
     tz: str | None,
     schedd_interval: int,
-    pool_config: tuple[str, ...],
+    pool_config: ConfigFiles | None,
     quiet: bool,
     format_: str,
 ) -> None:

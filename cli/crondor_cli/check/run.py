@@ -13,6 +13,7 @@ from crondor.knowledge.releases import NEWEST, Release
 from crondor.source import Source
 from crondor.submit import SubmitFile
 from crondor_cli.common.checked_files import read_checked
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import read_source
@@ -32,10 +33,10 @@ class CheckOptions(NamedTuple):
     strict: bool
     no_files: bool
     target: Release | None = None
-    pool_config: tuple[str, ...] = ()
+    pool_config: ConfigFiles | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class CheckResult(ChosenReports):
     """What was found, and how to check again."""
 
@@ -70,7 +71,7 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
     """Put together what the options say, before anything is checked."""
     clock = clock_of(now, given.tz)
     access_point = None
-    if given.pool_config:
+    if given.pool_config is not None:
         access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, given.target, beside=paths)
     return CheckResult(
         (),

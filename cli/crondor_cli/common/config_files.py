@@ -1,74 +1,27 @@
-"""Which configuration of HTCondor a command reads: its files, a tree that they stand in, or this host's own."""
+"""Reading the configuration of HTCondor that a command line names, with all that it names itself."""
 
 from __future__ import annotations
 
 import errno
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import wraps
-from typing import Any, Final, TypeVar
 
 import click
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.scope import Context
 from crondor.config import Configuration, read_config
+from crondor.config.configuration import VERSION
 from crondor.config.defaults import DEFAULTS
 from crondor.config.deployed import FOLDERS, ONLY_VARIABLES, PLACES, VARIABLE, find_root, follow, with_variables
 from crondor.config.entrypoint import ROOT, generated, variables
 from crondor.diagnostics import CrondorError, printable
 from crondor.macro.files import FileRefused, Files
 from crondor.source import Source
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import files_of, read_source
-
-CONFIG_HELP: Final = "A configuration file and those it names, - for standard input; later lines win."
-_F = TypeVar("_F", bound=Callable[..., None])
-
-
-class ConfigFiles(NamedTuple):
-    """What the command line says: the files, the tree that absolute paths are of, and whether HTCondor-CE's rules hold.
-
-    Without files it is the configuration of the tree, or of this host.
-    """
-
-    paths: tuple[str, ...] = ()
-    tree: str | None = None
-    is_entrypoint: bool = False
-
-    @property
-    def is_host(self) -> bool:
-        """Whether it is this host's own: no file and no tree is named."""
-        return not self.paths and self.tree is None
-
-
-def config_options(function: _F) -> _F:
-    """Add --config FILE, --config-root DIR and --ce to a command, all three as ``config``, a ConfigFiles."""
-
-    @wraps(function)
-    def command(*, config: tuple[str, ...], config_root: str | None, ce: bool, **others: Any) -> None:  # noqa: ANN401 - whatever the command takes
-        function(config=ConfigFiles(config, config_root, ce), **others)
-
-    for add in (
-        click.option("--ce", is_flag=True, help="As the programs of HTCondor-CE: /etc/condor-ce, and what it sets."),
-        click.option("--config-root", metavar="DIR", help="Read the configuration of a tree as if it were /."),
-        click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP),
-    ):
-        command = add(command)
-    return command  # type: ignore[return-value]
-
-
-def config_of(config: ConfigFiles | Sequence[str]) -> ConfigFiles:
-    """Return a configuration that may be given by the paths of its files alone."""
-    return config if isinstance(config, ConfigFiles) else ConfigFiles(tuple(config))
-
-
-def given_config(context: click.Context) -> ConfigFiles:
-    """Return what a half-typed command line says, for completion."""
-    params = context.params
-    return ConfigFiles(tuple(params.get("config") or ()), params.get("config_root"), bool(params.get("ce")))
 
 
 def check_paths(paths: Iterable[str]) -> tuple[str, ...]:
@@ -95,9 +48,21 @@ def files_below(config: ConfigFiles, allow_dirs: Iterable[str]) -> Files:
 class ConfigReader:
     """Reads a configuration, as it is deployed; ``sources`` are the files that were named, in their order."""
 
-    def __init__(self, config: ConfigFiles, allow_dirs: Iterable[str], context: Context | None) -> None:
-        """Take what the command line says. Raises UsageError for a tree that is none."""
+    def __init__(
+        self,
+        config: ConfigFiles,
+        allow_dirs: Iterable[str],
+        context: Context | None,
+        *,
+        subsystem: str = "JOB_ROUTER",
+        version: tuple[int, int, int] = VERSION,
+    ) -> None:
+        """Take what the command line says; ``subsystem`` and ``version`` are of whoever reads it in HTCondor.
+
+        Raises UsageError for a tree that is none.
+        """
         self._config = config
+        self._subsystem, self._version = subsystem, version
         self._folders = tuple(allow_dirs)
         self._context = context
         self._check_tree()
@@ -111,7 +76,14 @@ class ConfigReader:
         Raises CrondorError for a file that is no text, UsageError for one that cannot be read, and where there is no
         configuration.
         """
-        made = read_config({}, base=self._detected(), environ=self._environ, context=self._context)
+        made = read_config(
+            {},
+            base=self._detected(),
+            environ=self._environ,
+            context=self._context,
+            subsystem=self._subsystem,
+            version=self._version,
+        )
         for path, source in self.named() if texts is None else texts:
             self.sources.append(source)
             earlier = tuple(made.string(name) for name in _NAMING)
@@ -156,11 +128,18 @@ class ConfigReader:
             return ROOT
         environ = {} if config.tree is not None else self._environ
         root = find_root(self._files, environ)
+        if root is None and config.tree is not None:
+            try:
+                os.listdir(config.tree)
+            except OSError as error:
+                raise file_problem("read", config.tree, error) from None
         if root is None and environ.get(VARIABLE, "").upper() != ONLY_VARIABLES:
             beside = f"; {ROOT} is there: add --ce" if self._is_entrypoint_there() else ""
             where = "no configuration: " if config.tree is None else f"{printable(config.tree)} has no configuration: "
             asked = "" if config.tree is not None else f"{VARIABLE} is not set, and "
-            message = f"{where}{asked}none of {', '.join(PLACES)} is there; name its files with --config FILE{beside}"
+            message = (
+                f"{where}{asked}none of {', '.join(PLACES)} is there; name its files with {config.option} FILE{beside}"
+            )
             raise click.UsageError(message, click.get_current_context(silent=True))
         if root is not None and config.tree is None:
             root = os.path.abspath(root)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from typing import IO, Any
 
 import click
@@ -20,6 +22,16 @@ class FileProblem(click.UsageError):
             say(line, err=True)
         else:
             file.write(f"{line}\n")
+
+
+def refuse_overwriting(out: str, inputs: Iterable[str]) -> None:
+    """Refuse to write over a file that is read as well; - is none. Raises UsageError."""
+    if out == "-" or not os.path.isfile(out):
+        return
+    for path in inputs:
+        if path != "-" and os.path.exists(path) and os.path.samefile(out, path):
+            message = f"--output '{printable(out)}' is read, too: name another file"
+            raise click.UsageError(message, click.get_current_context(silent=True))
 
 
 def file_problem(deed: str, path: str, error: OSError | ValueError) -> FileProblem:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TextIO
 
 from crondor.diagnostics import columns_of
@@ -21,6 +22,8 @@ FACTS = 108
 """The same for what stands behind the name of a fact."""
 
 _NARROWEST = 20  # columns; a narrower screen gets lines of this width
+_TOGETHER = 512  # rows
+_BETWEEN = "\0"  # the cells of a row that is kept: what is printed has none
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs behind
 
@@ -126,23 +129,53 @@ def in_columns(
     ``columns`` of a screen, the last ones stand below each row with their names: nothing of a table is lost on a
     narrow terminal, but for cells that say nothing (``plain``). A head of empty names is not shown.
     """
-    whole = [head, *(row for row in rows if len(row) > 1)]
-    widths = [max(map(columns_of, column)) for column in zip(*whole, strict=True)]
+    return list(columns_of_rows(head, rows, columns, margin=margin, right=right, plain=plain))
+
+
+def columns_of_rows(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    columns: int | None = None,
+    *,
+    margin: str = "",
+    right: Container[int] = (),
+    plain: Container[str] = ("", "-"),
+) -> Iterator[str]:
+    """Yield the lines of ``in_columns``; rows are taken once, and kept as a text each till widths are known."""
+    widths = [columns_of(name) for name in head]
+    kept: list[str] = []
+    for some in _batches(rows, _TOGETHER):
+        kept += map(_BETWEEN.join, some)
+        for i, column in enumerate(zip(*(row for row in some if len(row) > 1), strict=True)):
+            size = len if "".join(column).isascii() else columns_of
+            widths[i] = max(widths[i], *map(size, column))
     beside = _how_many_fit(widths, None if columns is None else columns - len(margin))
+    signs = [("" if i in right else "-", widths[i]) for i in range(beside)]
+    form = "  ".join(f"%{sign}{width}s" for sign, width in signs)
 
     def line(row: Sequence[str]) -> str:
+        if "".join(row).isascii():
+            return (margin + form % tuple(row[:beside])).rstrip()
         cells = (padded(row[i], widths[i], right=i in right) for i in range(beside))
         return (margin + "  ".join(cells)).rstrip()
 
-    lines = [line(head)] if any(head) else []
-    for row in rows:
+    if any(head):
+        yield line(head)
+    for text in kept:
+        row = text.split(_BETWEEN)
         if len(row) == 1:
-            lines.append(f"{margin}      {row[0]}")
+            yield f"{margin}      {text}"
             continue
-        lines.append(line(row))
-        below = [f"{head[i]}: {row[i]}".removeprefix(": ") for i in range(beside, len(row)) if row[i] not in plain]
-        lines += _stacked(below, margin + "      ", columns)
-    return lines
+        yield line(row)
+        if beside < len(row):
+            below = [f"{head[i]}: {row[i]}".removeprefix(": ") for i in range(beside, len(row)) if row[i] not in plain]
+            yield from _stacked(below, margin + "      ", columns)
+
+
+def _batches(rows: Iterable[Sequence[str]], size: int) -> Iterator[list[Sequence[str]]]:
+    rest = iter(rows)
+    while some := list(islice(rest, size)):
+        yield some
 
 
 def _how_many_fit(widths: Sequence[int], room: int | None) -> int:

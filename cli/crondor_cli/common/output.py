@@ -61,7 +61,23 @@ def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = T
 
 def echo_lines(lines: Iterable[str]) -> None:
     """Print lines."""
-    echo_pieces(f"{line}\n" for line in lines)
+    waiting: list[str] = []
+    size = 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line) + 1
+        if size >= _PIECE:
+            _say_lines(waiting)
+            waiting, size = [], 0
+    if waiting:
+        _say_lines(waiting)
+
+
+def _say_lines(lines: list[str]) -> None:
+    if any(isinstance(line, Visible) for line in lines):
+        say(together(*(piece for line in lines for piece in (line, "\n"))), nl=False)
+    else:
+        say("\n".join((*lines, "")), nl=False)
 
 
 def echo_pieces(pieces: Iterable[str]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from crondor.diagnostics import CrondorError, Severity
 from crondor.submit import SubmitHost
-from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.config_options import ConfigFiles, tree_options
 from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.show import show
 
@@ -22,17 +23,36 @@ if TYPE_CHECKING:
 HOST: Final = "host"
 """The word for this host's own configuration in the place of a file."""
 
+_OPTION: Final = "--pool-config"
+_SCHEDD: Final = "SCHEDD"
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
-def pool_config_option(function: _Function) -> _Function:
-    """Add --pool-config FILE, as ``pool_config``."""
+def pool_config_options(function: _Function) -> _Function:
+    """Add --pool-config FILE, --config-root DIR and --ce, all three as ``pool_config``: ConfigFiles, None without."""
+
+    @wraps(function)
+    def command(*, pool_config: tuple[str, ...], config_root: str | None, ce: bool, **others: Any) -> None:  # noqa: ANN401 - whatever the command takes
+        context = click.get_current_context(silent=True)
+        source = None if context is None else context.get_parameter_source("pool_config")
+        is_placed = config_root is not None or ce
+        paths = () if is_placed and source is not click.core.ParameterSource.COMMANDLINE else pool_config
+        function(pool_config=pool_files(paths, config_root, ce=ce) if paths or is_placed else None, **others)
+
     return click.option(
-        "--pool-config",
+        _OPTION,
         metavar="FILE",
         multiple=True,
         help=f"The access point's configuration; the word {HOST}: this host's own. Repeatable, later lines win.",
-    )(function)
+    )(tree_options(command))  # type: ignore[return-value]
+
+
+def pool_files(paths: Sequence[str], tree: str | None = None, *, ce: bool = False) -> ConfigFiles:
+    """Return the configuration of an access point that is named. Raises UsageError for the word host beside files."""
+    if HOST in paths and len(paths) > 1:
+        message = f"{_OPTION} {HOST} stands alone: it is all files of this host's configuration"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    return ConfigFiles(() if HOST in paths else tuple(paths), tree, ce, _OPTION)
 
 
 def target_option(function: _Function) -> _Function:
@@ -45,11 +65,11 @@ def target_option(function: _Function) -> _Function:
     )(function)
 
 
-def check_target(pool_config: Sequence[str]) -> None:
+def check_target(pool_config: ConfigFiles | None) -> None:
     """Refuse --target where there is no access point to have it. Raises UsageError."""
     context = click.get_current_context(silent=True)
     is_typed = context is not None and context.get_parameter_source("target") is click.core.ParameterSource.COMMANDLINE
-    if is_typed and not pool_config:
+    if is_typed and pool_config is None:
         raise click.UsageError("--target goes with --pool-config", context)
 
 
@@ -72,14 +92,14 @@ def host_of(access_point: AccessPoint | None, owner: str | None = None) -> Submi
 
 
 def read_pool(
-    paths: Sequence[str],
+    config: ConfigFiles | None,
     allow_dirs: Sequence[str],
     clock: Clock,
     target: Release | None = None,
     *,
     beside: Sequence[str] = (),
 ) -> AccessPoint:
-    """Return the access point that the configuration describes; without any, one with HTCondor's defaults.
+    """Return the access point that a configuration describes; None: one with HTCondor's defaults.
 
     ``target`` is its release, the newest where it is None; ``beside`` are the other files that the command reads.
     What its schedd passes over is said on stderr. Raises CrondorError for what no schedd starts with, and for what is
@@ -88,36 +108,18 @@ def read_pool(
     # These take 60 ms, which a command without --pool-config does not need.
     from crondor.access_point import read_access_point  # noqa: PLC0415
     from crondor.classad.scope import Context  # noqa: PLC0415
-    from crondor.config import Configuration, read_config, read_host_config  # noqa: PLC0415
+    from crondor.config import read_config  # noqa: PLC0415
     from crondor.knowledge.releases import NEWEST  # noqa: PLC0415
     from crondor.transform import TransformFacts  # noqa: PLC0415
-    from crondor_cli.common.config_files import check_paths  # noqa: PLC0415
-    from crondor_cli.common.jobs import files_of, read_source  # noqa: PLC0415
+    from crondor_cli.common.config_files import ConfigReader, check_paths  # noqa: PLC0415
 
     version = (target or NEWEST).version
     context = Context(now=clock.now, zone=clock.zone)
-    made: Configuration | None = None
-    check_paths((*paths, *beside))
-    for path in paths:
-        if path == HOST:
-            if made is not None or len(paths) > 1:
-                message = f"--pool-config {HOST} stands alone: it is all files of this host's configuration"
-                raise click.UsageError(message, click.get_current_context(silent=True))
-            made = read_host_config(os.environ, context=context, version=version)
-            continue
-        if os.path.isdir(path):
-            raise file_problem("read", path, IsADirectoryError(21, "Is a directory"))
-        source = read_source(path)
-        made = read_config(
-            source,
-            files=files_of(path, allow_dirs),
-            environ=os.environ,
-            base=made,
-            subsystem="SCHEDD",
-            context=context,
-            version=version,
-        )
-    configuration = made or read_config({}, subsystem="SCHEDD", context=context, version=version)
+    if config is None:
+        configuration = read_config({}, subsystem=_SCHEDD, context=context, version=version)
+    else:
+        check_paths((*config.paths, *beside))
+        configuration = ConfigReader(config, allow_dirs, context, subsystem=_SCHEDD, version=version).read()
     found = read_access_point(configuration, TransformFacts(environ=os.environ, context=context))
     faults = [each for each in found.diagnostics if each.severity is Severity.ERROR]
     show(each for each in found.diagnostics if each not in faults)

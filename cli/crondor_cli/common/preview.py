@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from itertools import chain, islice, takewhile
 
 from crondor._schedule.leaving import leaving_words
 from crondor.deferral import Deferral, InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.recurrence import Recurrence, ScheddAnswer
+from crondor.recurrence import Recurrence
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import Dialect
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
-from crondor_cli.common.rows import DialectReason, RunRow, RunSide
+from crondor_cli.common.rows import DialectReason, Rows, Runs
 
 _LONGEST_REASON = 300  # characters
 MOST_KEPT_OUT = 10_000  # times whose match is tried
@@ -28,13 +29,13 @@ class Preview:
         self.job = job
         self.dialect = reading.dialect
         self.schedule = reading.schedule
-        self.rows: list[RunRow] = []
+        self.rows = Rows(Runs())
         self.reasons: list[DialectReason] = []
         self.findings: list[Diagnostic] = []
         self.schedd_fault: CrondorError | None = None
         self.hold_reason: str | None = None
         self.is_compared = False
-        self.kept_out: list[RunSide] = []  # times of the schedule at which requirements keep the job from matching
+        self.kept_out: list[int] = []  # times of the schedule at which requirements keep the job from matching
 
     @property
     def leaving(self) -> str:
@@ -46,7 +47,7 @@ class Preview:
     @property
     def differs(self) -> bool:
         """Say whether any row shown differs."""
-        return any(row.differs for row in self.rows)
+        return self.rows.differing > 0
 
     @property
     def failed(self) -> bool:
@@ -69,107 +70,102 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
         result.hold_reason = hold_reason(result.schedd_fault)
         if result.hold_reason is not None and result.schedule is None:
             result.findings.append(schedd_hold(result.hold_reason))
-        result.rows = _merged(runs, theirs, count)
-        end = runs[-1].deferral.time if len(runs) == count else None
-        result.kept_out = [run for run in result.kept_out if end is None or run.deferral.time <= end]
+        result.rows = Rows(runs, theirs, count)
+        end = runs.times[-1] if len(runs) == count else None
+        result.kept_out = [time for time in result.kept_out if end is None or time <= end]
         if result.differs:
             from crondor_cli.common.reasons import reasons  # noqa: PLC0415 - 0.6 ms, and most readings agree
 
             result.reasons = list(reasons(result.rows, result.job.clock, reading.schedule, schedd.schedule))
     else:
-        result.rows = [RunRow(number, run) for number, run in enumerate(runs, 1)]
+        result.rows = Rows(runs)
     return result
 
 
-def _merged(ours: list[RunSide], theirs: list[RunSide], count: int) -> list[RunRow]:
-    """Pair the runs of both sides by time.
-
-    A side that was cut at ``count`` runs says nothing about later times: the schedd's cell is then not compared, and
-    a run that only the schedd has is left out.
-    """
-    mine = {run.deferral.time: run for run in ours}
-    other = {run.deferral.time: run for run in theirs}
-    last = ours[-1].deferral.time if len(ours) == count else None
-    reached = theirs[-1].deferral.time if len(theirs) == count else None
-    times = sorted(time for time in mine.keys() | other.keys() if last is None or time <= last)
-    return [
-        RunRow(number, mine.get(time), other.get(time), compared=reached is None or time <= reached)
-        for number, time in enumerate(times, 1)
-    ]
-
-
-def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, until: int | None) -> list[RunSide]:
+def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, until: int | None) -> Runs:
     """Return the runs of the main reading; what stands against them goes into the findings."""
     if reading.schedule is None:
         result.findings += reading.error.diagnostics if reading.error else ()
-        return []
+        return Runs()
     result.findings += reading.schedule.notes
     if not reading.schedule.is_deferred:
         result.findings.append(not_deferred(result.job))
-        return []
+        return Runs()
     state = result.job.state
     if state is not None and state.is_halted:
-        return []
+        return Runs()
     try:
         runs, result.kept_out = _matching(result.job, reading.schedule, start, count, until)
         if reading.schedule.spec is None and (state is None or state.is_idle):
             result.findings += too_late(result.job, reading.schedule)
     except CrondorError as error:
         result.findings += [placed(fault, result.job) for fault in error.diagnostics]
-        return []
+        return Runs()
     return runs
 
 
-def _runs(job: Job, schedule: JobSchedule, start: int, count: int, until: int | None) -> Iterator[RunSide]:
-    now = job.clock.now
-    if schedule.recurrence is None:
-        run = schedule.next(now)
-        return iter((RunSide(run),) if run.time > start and (until is None or run.time <= until) else ())
-    times: Iterator[int] = schedule.recurrence.upcoming(start if job.present is None else max(start, job.present))
+def _times(job: Job, recurrence: Recurrence, start: int, until: int | None) -> Iterator[int]:
+    times: Iterator[int] = recurrence.upcoming(start if job.present is None else max(start, job.present))
     if job.present is not None and job.present > start:
         times = chain((job.present,), times)
-    if until is not None:
-        times = takewhile(until.__ge__, times)
-    deferrals = ((time, schedule.deferral(int(time), now)) for time in islice(times, count))
-    return (_side(run, time, schedule.recurrence) for time, run in deferrals)
-
-
-def _side(run: Deferral, time: int, recurrence: Recurrence) -> RunSide:
-    return RunSide(run, time if isinstance(time, ScheddAnswer) else None, recurrence.clock_mark(time))
+    return times if until is None else takewhile(until.__ge__, times)
 
 
 def _schedd_runs(
     result: Preview, reading: ReadSchedule, start: int, count: int, until: int | None
-) -> tuple[list[RunSide], CrondorError | None]:
+) -> tuple[Runs, CrondorError | None]:
     """Return the schedd's runs; the times that requirements keep from matching go into ``kept_out``."""
     job = result.job
     if reading.schedule is None:
-        return [], reading.error
+        return Runs(), reading.error
     if not reading.schedule.is_deferred or (job.state is not None and job.state.is_halted):
-        return [], None
+        return Runs(), None
     try:
         found, result.kept_out = _matching(job, reading.schedule, start, count, until)
     except (InvalidDeferral, UnknownValue):  # told already, and nothing that the schedd would mind
-        return [], None
+        return Runs(), None
     except CrondorError as error:
-        return [], error
+        return Runs(), error
     return found, None
 
 
-def _matching(
-    job: Job, schedule: JobSchedule, start: int, count: int, until: int | None
-) -> tuple[list[RunSide], list[RunSide]]:
+def _matching(job: Job, schedule: JobSchedule, start: int, count: int, until: int | None) -> tuple[Runs, list[int]]:
     """Return the runs, and the times before the last of them at which the job's requirements keep it from matching."""
-    may_match = job.admission() if schedule.recurrence is not None else None
+    now = job.clock.now
+    if schedule.recurrence is None:
+        run = schedule.next(now)
+        shown = run.time > start and (until is None or run.time <= until)
+        return Runs((run.time,) if shown else (), lambda _: run), []
+    window, prep_time = schedule.window, schedule.prep_time
+    deferral_at: Callable[[int], Deferral]
+    has_expressions = not (isinstance(window, int) and isinstance(prep_time, int))
+    if isinstance(window, int) and isinstance(prep_time, int):
+        interval = schedule.schedd_interval
+        deferral_at = partial(Deferral, window=window, prep_time=prep_time, schedd_interval=interval)
+    else:
+        deferral_at = cache(partial(schedule.deferral, now=now))
+    may_match = job.admission()
+    most = count if may_match is None else count + MOST_KEPT_OUT
+    asked = islice(_times(job, schedule.recurrence, start, until), most)
+    times = _checked(asked, deferral_at, each=has_expressions)
     if may_match is None:
-        return list(_runs(job, schedule, start, count, until)), []
-    found: list[RunSide] = []
-    kept: list[RunSide] = []
-    for run in _runs(job, schedule, start, count + MOST_KEPT_OUT, until):
-        (found if may_match(run.deferral.time) else kept).append(run)
+        return Runs(times, deferral_at, schedule.recurrence), []
+    found: list[int] = []
+    kept: list[int] = []
+    for time in times:
+        (found if may_match(int(time)) else kept).append(time)
         if len(found) == count or len(kept) > MOST_KEPT_OUT:
             break
-    return found, kept
+    return Runs(found, deferral_at, schedule.recurrence), kept
+
+
+def _checked(times: Iterator[int], deferral_at: Callable[[int], Deferral], *, each: bool) -> Iterator[int]:
+    """Yield times once their runs are known to be possible: ``each`` of them, or the first, which speaks for all."""
+    for time in times:
+        deferral_at(int(time))
+        yield time
+        if not each:
+            yield from times
 
 
 def hold_reason(fault: CrondorError | None) -> str | None:

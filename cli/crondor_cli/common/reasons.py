@@ -11,7 +11,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Field
 from crondor.zones import Policy, Stretch, Zone, zone_of
 from crondor_cli.common.options import Clock
-from crondor_cli.common.rows import DialectReason, RunRow, RunSide
+from crondor_cli.common.rows import DialectReason, Rows, RunSide
 
 DAY_ZERO = (
     "day 0: with a day of week and no day of month the schedd also runs the job on the last day of a month, "
@@ -20,9 +20,7 @@ DAY_ZERO = (
 _NO_STRING = "the schedd takes an attribute that is not a string for `*`"
 
 
-def reasons(
-    rows: list[RunRow], clock: Clock, ours: JobSchedule | None, theirs: JobSchedule | None
-) -> Iterator[DialectReason]:
+def reasons(rows: Rows, clock: Clock, ours: JobSchedule | None, theirs: JobSchedule | None) -> Iterator[DialectReason]:
     """Yield why rows differ: the manual's reading ``ours`` against the schedd's, None where it is refused."""
     if ours is None:
         yield DialectReason("accepted", "condor_submit and the schedd take the schedule without a word")
@@ -35,7 +33,7 @@ def reasons(
 
 
 def _reasons(
-    rows: list[RunRow], clock: Clock, ours: JobSchedule, spec: CronSpec, schedd: CronSpec | None
+    rows: Rows, clock: Clock, ours: JobSchedule, spec: CronSpec, schedd: CronSpec | None
 ) -> Iterator[DialectReason]:
     differences = field_differences(spec)
     for difference in differences:
@@ -44,7 +42,7 @@ def _reasons(
         yield from _unread(spec, schedd)
     if differences:
         yield from _left_over(spec, [difference.field for difference in differences])
-    odd = [row.schedd for row in rows if row.differs and row.schedd is not None]
+    odd = (row.schedd for row in rows.parting() if row.schedd is not None)
     strikes = schedd is not None and has_day_zero(schedd) and has_day_zero(portable(spec))
     if strikes and any(run.is_retry or _is_extra(run, ours) for run in odd):
         yield day_zero(spec)
@@ -86,7 +84,7 @@ def _few(values: tuple[int, ...]) -> str:
 
 def _is_extra(run: RunSide, ours: JobSchedule) -> bool:
     """Say whether the schedd runs the job at a time that the manual's reading does not have."""
-    return ours.recurrence is not None and not ours.recurrence.matches(run.deferral.time)
+    return ours.recurrence is not None and not ours.recurrence.matches(run.time)
 
 
 def day_zero(spec: CronSpec) -> DialectReason:
@@ -98,11 +96,11 @@ def day_zero(spec: CronSpec) -> DialectReason:
     return DialectReason("day-zero", DAY_ZERO, clause, is_clause=True)
 
 
-def _clock_changes(rows: list[RunRow], clock: Clock, policy: Policy | None) -> Iterator[DialectReason]:
+def _clock_changes(rows: Rows, clock: Clock, policy: Policy | None) -> Iterator[DialectReason]:
     """Name the first clock change beside a row that differs."""
     zone = zone_of(clock.zone)
-    for row in rows:
-        for run in (row.run, row.schedd) if row.differs else ():
+    for row in rows.parting():
+        for run in (row.run, row.schedd):
             change = _change_beside(run, zone) if run is not None else None
             if change is not None:
                 day = zone.moment(change.start).date()
@@ -126,7 +124,7 @@ def _change_beside(run: RunSide, zone: Zone) -> Stretch | None:
     Of a retry the instant counts that the schedd found: what follows a clock change is no reason for it.
     """
     found = run.answer.computed if run.answer is not None else None
-    time = run.deferral.time if found is None else found
+    time = run.time if found is None else found
     now = zone.at(time)
     then = zone.at(now.end)
     shift = then.before - then.offset if run.answer is None or run.answer.moved >= 0 else then.offset - then.before

@@ -15,14 +15,8 @@ from crondor.router import RoutingTable, load_table
 from crondor.router.legacy import legacy_table, read_legacy
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import completing
-from crondor_cli.common.config_files import (
-    ConfigFiles,
-    ConfigReader,
-    config_of,
-    config_options,
-    files_below,
-    given_config,
-)
+from crondor_cli.common.config_files import ConfigReader, files_below
+from crondor_cli.common.config_options import ConfigFiles, config_of, config_options, given_config
 from crondor_cli.common.options import include_option
 from crondor_cli.common.show import show
 

@@ -18,7 +18,7 @@ from crondor.spec import CronSpec, Dialect
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
 from crondor_cli.common.preview import hold_reason, placed, schedd_hold
 from crondor_cli.common.reasons import DAY_ZERO, day_zero, reasons
-from crondor_cli.common.rows import DialectReason
+from crondor_cli.common.rows import DialectReason, Rows, Runs
 from crondor_cli.times.tokens import SkippedTime
 
 _ANSWERS = 5
@@ -185,7 +185,7 @@ def _schedd_side(job: Job, reading: ReadSchedule) -> ScheddSide:
     """Compare with the schedd's reading; the day-0 defect counts wherever it can strike."""
     theirs = job.read(Dialect.HTCONDOR)
     schedd = theirs.spec
-    found = list(reasons([], job.clock, reading.schedule, theirs.schedule))
+    found = list(reasons(Rows(Runs()), job.clock, reading.schedule, theirs.schedule))
     strikes = schedd is not None and has_day_zero(schedd)
     if strikes and reading.schedule is not None and reading.schedule.spec is not None:
         reason = day_zero(reading.schedule.spec)

@@ -75,11 +75,14 @@ def below(folder: str) -> Iterator[str]:
     """Yield the submit files below a folder; hidden folders are passed over, links to folders not followed.
 
     So is what is neither a file nor a broken link: opening a pipe, for one, would wait for whoever writes into it.
+    A folder that cannot be looked into comes itself, last: whoever reads it is told why.
     """
-    for at, folders, files in os.walk(folder):
+    refused: list[str] = []
+    for at, folders, files in os.walk(folder, onerror=lambda error: refused.append(os.fsdecode(error.filename))):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths = (os.path.join(at, name) for name in sorted(files) if name.endswith(SUFFIXES))
         yield from (path for path in paths if os.path.isfile(path) or not os.path.exists(path))
+    yield from refused
 
 
 def _usage(message: str) -> click.UsageError:

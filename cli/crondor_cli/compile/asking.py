@@ -88,6 +88,7 @@ class Asked(NamedTuple):
             files=Files((folder, *self.allow_dirs), base=folder),
             policy=self.policy or Policy.COMPATIBLE,
             label="TEXT",
+            is_whole=self.until is not None,
         )
 
     def compiled(self, schedule: WrittenSchedule, universe: str | None = None) -> Compiled:

@@ -37,13 +37,9 @@ def print_compiled(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, 
 def submit_lines(schedule: WrittenSchedule, compiled: Compiled) -> list[str]:
     """Return the lines for a submit file; of several jobs each with the queue statement behind it."""
     lines = [f"# {printable(schedule.text)}"]
-    names = dict.fromkeys(name for job in compiled.jobs for name in job.commands)
-    for number, job in enumerate(compiled.jobs):
+    for number, commands in enumerate(compiled.commands):
         if number:
             lines += ["queue", ""]
-        commands = job.commands
-        if len(compiled.jobs) > 1:
-            commands = {name: commands.get(name, "true" if name == "requirements" else "*") for name in names}
         lines += [f"{name} = {value}" for name, value in commands.items()]
     return lines
 
@@ -75,17 +71,19 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
     if compiled.wish.local:
         rows.append(("caveat", "formatTime means the zone of the host that evaluates it: schedd, negotiator, startd"))
     lines = []
+    wide = max(11, *(len(name) for name, _ in rows))
     for name, text in rows:
-        wrapped = textwrap.wrap(printable(text), 74 - 12) or [""]
-        lines.append(f"  {name:<11} {wrapped[0]}")
-        lines += [f"  {'':<11} {more}" for more in wrapped[1:]]
+        wrapped = textwrap.wrap(printable(text), 74 - 1 - wide) or [""]
+        lines.append(f"  {name:<{wide}} {wrapped[0]}")
+        lines += [f"  {'':<{wide}} {more}" for more in wrapped[1:]]
     differences = [("never runs", time) for time in proof.lost] + [("runs too", time) for time in proof.wrong]
+    differences += [("may not run", time) for time in compiled.spoiled]
     if differences:
         differences.sort(key=lambda pair: pair[1])
-        lines += ["", f"  {len(differences)} differences:" if len(differences) > 1 else "  1 difference:"]
-        lines += [f"    {what:<10}  {local_text(time, zone)}" for what, time in differences[:_MOST]]
+        lines += ["", f"  {len(differences):,} differences:" if len(differences) > 1 else "  1 difference:"]
+        lines += [f"    {what:<11}  {local_text(time, zone)}" for what, time in differences[:_MOST]]
         if len(differences) > _MOST:
-            lines.append(f"    ... and {len(differences) - _MOST} more (--format json has all)")
+            lines.append(f"    ... and {len(differences) - _MOST:,} more (--format json has all)")
     runs = _runs(schedule, compiled, count)
     if runs:
         lines += ["", "  next runs"]
@@ -125,7 +123,7 @@ def duration(seconds: int) -> str:
 
 
 def _runs(schedule: WrittenSchedule, compiled: Compiled, count: int) -> list[int]:
-    lost = set(compiled.proof.lost)
+    lost = {*compiled.proof.lost, *compiled.spoiled}
     wanted = (run for run in schedule.between(compiled.wish.after, compiled.proof.until) if run not in lost)
     return list(islice(wanted, count))
 
@@ -155,6 +153,7 @@ def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: in
         },
         "never_run": [instant(time, zone) for time in proof.lost],
         "run_too": [instant(time, zone) for time in proof.wrong],
+        "may_not_run": [instant(time, zone) for time in compiled.spoiled],
         "runs": [instant(run, zone) for run in _runs(schedule, compiled, count)],
         "reason": "; ".join(compiled.reasons) or None,
         "diagnostics": [diagnostic_data(each) for each in schedule.warnings],
@@ -174,6 +173,7 @@ def print_refusal(schedule: WrittenSchedule, error: CrondorError, clock: Clock) 
             "proof": None,
             "never_run": [],
             "run_too": [],
+            "may_not_run": [],
             "runs": [],
             "reason": "; ".join(each.message for each in error.diagnostics),
             "diagnostics": [diagnostic_data(each) for each in (*schedule.warnings, *error.diagnostics)],

@@ -57,7 +57,7 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
         say(f"{printable(path)}: the lines fit, until {local_text(block.until, asked.clock.zone)}; nothing was written")
         return
     compiled = asked.compiled(schedule, universe)
-    text = rewritten(source, [job.commands for job in compiled.jobs], compiled.proof.until, compiled.wish.host.name)
+    text = rewritten(source, compiled.commands, compiled.proof.until, compiled.wish.host.name)
     _check(text, compiled, request, source, path)
     if text != source.text:
         _replace(path, source, text)
@@ -65,6 +65,8 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     result = "exact" if compiled.exact else "NOT exact"
     end = local_text(compiled.proof.until, asked.clock.zone)
     say(f"{printable(path)}: {jobs}, {result}, {compiled.proof.offered:,} times compared, until {end}")
+    for reason in compiled.reasons:
+        say(f"  {printable(reason)}")
 
 
 def _universe(request: ScheduleRequest, source: Source, path: str) -> str | None:
@@ -104,7 +106,7 @@ def _check(text: str, compiled: Compiled, request: ScheduleRequest, before: Sour
     """Read the new text as condor_submit does, and look whether its jobs are the compiled ones. Raises NotWritten."""
     source = Source(text, before.name)
     names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements")
-    wanted = {_essence(job.commands) for job in compiled.jobs}
+    wanted = {_essence(commands) for commands in compiled.commands}
     found = {_essence(group.values) for group in request.read_from(source, path).groups(names)}
     if {fields for fields, _ in found} != {fields for fields, _ in wanted}:
         message = "lines behind the compiled ones set the fields anew, so that the jobs would run at other times"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -193,8 +193,8 @@ def _is_line(side: str) -> bool:
     if not (side.startswith("@") or any(character.isspace() for character in side)):
         return False
     try:
-        return not Path(side).exists()
-    except (OSError, ValueError):  # too long for a name, or a null byte in it
+        return not os.path.lexists(side)
+    except ValueError:  # a null byte in it
         return True
 
 

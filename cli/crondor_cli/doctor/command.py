@@ -12,7 +12,8 @@ import click
 from crondor.diagnostics import Diagnostic, Severity
 from crondor_cli.common.columns import plural, print_rows
 from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigFiles, ConfigReader
+from crondor_cli.common.config_files import ConfigReader
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, interval_option
 from crondor_cli.common.progress import PROGRESS

@@ -20,7 +20,7 @@ from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.jobs import files_of
 from crondor_cli.common.option_settings import as_given
 from crondor_cli.common.options import Clock, Surroundings, UsageProblem, clock_of
-from crondor_cli.common.pool_config import interval_of, read_pool
+from crondor_cli.common.pool_config import interval_of, pool_files, read_pool
 from crondor_cli.common.settings import find_settings
 from crondor_cli.common.settings_places import user_folder
 
@@ -96,7 +96,7 @@ class SettingsOfFolders:
             return None
         key = (tuple(paths), tuple(allow_dirs), clock.now // 3600, release, tuple(map(_stamp, paths)))
         if key not in self._pools:
-            made = read_pool(paths, allow_dirs, clock, release)
+            made = read_pool(pool_files(paths), allow_dirs, clock, release)
             self._pools = {key: made}
         return self._pools[key]
 

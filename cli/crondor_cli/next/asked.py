@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
-from collections.abc import Iterator
-from itertools import islice
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import click
@@ -14,22 +13,24 @@ import click
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.common.asked_facts import asked_data, known_text
 from crondor_cli.common.data import diagnostic_data, instant, iso
-from crondor_cli.common.layout import in_columns, screen_columns
+from crondor_cli.common.layout import columns_of_rows, screen_columns
 from crondor_cli.common.options import Clock
-from crondor_cli.common.output import emit, say
+from crondor_cli.common.output import echo_lines
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.common.streaming import echo_csv, echo_json
 from crondor_cli.next.data import CSV_COLUMNS
-from crondor_cli.times.text import local_text, relative
+from crondor_cli.times.text import ClockFace
 
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
 
+Times = Sequence[int]
+
 
 def show_next(schedule: WrittenSchedule, clock: Clock, start: int, end: int | None, count: int, form: str) -> None:
     """Print the runs after ``start`` (epoch seconds), none after ``end``. Exits with 1 where there is none."""
-    runs = list(islice(schedule.between(start, LAST_INSTANT if end is None else end), count))
+    runs = array("q", islice(schedule.between(start, LAST_INSTANT if end is None else end), count))
     reached = schedule.until is not None and len(runs) < count and (end is None or end > schedule.until)
     findings = [*schedule.warnings]
     if reached:
@@ -37,7 +38,7 @@ def show_next(schedule: WrittenSchedule, clock: Clock, start: int, end: int | No
         findings.append(Diagnostic("schedule-known", message, Severity.WARNING))
     show(findings)
     if form == "json":
-        echo_json({"jobs": [], "schedules": [_data(schedule, runs, clock)], "diagnostics": _found(findings)})
+        echo_json({"jobs": [], "schedules": iter((_data(schedule, runs, clock),)), "diagnostics": _found(findings)})
     else:
         _print(schedule, runs, clock, form)
     if not runs:
@@ -46,10 +47,10 @@ def show_next(schedule: WrittenSchedule, clock: Clock, start: int, end: int | No
 
 def show_previous(schedule: WrittenSchedule, clock: Clock, start: int, count: int, form: str) -> None:
     """Print the runs before ``start``, the latest first. Exits with 1 where there is none."""
-    runs = list(islice(_backwards(schedule, start), count))
+    runs = array("q", islice(_backwards(schedule, start), count))
     show(schedule.warnings)
     if form == "json":
-        echo_json({"jobs": [], "schedules": [_data(schedule, runs, clock)]})
+        echo_json({"jobs": [], "schedules": iter((_data(schedule, runs, clock),))})
     else:
         _print(schedule, runs, clock, form)
     if not runs:
@@ -67,43 +68,47 @@ def _found(findings: list[Diagnostic]) -> list[dict[str, object]]:
     return [diagnostic_data(each) for each in findings]
 
 
-def _data(schedule: WrittenSchedule, runs: list[int], clock: Clock) -> dict[str, object]:
-    return {**asked_data(schedule, clock), "runs": [instant(run, clock.zone) for run in runs]}
+def _data(schedule: WrittenSchedule, runs: Times, clock: Clock) -> dict[str, object]:
+    return {**asked_data(schedule, clock), "runs": (instant(run, clock.zone) for run in runs)}
 
 
-def _print(schedule: WrittenSchedule, runs: list[int], clock: Clock, form: str) -> None:
+def _print(schedule: WrittenSchedule, runs: Times, clock: Clock, form: str) -> None:
     if form == "epoch":
-        for run in runs:
-            say(run)
+        echo_lines(map(str, runs))
     elif form == "csv":
-        lines = io.StringIO()
-        writer = csv.writer(lines, lineterminator="\n")
-        writer.writerow(CSV_COLUMNS)
-        for number, run in enumerate(runs, 1):
-            known = {"name": schedule.text, "number": number, "time": run, "local": iso(run, clock.zone)}
-            writer.writerow([known.get(column, "") for column in CSV_COLUMNS])
-        emit(lines.getvalue())
+        echo_csv(chain((CSV_COLUMNS,), _csv_rows(schedule, runs, clock)))
     else:
-        say("\n".join(_table(schedule, runs, clock)))
+        echo_lines(_table(schedule, runs, clock))
 
 
-def _table(schedule: WrittenSchedule, runs: list[int], clock: Clock) -> list[str]:
+def _csv_rows(schedule: WrittenSchedule, runs: Times, clock: Clock) -> Iterator[list[object]]:
+    for number, run in enumerate(runs, 1):
+        known = {"name": schedule.text, "number": number, "time": run, "local": iso(run, clock.zone)}
+        yield [known.get(column, "") for column in CSV_COLUMNS]
+
+
+def _table(schedule: WrittenSchedule, runs: Times, clock: Clock) -> Iterator[str]:
     is_apart = schedule.zone.name != clock.zone_name
     hint = "" if clock.is_given else "; --tz names another"
-    lines = [printable(schedule.text), f"  schedule   {printable(schedule.words)}"]
+    yield from (printable(schedule.text), f"  schedule   {printable(schedule.words)}")
     if is_apart:
-        lines.append(f"  zone       {schedule.zone.name}; the submit host's is {clock.zone_name}{hint}")
+        yield f"  zone       {schedule.zone.name}; the submit host's is {clock.zone_name}{hint}"
     else:
-        lines.append(f"  zone       {clock.zone_name} (must be the submit host's{hint})")
+        yield f"  zone       {clock.zone_name} (must be the submit host's{hint})"
     known = known_text(schedule, clock)
     if known:
-        lines.append(f"  known      {known}")
+        yield f"  known      {known}"
+    yield ""
     if not runs:
-        return [*lines, "", "  no run in this time"]
+        yield "  no run in this time"
+        return
     size = len(str(len(runs)))
     head = ["  " + "#".rjust(size + 1), "local time", "from now", *(["submit host's time"] if is_apart else [])]
-    rows = []
+    yield from columns_of_rows(head, _rows(schedule, runs, clock, size, is_apart=is_apart), screen_columns(sys.stdout))
+
+
+def _rows(schedule: WrittenSchedule, runs: Times, clock: Clock, size: int, *, is_apart: bool) -> Iterator[list[str]]:
+    own, hosts = ClockFace(schedule.zone.info), ClockFace(clock.zone)
     for number, run in enumerate(runs, 1):
-        cells = [f"   {number:>{size}}", local_text(run, schedule.zone.info), relative(run - clock.now)]
-        rows.append([*cells, local_text(run, clock.zone)] if is_apart else cells)
-    return [*lines, "", *in_columns(head, rows, screen_columns(sys.stdout))]
+        cells = [f"   {number:>{size}}", own.text(run), own.relative(run - clock.now)]
+        yield [*cells, hosts.text(run)] if is_apart else cells

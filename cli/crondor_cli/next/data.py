@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Iterator
 from datetime import tzinfo
+from itertools import chain
 
 from crondor.diagnostics import Diagnostic
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, Dialect
 from crondor.words import describe
 from crondor_cli.common.data import diagnostic_data, iso, moments
-from crondor_cli.common.output import emit, say
+from crondor_cli.common.output import echo_lines
 from crondor_cli.common.preview import Preview
 from crondor_cli.common.rows import RunSide
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.common.streaming import echo_csv, echo_json
 
 CSV_COLUMNS = (
     *("name", "line", "number", "time", "local"),
@@ -25,41 +25,34 @@ _SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_in
 
 def print_json(previews: list[Preview], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
-    data = {"jobs": [_job(preview) for preview in previews], "diagnostics": [diagnostic_data(w) for w in warnings]}
-    echo_json(data)
+    echo_json({"jobs": map(_job, previews), "diagnostics": [diagnostic_data(w) for w in warnings]})
 
 
 def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
     """Print a line for each run; times are epoch seconds beside the local time."""
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for preview in previews:
-        zone = preview.job.clock.zone
-        for row in preview.rows:
-            run = row.run.deferral if row.run else None
-            theirs = row.schedd
-            retry = any(side is not None and side.is_retry for side in (row.run, theirs))
-            writer.writerow(
-                [
-                    preview.job.name,
-                    preview.job.line or "",
-                    row.number,
-                    *((run.time, iso(run.time, zone), run.match_opens, run.last_start) if run else ("",) * 4),
-                    theirs.deferral.time if theirs else "",
-                    str(retry).lower(),
-                    str(row.differs).lower(),
-                ]
-            )
-    emit(lines.getvalue())
+    echo_csv(chain((CSV_COLUMNS,), *map(_lines, previews)))
 
 
 def print_epochs(previews: list[Preview], _: list[Diagnostic]) -> None:
     """Print the epoch seconds of each run, a line each."""
-    for preview in previews:
-        for row in preview.rows:
-            if row.run is not None:
-                say(row.run.deferral.time)
+    echo_lines(str(row.run.time) for preview in previews for row in preview.rows if row.run is not None)
+
+
+def _lines(preview: Preview) -> Iterator[tuple[object, ...]]:
+    zone = preview.job.clock.zone
+    for row in preview.rows:
+        run = row.run.deferral if row.run else None
+        theirs = row.schedd
+        retry = any(side is not None and side.is_retry for side in (row.run, theirs))
+        yield (
+            preview.job.name,
+            preview.job.line or "",
+            row.number,
+            *((run.time, iso(run.time, zone), run.match_opens, run.last_start) if run else ("",) * 4),
+            theirs.time if theirs else "",
+            str(retry).lower(),
+            str(row.differs).lower(),
+        )
 
 
 def _job(preview: Preview) -> dict[str, object]:
@@ -76,11 +69,11 @@ def _job(preview: Preview) -> dict[str, object]:
     }
     data |= _schedule(schedule) if schedule is not None else dict.fromkeys(_SCHEDULE_KEYS)
     data["leaves"] = bool(preview.leaving)
-    data["runs"] = [
+    data["runs"] = (
         {"number": row.number, **_sides(preview, row.run, row.schedd), "differs": row.differs} for row in preview.rows
-    ]
+    )
     kept = preview.kept_out
-    data["kept_out"] = {"count": len(kept), "first": kept[0].deferral.time} if kept else None
+    data["kept_out"] = {"count": len(kept), "first": kept[0]} if kept else None
     data["differences"] = [
         {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
         for reason in preview.reasons

@@ -12,6 +12,7 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Surroundings,
@@ -24,7 +25,7 @@ from crondor_cli.common.options import (
     reading_options,
     schedule_options,
 )
-from crondor_cli.common.pool_config import check_target, interval_of, pool_config_option, read_pool, target_option
+from crondor_cli.common.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
 from crondor_cli.common.preview import Preview, preview
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
@@ -72,7 +73,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @clock_options
 @reading_options(htcondor=True)
 @interval_option
-@pool_config_option
+@pool_config_options
 @target_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
 @format_option("table", "json", "csv", "epoch", text="How to print the runs.")
@@ -90,7 +91,7 @@ def command(
     dialect: Dialect | None,
     policy: Policy | None,
     schedd_interval: int,
-    pool_config: tuple[str, ...],
+    pool_config: ConfigFiles | None,
     target: Release | None,
     strict: bool,
     format_: str,
@@ -119,7 +120,7 @@ def command(
         paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
     )
     check_target(pool_config)
-    if pool_config:
+    if pool_config is not None:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
         from crondor_cli.common.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
 
@@ -163,7 +164,7 @@ def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:
     """Warn of differences, where the form of the output has no place for them."""
     for p in previews:
         if p.differs:
-            count = sum(row.differs for row in p.rows)
+            count = p.rows.differing
             message = f"the real schedd differs in {count} of {len(p.rows)} rows"
             help_text = "--format table shows the rows, and why"
             yield Diagnostic("schedd-differs", message, Severity.WARNING, p.job.queue, help_text)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import click
@@ -89,7 +90,7 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _times(job: Job, dialect: Dialect, start: int, count: int) -> list[int] | None:
+def _times(job: Job, dialect: Dialect, start: int, count: int) -> Sequence[int] | None:
     """Return the times before ``start``, latest first; None, with the reason shown, for a job that has none."""
     reading = job.read(dialect)
     if reading.schedule is None:
@@ -101,7 +102,7 @@ def _times(job: Job, dialect: Dialect, start: int, count: int) -> list[int] | No
         show([Diagnostic("no-cron", "a job without cron fields has no earlier run", Severity.NOTE, span)])
         return None
     try:
-        return list(islice(_backwards(reading.schedule.recurrence, start), count))
+        return array("q", islice(_backwards(reading.schedule.recurrence, start), count))
     except CrondorError as error:
         show(placed(fault, job) for fault in error.diagnostics)
         return None

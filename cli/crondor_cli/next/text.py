@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime, tzinfo
 
-from crondor.deferral import LATEST, Deferral
+from crondor.deferral import Deferral
 from crondor.diagnostics import printable
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.words import describe, steps_beyond
-from crondor_cli.common.layout import in_columns, prose, screen_columns
-from crondor_cli.common.output import say, styled, together
+from crondor_cli.common.layout import columns_of_rows, prose, screen_columns
+from crondor_cli.common.output import echo_lines, styled
 from crondor_cli.common.preview import MOST_KEPT_OUT, Preview, shortened
 from crondor_cli.common.rows import RunRow, RunSide
 from crondor_cli.common.screen import SCREEN
-from crondor_cli.times.text import local_text, relative
+from crondor_cli.times.text import ClockFace, local_text
 
 _SAME = "the same"
-_SAME_WEEK = 6 * 86400
 
 
 def print_table(previews: list[Preview]) -> None:
     """Print all previews, a blank line between them."""
-    blocks = ["\n".join(_block(preview)) for preview in previews if _has_something(preview)]
-    if blocks:
-        say(together(*(_marked(line) for line in "\n\n".join(blocks).splitlines(keepends=True))))
+    echo_lines(map(_marked, _lines(previews)))
+
+
+def _lines(previews: list[Preview]) -> Iterator[str]:
+    between: list[str] = []
+    for preview in filter(_has_something, previews):
+        yield from between
+        yield from _block(preview)
+        between = [""]
 
 
 def _marked(line: str) -> str:
@@ -39,20 +44,20 @@ def _has_something(preview: Preview) -> bool:
     return bool(preview.rows) or (preview.schedule is not None and preview.schedule.is_deferred)
 
 
-def _block(preview: Preview) -> list[str]:
-    lines = [_title(preview)]
-    lines += [f"  {name:<10} {text}" for name, text in _facts(preview)]
+def _block(preview: Preview) -> Iterator[str]:
+    yield _title(preview)
+    yield from (f"  {name:<10} {text}" for name, text in _facts(preview))
     if preview.rows:
-        lines += ["", *_table(preview)]
+        yield ""
+        yield from _table(preview)
     elif not preview.failed and not (preview.job.state and preview.job.state.is_halted):
-        lines += ["", "  no run in this time"]
+        yield from ("", "  no run in this time")
     if preview.differs or preview.schedd_fault:
-        lines += ["", *_reasons(preview)]
+        yield from ("", *_reasons(preview))
     if preview.kept_out:
-        lines += ["", *_kept_out(preview)]
+        yield from ("", *_kept_out(preview))
     if preview.leaving:
-        lines += ["", *_wrapped(f"{preview.leaving[0].upper()}{preview.leaving[1:]}.", 2)]
-    return lines
+        yield from ("", *_wrapped(f"{preview.leaving[0].upper()}{preview.leaving[1:]}.", 2))
 
 
 def _title(preview: Preview) -> str:
@@ -114,59 +119,47 @@ def _length(written: int | ExpressionText, value: int | None) -> str:
     return text if value is None else f"{text} = {value} s"
 
 
-def _table(preview: Preview) -> list[str]:
-    clock = preview.job.clock
+def _table(preview: Preview) -> Iterator[str]:
     refused = preview.schedule is None  # then the schedd's side is all there is
     both = preview.differs and not refused
-    size = max(len(str(row.number)) for row in preview.rows)
-    first = "real schedd" if refused else "local time"
-    head = ["  " + "#".rjust(size + 1), first, "from now", "match opens", "last start"]
-    rows = []
+    size = len(str(len(preview.rows)))
+    head = ["  " + "#".rjust(size + 1), "real schedd" if refused else "local time"]
+    head += ["from now", "match opens", "last start", *(["real schedd"] if both else [])]
+    rows = _row_cells(preview, size, refused=refused, both=both)
+    return columns_of_rows(head, rows, screen_columns(sys.stdout), plain={"", "-", _SAME})
+
+
+def _row_cells(preview: Preview, size: int, *, refused: bool, both: bool) -> Iterator[list[str]]:
+    clock = preview.job.clock
+    face = ClockFace(clock.zone)
     for row in preview.rows:
-        run = row.schedd if refused else row.run
-        mark = f"  {'!' if row.differs else ' '}{row.number:>{size}}"
-        cells = [mark, *_cells(run, clock.now, clock.zone)]
-        rows.append([*cells, _schedd_cell(row, clock.zone)] if both else cells)
-    head += ["real schedd"] if both else []
-    return in_columns(head, rows, screen_columns(sys.stdout), plain={"", "-", _SAME})
+        number, run, schedd, _ = row
+        differs = row.differs
+        mark = f"  {'!' if differs else ' '}{number:>{size}}"
+        cells = [mark, *_cells(schedd if refused else run, clock.now, face)]
+        if both:
+            cells.append(_schedd_cell(row, face) if differs or not row.compared else _SAME)
+        yield cells
 
 
-def _cells(run: RunSide | None, now: int, zone: tzinfo) -> list[str]:
+def _cells(run: RunSide | None, now: int, face: ClockFace) -> list[str]:
     if run is None:
         return ["no run", "", "", ""]
-    deferral = run.deferral
-    time = local_text(deferral.time, zone) + run.remark
+    time, deferral = run.time, run.deferral
     return [
-        time,
-        relative(deferral.time - now),
-        _beside(deferral.match_opens, deferral, zone),
-        _beside(deferral.last_start, deferral, zone),
+        face.text(time) if run.mark is None and run.answer is None else face.text(time) + run.remark,
+        face.relative(time - now),
+        face.beside(deferral.match_opens, time),
+        face.beside(deferral.last_start, time),
     ]
 
 
-def _schedd_cell(row: RunRow, zone: tzinfo) -> str:
+def _schedd_cell(row: RunRow, face: ClockFace) -> str:
     if not row.compared:
         return "not reached"
     if row.schedd is None:
         return "no run"
-    text = local_text(row.schedd.deferral.time, zone)
-    if not row.differs:
-        return _SAME
-    return text + row.schedd.remark
-
-
-def _beside(epoch: int, deferral: Deferral, zone: tzinfo) -> str:
-    """Return a moment as briefly as it can be said beside the run's own time."""
-    if not 0 <= epoch <= LATEST:
-        return local_text(epoch, zone)
-    moment = datetime.fromtimestamp(epoch, zone)
-    run = datetime.fromtimestamp(deferral.time, zone)
-    clock = f"{moment:%H:%M:%S}" if moment.second else f"{moment:%H:%M}"
-    if moment.utcoffset() != run.utcoffset() or abs(epoch - deferral.time) > _SAME_WEEK:
-        return local_text(epoch, zone)
-    if moment.date() == run.date():
-        return clock
-    return f"{local_text(epoch, zone)[:3]} {clock}"
+    return face.text(row.schedd.time) + row.schedd.remark
 
 
 def _reasons(preview: Preview) -> list[str]:
@@ -189,7 +182,7 @@ def _reasons(preview: Preview) -> list[str]:
 
 def _kept_out(preview: Preview) -> list[str]:
     first, count = preview.kept_out[0], len(preview.kept_out)
-    time = local_text(first.deferral.time, preview.job.clock.zone)
+    time = local_text(first, preview.job.clock.zone)
     number = f"more than {MOST_KEPT_OUT:,}" if count > MOST_KEPT_OUT else str(count)
     times = f"one more time, {time}" if count == 1 else f"{number} more times, the first {time}"
     text = f"The real schedd computes {times}: requirements keep the job from matching there, and it does not run."

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.options import Surroundings, clock_of, clock_options, file_options, format_option
-from crondor_cli.common.pool_config import pool_config_option, target_option
+from crondor_cli.common.pool_config import pool_config_options, target_option
 from crondor_cli.common.submit_files import submit_files
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ read."""
     short_help="What the schedd makes of a job: its ad, or its refusal.",
 )
 @submit_files()
-@pool_config_option
+@pool_config_options
 @target_option
 @click.option("--job", type=click.IntRange(0), metavar="N", help="Only the job with this ProcId.")
 @click.option("--owner", metavar="USER", help="Who submits (default: this account).")
@@ -56,7 +57,7 @@ read."""
 @format_option("text", "long", "json", text="How to print; long: the stored ads, as condor_q -long has them.")
 def command(
     paths: tuple[str, ...],
-    pool_config: tuple[str, ...],
+    pool_config: ConfigFiles | None,
     target: Release | None,
     job: int | None,
     owner: str | None,

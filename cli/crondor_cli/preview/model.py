@@ -16,6 +16,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, job_ads, read_submit
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.jobs import files_of, read_source
 from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.pool_config import host_of, read_pool
@@ -30,7 +31,7 @@ class PreviewRequest(NamedTuple):
     """What the command line says."""
 
     paths: tuple[str, ...]
-    pool_config: tuple[str, ...]
+    pool_config: ConfigFiles | None
     target: Release | None
     job: int | None
     owner: str | None

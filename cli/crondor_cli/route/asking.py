@@ -11,7 +11,7 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RouteState, RoutingTable
 from crondor_cli.common.ad_findings import AdFindings
-from crondor_cli.common.config_files import ConfigFiles, config_options
+from crondor_cli.common.config_options import ConfigFiles, config_options
 from crondor_cli.common.options import (
     Surroundings,
     ads_option,

@@ -7,7 +7,7 @@ import click
 from crondor.router.rules import RULES
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
 from crondor_cli.common.completion import complete_code, complete_codes
-from crondor_cli.common.config_files import ConfigFiles, config_options
+from crondor_cli.common.config_options import ConfigFiles, config_options
 from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.common.options import clock_options, format_option, include_option

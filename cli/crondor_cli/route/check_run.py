@@ -11,7 +11,8 @@ from crondor.classad.scope import Context
 from crondor.router.rules import RULES, check_routes, page
 from crondor.router.rules.engine import refused
 from crondor.source import Source
-from crondor_cli.common.config_files import ConfigFiles, ConfigReader
+from crondor_cli.common.config_files import ConfigReader
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.options import clock_of

@@ -13,14 +13,15 @@ import click
 from crondor.check.data import place_data
 from crondor.config import Configuration
 from crondor.config.entrypoint import READ_BY_TRANSFORMS
-from crondor.diagnostics import Diagnostic, Severity, has_error, printable
+from crondor.diagnostics import Diagnostic, Severity, has_error
 from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD, Runner
 from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.common.columns import plural
-from crondor_cli.common.config_files import ConfigFiles, files_below
-from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.config_files import files_below
+from crondor_cli.common.config_options import ConfigFiles
+from crondor_cli.common.file_problem import file_problem, refuse_overwriting
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
 from crondor_cli.common.output import emit, say
@@ -81,7 +82,7 @@ def command(
         raise click.UsageError("--mode says how --faithful prints: add --faithful")
     if faithful and (cmd_output is not None or format_ == "json"):
         raise click.UsageError("--faithful prints what HTCondor's tool prints: it takes no --cmd-output, no --format")
-    _check_out(out, (*config.paths, *([cmd_output] if cmd_output else [])))
+    refuse_overwriting(out, (*config.paths, *([cmd_output] if cmd_output else [])))
     configuration = load_config(config, allow_dirs)
     files = files_below(config, allow_dirs)
     if faithful:
@@ -98,8 +99,9 @@ def command(
         show(_merged(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
         if not faithful and tried.jobs:
-            same = f"{tried.different} differ" if tried.different else "no difference"
-            say(f"tried with {plural(tried.jobs, 'made job')}, through the old routes and the new: {same}", err=True)
+            differences = plural(len(tried.diagnostics), "difference") if tried.diagnostics else "no difference"
+            jobs = plural(tried.jobs, "made job")
+            say(f"tried with {jobs}, through the old routes and the new: {differences}", err=True)
     raise click.exceptions.Exit(int(has_error(found)))
 
 
@@ -119,17 +121,8 @@ def _converted(
     read = partial(read_legacy, configuration, files=files, run=run, without_generated=is_entrypoint)
     table = convert_table(read(macros=Macros.KEPT), READ_BY_TRANSFORMS if is_entrypoint else ())
     if not table.routes and not table.transforms:
-        return table, Verified(0, 0, ())
+        return table, Verified(0, ())
     return table, verify(read(), table)
-
-
-def _check_out(out: str, inputs: Iterable[str]) -> None:
-    """Refuse to write over what is read. Raises UsageError."""
-    if out == "-" or not Path(out).is_file():
-        return
-    for path in inputs:
-        if path != "-" and Path(path).exists() and Path(out).samefile(path):
-            raise click.UsageError(f"--output '{printable(out)}' is read, too: name another file")
 
 
 def _write(text: str, out: str) -> None:
@@ -190,7 +183,7 @@ def _json(table: NewTable, found: Iterable[Diagnostic], tried: Verified) -> str:
             for each in table.transforms
         ],
         "names": list(table.names),
-        "verified": {"jobs": tried.jobs, "different": tried.different},
+        "verified": {"jobs": tried.jobs, "differences": len(tried.diagnostics)},
         "macros": dict(table.macros),
         "diagnostics": [
             {

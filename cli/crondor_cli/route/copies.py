@@ -14,7 +14,7 @@ from crondor.router.table.knobs import SettingsReader
 from crondor.router.tools import routed
 from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
-from crondor_cli.common.config_files import ConfigFiles, config_options
+from crondor_cli.common.config_options import ConfigFiles, config_options
 from crondor_cli.common.options import Clock, UsageProblem, include_option
 from crondor_cli.common.queue import QueueOptions, complete_job, selection_of, unknown_job
 from crondor_cli.common.route_options import complete_route, load_config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor.router.tools import Times
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.one_dash import OneDashCommand
 from crondor_cli.common.options import clock_of, clock_options, format_option

@@ -13,7 +13,7 @@ from crondor.router_bridge import JobSettings, Plannable, PlannedRun, PlanOption
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigFiles, config_options
+from crondor_cli.common.config_options import ConfigFiles, config_options
 from crondor_cli.common.options import (
     Clock,
     Surroundings,

@@ -11,7 +11,7 @@ from crondor.diagnostics import Diagnostic, has_error
 from crondor.router.tools import HELD, IDLE, NOT_RUNNING, RUNNING, Totals
 from crondor.schedd.selection import Selection
 from crondor_cli.common.ad_files import context_of
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.one_dash import OneDashCommand
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option
 from crondor_cli.common.queue import QueueOptions, live_of, read_jobs, source_options

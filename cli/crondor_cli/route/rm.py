@@ -13,7 +13,7 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Acted, NotOffered
 from crondor.schedd.selection import Selection
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.one_dash import OneDashCommand
 from crondor_cli.common.options import clock_of, clock_options, format_option

@@ -36,7 +36,7 @@ from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 from crondor_cli.common.columns import plural
 from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say
@@ -337,7 +337,7 @@ def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWrite
         if is_said:
             show([Diagnostic("route-user-logs", _NO_LOGS, Severity.NOTE, help="name their folder with --user-logs")])
         return no_log
-    if not Path(folder).is_dir():
+    if not os.path.isdir(folder):
         raise click.BadParameter(f"there is no folder {printable(folder)!r}", param_hint="--user-logs")
     return UserLogs(folder, clock.zone, report=lambda found: show([found]))
 

@@ -6,7 +6,7 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.options import Surroundings, clock_of, clock_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.route_options import (

@@ -15,7 +15,7 @@ from crondor.router.daemon import QueueStatus, RouterOptions, RouterReport
 from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.public_ad import public_ad
 from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.queue import QueueOptions, read_jobs, selection_of, source_options, unknown_job

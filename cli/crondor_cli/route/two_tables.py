@@ -12,7 +12,8 @@ import click
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import RoutingTable
-from crondor_cli.common.config_files import ConfigFiles
+from crondor_cli.common.config_options import ConfigFiles
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.route_options import load_route_table
 
 _LEFT_OUT = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew|.*\.dpkg-(?:old|dist|new|tmp)").fullmatch
@@ -58,11 +59,14 @@ def load_side(name: str, given: LoadingOptions, context: Context) -> Side:
 def files_of_side(name: str) -> tuple[str, ...]:
     """Return a file, or the files of a folder as HTCondor reads a LOCAL_CONFIG_DIR: by name, without backups.
 
-    Raises UsageError for a folder without any.
+    Raises UsageError for a folder without any, and for one that cannot be read.
     """
     if name == "-" or not os.path.isdir(name):
         return (name,)
-    found = tuple(_below(name, sorted(os.listdir(name))))
+    try:
+        found = tuple(_below(name, sorted(os.listdir(name))))
+    except OSError as error:
+        raise file_problem("read", name, error) from None
     if not found:
         raise click.UsageError(f"'{printable(name)}' holds no file", click.get_current_context(silent=True))
     return found

@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
+from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.options import (
     Surroundings,
     clock_of,
@@ -21,7 +22,7 @@ from crondor_cli.common.options import (
     policy_option,
 )
 from crondor_cli.common.plot_file import check_plot
-from crondor_cli.common.pool_config import check_target, interval_of, pool_config_option, read_pool, target_option
+from crondor_cli.common.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
 from crondor_cli.common.submit_files import submit_files
 from crondor_cli.simulate.options import SimulatedRouter, check_options
 
@@ -61,7 +62,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @crontab_option
 @click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
 @interval_option
-@pool_config_option
+@pool_config_options
 @target_option
 @click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
 @click.option(
@@ -134,7 +135,7 @@ def command(
     crontab: str | None,
     days: int | None,
     schedd_interval: int,
-    pool_config: tuple[str, ...],
+    pool_config: ConfigFiles | None,
     target: Release | None,
     run_time: str,
     match_delay: str,
@@ -174,7 +175,7 @@ def command(
     clock = clock_of(now, tz)
     check_target(pool_config)
     access_point = None
-    if pool_config:
+    if pool_config is not None:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=paths)
         schedd_interval = interval_of(schedd_interval, access_point)
     if not schedd_interval:

@@ -229,10 +229,10 @@ class Simulated:
         spans = [range(group.first, group.first + group.jobs.count) for group in self.groups]
         together = Together(self._lines(PREP_COMMANDS, spans), self._lines(WINDOW_COMMANDS, spans))
         with few_collections():
-            outcomes = simulation.run(watchers=watchers, listeners=listeners, progress=progress)
-            enough = simulation.enough(progress, together) if advise else []
+            life = simulation.life(watchers=watchers, listeners=listeners, progress=progress)
+            enough = simulation.enough(progress, together, life) if advise else []
         self.sides[dialect] = [
-            SimulatedResult(_together(outcomes[span.start : span.stop]), _most(enough[span.start : span.stop]))
+            SimulatedResult(_together(life.outcomes[span.start : span.stop]), _most(enough[span.start : span.stop]))
             for span in spans
         ]
 

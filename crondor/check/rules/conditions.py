@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crondor.check.given import LONGEST, OF_GPUS
 from crondor.check.policy_names import POLICIES
 from crondor.check.rule import MANY, RuleHit, rule
 from crondor.check.subject import CheckedFile
@@ -43,6 +44,12 @@ def misspelt_attribute(file: CheckedFile) -> Iterator[RuleHit]:
 
         for each in file.written:
             yield from misspelt(each, file)
+    for value in file.given.of(OF_GPUS):
+        from crondor.check.naming import misspelt_property  # noqa: PLC0415 - with the engine
+        from crondor.check.written import WrittenExpression, parsed  # noqa: PLC0415 - with the engine
+
+        if value.text and len(value.text) <= LONGEST:
+            yield from misspelt_property(WrittenExpression(value, parsed(value.text)), file)
 
 
 @rule("CRN553", "never-true", Severity.WARNING, "a comparison that no machine and no job can meet", most=MANY)

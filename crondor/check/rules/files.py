@@ -6,15 +6,39 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor.check.places import FILE_LISTS, JOB_FOLDER, OUTPUT_LISTS, PROGRAM, NamedFile, Places, items_of
+from crondor.check.given import GivenValue
+from crondor.check.places import (
+    EXECUTABLE,
+    FILE_LISTS,
+    JOB_FOLDER,
+    OUTPUT_LISTS,
+    PROGRAM,
+    PROXY,
+    NamedFile,
+    Places,
+    is_in_place,
+    items_of,
+)
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
+from crondor.source import Span
+from crondor.submit.folders import NAMES as FOLDERS
 
 _SHOWN: Final = 3
 _MOST_COMPARED: Final = 8  # missing names for which a similar one is looked for
 _WORD: Final = re.compile(r"[\w./~+:@-]*[\w/]")
 _SUFFIX: Final = re.compile(r"\w\.\w+$|/")
+_STREAMS: Final = (("output", "stdout"), ("error", "stderr"))
+_SENT_ELSEWHERE: Final = (
+    "output_destination",
+    "outputdestination",
+    "output_directory",
+    "outputdirectory",
+    "append_files",
+)
+_NOWHERE: Final = frozenset(("/dev/null", "nul"))
+_NO_NAME: Final = re.compile(r"[\\\"'$]|://")
 _MAGIC: Final = re.compile(r"[*?]")
 
 
@@ -30,18 +54,87 @@ def no_folder(file: CheckedFile) -> Iterator[RuleHit]:
     yield from _missing(file, is_folder=True)
 
 
+@rule("CRN574", "same-file", Severity.WARNING, "jobs that write their output into the same file", most=MANY)
+def same_file(file: CheckedFile) -> Iterator[RuleHit]:
+    """Each job writes the file anew: what the others have written is lost. The log is made for several jobs."""
+    counts: dict[tuple[str, str, str], int] = {}
+    first: dict[tuple[str, str, str], GivenValue] = {}
+    for job in file.given.jobs:
+        folder = job.first(*FOLDERS)
+        if job.first(*_SENT_ELSEWHERE) is not None:
+            continue
+        for names in _STREAMS:
+            value = job.first(*names)
+            if value is not None and value.text.lower() not in _NOWHERE and "$$" not in value.text:
+                key = (names[0], value.text, folder.text if folder is not None else "")
+                counts[key] = counts.get(key, 0) + job.number
+                first.setdefault(key, value)
+    for key, number in counts.items():
+        if number > 1:
+            stem, dot, suffix = key[1].rpartition(".")
+            mark = "$(Process)" if len(file.submit.queues) < 2 else "$(ClusterId).$(ProcId)"  # type: ignore[union-attr]
+            new = f"{stem}.{mark}.{suffix}" if dot and stem and "/" not in suffix else f"{key[1]}.{mark}"
+            message = f"{number} jobs write their {key[0]} into this one file: only what the last one writes stays"
+            yield RuleHit(message, first[key].span, f"write {new}, for a file of each job")
+
+
+@rule(
+    "CRN575", "with-arguments", Severity.WARNING, "an executable with its arguments: all of it is one name", most=MANY
+)
+def with_arguments(file: CheckedFile) -> Iterator[RuleHit]:
+    """condor_submit takes the whole value for the name of the program, blanks included."""
+    told: set[Span] = set()
+    for job in file.given.jobs:
+        value = job.first(*EXECUTABLE)
+        if value is None or value.span in told or job.first("shell") is not None:
+            continue
+        told.add(value.span)
+        program, blank, arguments = value.text.partition(" ")
+        places: Places | None = file.places
+        is_there = places is not None and places.kind(value.text) == "file"
+        is_program = places is not None and places.kind(program) == "file"
+        if not blank or is_there or _NO_NAME.search(value.text):
+            continue
+        if is_program or arguments.lstrip().startswith("-"):
+            message = f"`{value.text[:60]}` is one name to condor_submit, and no program has it"
+            given = job.first("arguments", "args")
+            help_text = f"write executable = {program}, and arguments = {arguments.strip()[:60]}"
+            grave = Severity.ERROR if is_program else None
+            yield RuleHit(
+                message, value.span, help_text if given is None else "write all arguments in arguments", None, grave
+            )
+
+
+@rule("CRN576", "not-executable", Severity.WARNING, "a program on the access point that may not be executed", most=MANY)
+def not_executable(file: CheckedFile) -> Iterator[RuleHit]:
+    """What is transferred is made executable on its machine; what is started where it lies is not."""
+    places: Places | None = file.places
+    told: set[Span] = set()
+    for job in file.given.jobs if places is not None else ():
+        value = job.first(*EXECUTABLE)
+        if value is None or value.span in told or job.first("shell") is not None or not is_in_place(job):
+            continue
+        told.add(value.span)
+        if places is not None and places.is_executable(value.text) is False:
+            message = f"{value.text} is started where it lies, and nobody may execute it: the job is held (code 6)"
+            yield RuleHit(message, value.span, f"chmod +x {value.text}")
+
+
 def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
     """Yield what is missing; where nothing is there the description is not at home, and one note says so."""
     places = file.places
     missing = [each for each in places.missing if each.is_folder is is_folder] if places is not None else []
     if places is None or not missing:
         return
+    if any(each.role == PROGRAM and " " in each.name for each in missing):
+        joined = {hit.span for hit in with_arguments.function(file)}
+        missing = [each for each in missing if each.role != PROGRAM or each.span not in joined]
     near = {each: places.near(each) for each in missing[:_MOST_COMPARED]}
     for each in missing:
         close = near.get(each)
         if close is None and not places.is_at_home:
             continue
-        is_refused = each.role in {PROGRAM, JOB_FOLDER}
+        is_refused = each.role in {PROGRAM, PROXY, JOB_FOLDER}
         then = "condor_submit refuses the job" if is_refused else "the job will be held"
         message = f"{each.name}, {each.role}, is not there: {then}"
         yield RuleHit(
@@ -49,7 +142,7 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
             each.span,
             f"did you mean {close}?" if close else _help(each),
             _renamed(each, close, file),
-            Severity.ERROR if is_refused else None,
+            Severity.ERROR if is_refused and each.role != PROXY else None,  # a proxy is kept in no repository
         )
     others = [each for each in missing if near.get(each) is None]
     if others and not places.is_at_home:

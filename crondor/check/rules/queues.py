@@ -9,10 +9,17 @@ from typing import Final
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
+from crondor.knowledge import submit_commands
 
 _IN: Final = re.compile(r"(?<![\w.])in(?=[ \t])", re.IGNORECASE)
 _TABLE: Final = re.compile(r"[\w./~+-]+\.(?:txt|csv|tsv|list|lst|lis|items|table)", re.IGNORECASE)
 _ONE_LINE: Final = re.compile(r"(?<![\w.])from[ \t]*\((?P<row>[^()\n]*\S[^()\n]*)\)[ \t]*$", re.IGNORECASE)
+
+
+_NEXT_LINE: Final = re.compile(
+    r"\\\r?\n[ \t]*(?:(?P<name>[A-Za-z_]\w*)[ \t]+=(?!=)|queue[ \t]*(?=\r?\n|\Z|\d|\w+[ \t]+(?:in|from|matching)\b))",
+    re.IGNORECASE,
+)
 
 
 @rule(
@@ -62,3 +69,21 @@ def one_row(file: CheckedFile) -> Iterator[RuleHit]:
             edit = TextEdit(queue.span.part(found.start(), found.start() + 4), "in")
             fix = Fix("write in", (edit,), safe=False) if queue.span.source is file.source else None
             yield RuleHit(message, queue.span.part(found.start(), found.end()), "write in, for a job of each word", fix)
+
+
+@rule("CRN593", "swallowed", Severity.WARNING, "a backslash that makes the next line a part of the value", most=MANY)
+def swallowed(file: CheckedFile) -> Iterator[RuleHit]:
+    """A backslash at the end of a line goes on with the next one, whatever that is: a queue statement, a command."""
+    for _, definition in file.submit.definitions if file.submit is not None else ():
+        text = definition.span.text
+        for found in _NEXT_LINE.finditer(text) if "\\\n" in text or "\\\r\n" in text else ():
+            name = found["name"]
+            if name is not None and not submit_commands().is_one(name.lower()):
+                continue
+            what = "the queue statement" if name is None else f"the line of {name}"
+            at = found.start()
+            place = definition.span.part(at, at + 1)
+            message = f"this backslash makes {what} at line {place.line + 1} a part of the value"
+            fix = Fix("remove the backslash", (TextEdit(place, ""),), safe=False)
+            is_here = place.source is file.source
+            yield RuleHit(message, place, "remove the backslash", fix if is_here else None)

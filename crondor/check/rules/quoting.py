@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from crondor._spec.inline_comment import CURE, MESSAGE, inline_comment
@@ -52,7 +51,7 @@ def comment_behind(file: CheckedFile) -> Iterator[RuleHit]:
             if value.span.source is file.source:
                 fix = moved(file.source, value.span.start, is_amount if is_refused else bool)
             if fix is not None and not is_refused:
-                fix = replace(fix, safe=False)  # a text may well have a #
+                fix = fix._replace(safe=False)  # a text may well have a #
             span = value.span.part(at, len(value.text))
             yield RuleHit(MESSAGE, span, CURE, fix, Severity.ERROR if is_refused else None)
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from crondor.check.edit import line_end
 from crondor.check.rule import Fix, Rule, RuleHit, TextEdit
+from crondor.check.rules.queues import swallowed
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.knowledge.releases import OLDEST, Release
@@ -29,11 +30,16 @@ def owner(fault: Diagnostic) -> str:
 def _said(rule: str, cure: Cure | None, severity: Severity | None, file: CheckedFile) -> Iterator[RuleHit]:
     """Pass on what reading said under the codes of a rule; ``severity`` where crondor, not the file, is at its end."""
     for fault in file.all_faults:
-        if owner(fault) == rule:
+        if owner(fault) == rule and not (fault.kind == "no-queue" and _is_swallowed(file)):
             fix = cure(file, fault) if cure is not None else None
             is_refused = file.settings.target < _GOES_ON_SINCE.get(fault.kind, OLDEST)
             graver = Severity.ERROR if is_refused else fault.severity
             yield RuleHit(fault.message, fault.span, fault.help, fix, severity or graver)
+
+
+def _is_swallowed(file: CheckedFile) -> bool:
+    """Say whether the queue statement is part of a value, of which CRN593 speaks."""
+    return any("queue" in hit.message for hit in swallowed.function(file))
 
 
 def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:

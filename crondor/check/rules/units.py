@@ -15,7 +15,7 @@ from crondor.diagnostics import Severity
 _KIB, _MIB, _GIB, _TIB = (1024**power for power in (1, 2, 3, 4))
 _MUCH_MEMORY: Final = 2 * _TIB  # bytes from which on a number of megabytes is one of kilobytes or bytes
 _MOST_MEMORY: Final = 32 * _TIB  # more than any machine has
-_LEAST_MEMORY: Final = 16 * _MIB  # no job runs in less
+_LEAST_MEMORY: Final = 16 * _MIB  # up to here gigabytes are meant: hardly a job runs in so little
 _MUCH_DISK: Final = 64 * _TIB
 _LEAST_DISK: Final = _MIB
 _COUNTED: Final = {  # of what, and how many a machine may have today
@@ -67,7 +67,8 @@ def _suspect(value: GivenValue, number: float, letter: str) -> Iterator[RuleHit]
         too_much = bytes_ >= (_MOST_MEMORY if letter in {"g", "t"} else _MUCH_MEMORY)
     else:
         too_much = not letter and bytes_ >= _MUCH_DISK
-    too_little = 0 < bytes_ < (_LEAST_MEMORY if is_memory else _LEAST_DISK) and (is_memory or not letter)
+    is_least = bytes_ < _LEAST_DISK if not is_memory else bytes_ <= _LEAST_MEMORY
+    too_little = bytes_ > 0 and is_least and (is_memory or not letter)
     if too_much:
         message = f"this asks for {_shown(bytes_)} of {what}: {counted}"
         yield RuleHit(message, value.span, "write the number with its unit, such as 4GB")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -11,7 +12,7 @@ from crondor.check.meant import REQUEST, REQUESTS, is_slip, meant_command, meant
 from crondor.check.rule import Fix, RuleHit, TextEdit, rule
 from crondor.check.rules.deferral import without_time
 from crondor.check.subject import CheckedFile
-from crondor.check.universe import in_universe, universes_of
+from crondor.check.universe import AT_HOME, in_universe, universes_of
 from crondor.diagnostics import Severity
 from crondor.knowledge.commands import CommandType, Setting, SubmitCommand, submit_commands
 from crondor.knowledge.releases import NEWEST
@@ -35,6 +36,8 @@ _NEEDS: Final = {
     "<name>_container_port": "container_service_names",
     **{f"<name>_oauth_{kind}": "use_oauth_services" for kind in ("permissions", "resource", "options")},
 }
+_EVERYWHERE: Final = frozenset(("request_cpus", "request_memory", "request_disk"))
+_NONE: Final = re.compile(r'-[\d.]+|\+?0*\.?0*|""')  # SubmitHash::SetRequirements: numbers up to 0, empty strings
 _SHELL: Final = "shell"
 _UNDER_SHELL: Final = ("executable", "transfer_executable")
 _OF_TOOLS: Final = "tool_daemon_"
@@ -171,6 +174,7 @@ def odd_resource(file: CheckedFile) -> Iterator[RuleHit]:
     """Whatever follows request_ is a resource to condor_submit; a misspelt one matches no machine: the job waits."""
     if file.submit is None:
         return
+    yield from _at_home(file, file.submit)
     for key in file.submit.keys:
         if not key.startswith(REQUEST) or key in REQUESTS or submit_commands().is_one(key):
             continue
@@ -179,3 +183,21 @@ def odd_resource(file: CheckedFile) -> Iterator[RuleHit]:
             tag = (span.text if span else key)[len(REQUEST) :]
             message = f"the job asks for a resource called {tag}, and stays idle where no machine has one of that name"
             yield RuleHit(message, span, f"did you mean {meant}?", _fix(file, span, meant))
+
+
+def _at_home(file: CheckedFile, submit: SubmitFile) -> Iterator[RuleHit]:
+    """Yield what a job asks for of the access point, whose ad has neither GPUs nor resources of a pool's own.
+
+    A request for none of them adds nothing to the requirements.
+    """
+    names = [key for key in submit.keys if key.startswith(REQUEST) and key not in _EVERYWHERE]
+    asked = [key for key in names if not all(_NONE.fullmatch(value.text) for value in file.given.of((key,)))]
+    keys = [key for key in asked if submit_commands().is_one(key) or meant_request(key) is None]
+    universes = universes_of(submit) if keys else ()
+    if set(universes).isdisjoint(AT_HOME):
+        return
+    for key in keys:
+        span = submit.name(key)
+        name = (span.text if span else key)[len(REQUEST) :]
+        message = f"a {universes[0]} job runs on the access point, whose ad says nothing of {name}: it never starts"
+        yield RuleHit(message, span, f"remove it, or leave the {universes[0]} universe")

@@ -133,14 +133,21 @@ class _SameNames:
         self._patterns[at] = tuple(patterns)
 
 
+_Ad = tuple[Sequence[str], Sequence[str], dict[str, str], Sequence[Code | str]]
+"""Lines, keys, spellings and expressions of an ad."""
+
+_NOTHING: Final[_Ad] = (), (), {}, ()
+
+
 class Alike:
     """The templates of one text, made of ads that were read line by line."""
 
-    __slots__ = ("_by_names", "_known", "_templates")
+    __slots__ = ("_by_names", "_first", "_known", "_templates")
 
     def __init__(self, known: Mapping[str, tuple[str, Code | str]]) -> None:
         """Begin with none; ``known`` has the name and the expression of a line."""
         self._known = known
+        self._first: _Ad | None = None
         self._by_names: dict[int, _SameNames] = {}
         self._templates: list[tuple[AdTemplate, dict[str, str]]] = []
 
@@ -165,6 +172,14 @@ class Alike:
             return
         same = self._by_names.get(id(names))
         if same is None:
+            if self._first is None:  # most texts have one ad: nothing is to be learnt from it
+                self._first = lines, keys, names, codes
+                return
+            first, self._first = self._first, _NOTHING
+            if first is not _NOTHING:
+                self.learn(*first)
+                self.learn(lines, keys, names, codes)
+                return
             size = sum(map(len, lines))
             if size > _LONG:
                 return

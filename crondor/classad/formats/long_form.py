@@ -56,7 +56,8 @@ def read_long(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[Cla
 
     Raises ClassAdSyntaxError.
     """
-    alike = Alike(_LINES[mode])
+    known_lines = _LINES[mode]
+    alike = Alike(known_lines)
     while True:
         blocks = _plain_blocks(feed) if feed.plain else []
         left = len(blocks)
@@ -69,7 +70,7 @@ def read_long(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[Cla
                 yield ClassAd.of(known[0], known[1], _place(Place, (feed.name, line)))
                 continue
             feed.line = line + block.count("\n") + 2
-            found = _whole(block, mode, Place(feed.name, line), alike)
+            found = _whole(block, known_lines, _place(Place, (feed.name, line)), alike)
             if found is not None:
                 yield found
             elif block:
@@ -84,7 +85,7 @@ def read_long(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[Cla
         text = piece.text.replace("\r\n", "\n").rstrip("\r\n")
         place = Place(feed.name, piece.position(0)[0])
         known = alike.read(text)
-        found = _whole(text, mode, place, alike) if known is None else ClassAd.of(known[0], known[1], place)
+        found = _whole(text, known_lines, place, alike) if known is None else ClassAd.of(known[0], known[1], place)
         if found is not None:
             yield found
         else:
@@ -167,11 +168,11 @@ def _skip_between(feed: Feed, *, banners: bool) -> bool:
         feed.skip(end + 1)
 
 
-def _whole(block: str, mode: ReadMode, place: Place, alike: Alike) -> ClassAd | None:
+def _whole(block: str, known: _Lines, place: Place, alike: Alike) -> ClassAd | None:
     """Return the ad of lines that are all as HTCondor writes them; None: there is another one, or a fault."""
     lines = block.split("\n")
     try:
-        pairs = list(map(_LINES[mode].__getitem__, lines))
+        pairs = list(map(known.__getitem__, lines))
     except (Unusual, ClassAdSyntaxError):
         return None
     names, values = zip(*pairs, strict=True)

@@ -120,7 +120,7 @@ class Feed:
     ``plain`` says that what is here has neither carriage returns nor banners.
     """
 
-    __slots__ = ("_chunks", "at", "buffer", "column", "done", "line", "name", "plain")
+    __slots__ = ("_chunks", "_whole", "at", "buffer", "column", "done", "line", "name", "plain")
 
     def __init__(self, text: Text, name: str) -> None:
         """Take a text, a file or lines."""
@@ -131,16 +131,23 @@ class Feed:
         self.column = 1
         self.done = False
         self.plain = True
-        self._chunks = _chunks(text)
+        if isinstance(text, Source):
+            text = text.text
+        self._whole = text if isinstance(text, str) else None
+        self._chunks = iter(()) if isinstance(text, str) else _chunks(text)
 
     def more(self) -> bool:
         """Read on, at least as much as is here already; say whether there was anything.
 
         Raises ClassAdSyntaxError if one ad would become too long.
         """
-        have = len(self.buffer) - self.at
         if self.done:
             return False
+        if self._whole is not None:  # a text that is here already comes at once
+            self.buffer, self._whole, self.done = self._whole, None, True
+            self._look()
+            return bool(self.buffer)
+        have = len(self.buffer) - self.at
         self.check_size(have)
         parts = [self.buffer[self.at :]]
         wanted = max(_CHUNK, have)
@@ -154,8 +161,12 @@ class Feed:
             wanted -= len(chunk)
         self.buffer = "".join(parts)
         self.at = 0
-        self.plain = "\r" not in self.buffer and "\n***" not in self.buffer and "\n-- " not in self.buffer
+        self._look()
         return len(self.buffer) > have
+
+    def _look(self) -> None:
+        """Find out whether what is here is plain."""
+        self.plain = "\r" not in self.buffer and "\n***" not in self.buffer and "\n-- " not in self.buffer
 
     def skip(self, end: int) -> None:
         """Go on to an offset of the buffer."""
@@ -190,12 +201,7 @@ class Feed:
             raise error(Piece("", self.name, self.line, self.column), 0, 0, message)
 
 
-def _chunks(text: Text) -> Iterator[str]:
-    if isinstance(text, Source):
-        text = text.text
-    if isinstance(text, str):
-        yield text
-        return
+def _chunks(text: Iterable[str]) -> Iterator[str]:
     read = getattr(text, "read", None)
     if read is None:
         yield from text

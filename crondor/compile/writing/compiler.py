@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 
 from crondor.calendar import DAY
+from crondor.compile.days import seconds_of
 from crondor.compile.writing.clause import WORTH, Day, grouped, ways
 from crondor.compile.writing.clock import TIME, Change, EpochClock, HostClock
-from crondor.compile.writing.distance import Spacing, spacing
+from crondor.compile.writing.distance import Spacing, spacing, spoiled
 from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.left_out import Said, complete
 from crondor.compile.writing.proof import Proof, prove, wanted_days, within
@@ -23,6 +26,8 @@ _TRIED = 4  # of the shortest ways
 _MOST_JOBS = 12
 _BEYOND = 12 * 366 * DAY  # a rule without a table must hold so long after the horizon, or it ends there
 _LIVELY = 3 * 366 * DAY  # and have times still in the last of these years
+_STEPS = 64  # parts of the time, to one of which the longest that has a clause is looked for
+_MOST_LISTED = 10_000  # times beyond it
 _FEW = 4  # times a day, up to which the fields are chosen for those years too
 
 
@@ -31,7 +36,8 @@ def compile_schedule(wish: Wish) -> Compiled:
 
     Raises CannotCompile with the reason: nothing is wanted in the time, a wrong time lies too near before a right one
     in every number of jobs up to 12, a clause would be too long, or the schedd cannot reach a time (in an hour that
-    its clock shows twice). With ``approximate`` the nearest is returned, and says why it is not exact.
+    its clock shows twice). With ``approximate`` the nearest is returned, and says why it is not exact; a schedule
+    without a run, or with times that no fields name, has none.
     """
     until, reason = _horizon(wish)
     wanted = wanted_days(wish.schedule, wish.after, until)
@@ -40,7 +46,40 @@ def compile_schedule(wish: Wish) -> Compiled:
         first, last = (f"{zone.moment(each):%Y-%m-%d %H:%M}" for each in (wish.after, until))
         message = f"the schedule has no run from {first} to {last}"
         raise CannotCompile(Diagnostic("compile-empty", message, help="choose another --from, or a later --until"))
-    return _Compiling(wish, until, reason, wanted).run()
+    compiling = _Compiling(wish, until, reason, wanted)
+    try:
+        return compiling.run()
+    except CannotCompile as refusal:
+        if not wish.approximate or refusal.diagnostics[0].kind != "compile-clause":
+            raise
+        return _as_long_as_it_fits(compiling, refusal)
+
+
+def _as_long_as_it_fits(whole: _Compiling, refusal: CannotCompile) -> Compiled:
+    """Return the jobs of about the longest time that has a clause. Raises the refusal where there is none."""
+    low, high = whole.wish.after, whole.until
+    least = max(DAY, (high - low) // _STEPS)
+    best: Compiled | None = None
+    while high - low > least:
+        middle = (low + high) // 120 * 60
+        wanted = wanted_days(whole.wish.schedule, whole.wish.after, middle)
+        try:
+            best = _Compiling(whole.wish, middle, "the clause holds no more", wanted).run() if wanted else best
+        except CannotCompile:
+            high = middle
+        else:
+            low = middle
+    if best is None:
+        raise refusal
+    if best.is_open:
+        return best
+    later = wanted_days(whole.wish.schedule, best.proof.until, whole.until)
+    times = (day * DAY + second for day, bits in later.items() for second in seconds_of(bits))
+    count = sum(bits.bit_count() for bits in later.values())
+    end = f"{whole.wish.host.moment(best.proof.until):%Y-%m-%d}"
+    message = f"{refusal.diagnostics[0].message}: it holds until {end}, and none of the {count} wanted times after that"
+    lost = (*best.proof.lost, *islice(times, _MOST_LISTED))
+    return replace(best, proof=best.proof._replace(lost=lost), reasons=(*best.reasons, message))
 
 
 def _horizon(wish: Wish) -> tuple[int, str]:
@@ -60,6 +99,7 @@ class _Compiling:
         self.wanted = wanted
         self.notes: list[str] = []
         self.reasons: list[str] = []
+        self.spoiled: list[int] = []
         self._clauses: dict[str, Clause] = {}
 
     def run(self) -> Compiled:
@@ -96,6 +136,7 @@ class _Compiling:
             not closed,
             tuple(dict.fromkeys(self.notes)),
             tuple(self.reasons),
+            tuple(sorted(self.spoiled)),
         )
 
     def _reachable(self, superset: Superset, wanted: dict[int, int]) -> dict[int, int]:
@@ -132,9 +173,12 @@ class _Compiling:
         found = self._spacing(whole, self.wanted)
         if found.least is None or found.least >= needed:
             return [whole]
+        best, lost = [whole], self._spoiled([whole])
         for parts in split(whole, local_days(self.wanted.items(), whole.zone), _MOST_JOBS):
             if all(self._is_far_enough(part) for part in parts):
                 return parts
+            if self.wish.approximate and len(some := self._spoiled(parts)) < len(lost):
+                best, lost = parts, some
         timing = self.wish.timing
         message = (
             f"a time that must pass by unused lies {found.least} s before a wanted one, and {needed} s are needed: "
@@ -144,7 +188,18 @@ class _Compiling:
         if not self.wish.approximate:
             raise CannotCompile(Diagnostic("compile-distance", message, help=help_text))
         self.reasons.append(message)
-        return [whole]
+        self.spoiled = lost
+        return best
+
+    def _spoiled(self, parts: list[Superset]) -> list[int]:
+        """Return the wanted times that lie too near behind a wrong one of the job that takes them."""
+        found: list[int] = []
+        left = dict(self.wanted)
+        for part in parts:
+            own = {day: taken for day, bits in left.items() if (taken := bits & part.minutes(day))}
+            left = {day: bits & ~own.get(day, 0) for day, bits in left.items()}
+            found += spoiled(self._days(part, own), self.wish.timing.needed)
+        return found
 
     def _is_far_enough(self, part: Superset) -> bool:
         own = {day: bits & part.minutes(day) for day, bits in self.wanted.items()}
@@ -152,11 +207,13 @@ class _Compiling:
         return least is None or least >= self.wish.timing.needed
 
     def _spacing(self, superset: Superset, wanted: dict[int, int]) -> Spacing:
-        first, last = self.wish.start // DAY, self.until // DAY
-        return spacing(
-            (day, superset.minutes(day) & within(day, self.wish.start, self.until), wanted.get(day, 0))
-            for day in range(first, last + 1)
-        )
+        return spacing(self._days(superset, wanted))
+
+    def _days(self, superset: Superset, wanted: dict[int, int]) -> Iterator[tuple[int, int, int]]:
+        """Yield all UTC days with the minutes that the schedd may set, and those that are wanted."""
+        start, until = self.wish.start, self.until
+        for day in range(start // DAY, until // DAY + 1):
+            yield day, superset.minutes(day) & within(day, start, until), wanted.get(day, 0)
 
     def _job(self, superset: Superset, wanted: dict[int, int]) -> tuple[CompiledJob, bool]:
         """Return one job, and whether it goes on after the horizon."""

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, lowest
+from crondor.compile.days import MINUTES, spread
 from crondor.compile.writing.clause import members
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
 
@@ -87,6 +88,21 @@ def spacing(days: Iterable[tuple[int, int, int]]) -> Spacing:
             right_at = day * DAY + inner.last_wanted
         wrong_at = None if inner.last_is_wanted else day * DAY + inner.last
     return Spacing(least, wrong, apart)
+
+
+def spoiled(days: Iterable[tuple[int, int, int]], needed: int) -> list[int]:
+    """Return the wanted times (epoch seconds) less than ``needed`` seconds behind a wrong one, of all days in order.
+
+    Whether the schedd jumps over them depends on when its passes come.
+    """
+    found: list[int] = []
+    reach = -(-needed // 60) - 1  # minutes
+    behind = 0
+    for day, offered, wanted in days:
+        behind |= spread(offered & ~wanted, reach)
+        found += [day * DAY + 60 * minute for minute in members(behind & wanted)]
+        behind >>= MINUTES
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -9,9 +9,16 @@ from crondor.compile.days import DaySet
 from crondor.compile.writing.distance import Spacing, Timing
 from crondor.compile.writing.proof import Proof
 from crondor.compile.writing.superset import Superset
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError
 from crondor.spec import FIELDS, MINUTE
 from crondor.zones import Zone
+
+_USUAL = {
+    "cron_prep_time": str(DEFAULT_PREP_TIME),
+    "cron_window": str(DEFAULT_WINDOW),
+    "requirements": "true",
+}
 
 
 class CannotCompile(CrondorError, ValueError):
@@ -79,6 +86,19 @@ class Compiled:
     is_open: bool  # the jobs go on after the proof's end by the same rule
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()  # why it is not exact
+    spoiled: tuple[int, ...] = ()  # wanted times so near behind wrong ones that the schedd may jump over them
+
+    @property
+    def commands(self) -> list[dict[str, str]]:
+        """The submit commands of each job for one file: of several jobs each says all that any of them says.
+
+        A submit file keeps what stands above, so that a job needs HTCondor's own value in place of another job's.
+        """
+        if len(self.jobs) == 1:
+            return [self.jobs[0].commands]
+        names = dict.fromkeys(name for job in self.jobs for name in job.commands)
+        usual = {name: _USUAL.get(name, "*") for name in names}
+        return [usual | job.commands for job in self.jobs]
 
     @property
     def exact(self) -> bool:

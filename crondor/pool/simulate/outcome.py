@@ -132,6 +132,7 @@ class OutcomeCounts:
     def __init__(self, pool: Pool) -> None:
         """Watch from now on."""
         self._pool = pool
+        self.seen = 0  # events
         self._courses: dict[JobId, _Course] = {}
         self._times: dict[tuple[str | None, ...], _Times] = {}  # by the texts of the schedule
         pool.watchers.append(self.note)
@@ -142,6 +143,7 @@ class OutcomeCounts:
 
     def note(self, seen: PoolEvent) -> None:
         """Take note of something that has happened."""
+        self.seen += 1
         if seen.what is PoolEventKind.SUBMITTED:
             self._enter(seen)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -19,12 +20,19 @@ Progress = Callable[[int], None]
 """Called with the virtual time that was reached (epoch seconds)."""
 
 _STEPS: Final = 20_000  # of the pool between two calls of the progress
+_FEW_STEPS: Final = 500  # between two looks whether a try is in vain
+_TIMES: Final = 3  # advice may cost so many lives, or what a second or two can do
+_SHORT: Final = 100_000
+_SUBMISSION: Final = 50  # events in whose time a job is submitted
 _WIDE: Final = 7 * 86400  # the window of a run that is to show how late a job would be
 _TRIES: Final = 4
 _MOST_ALONE: Final = 8  # groups of jobs
 _LATE: Final = (RunOutcome.LATE, RunOutcome.MISSED, RunOutcome.MISSED_HELD, RunOutcome.MISSED_IDLE)
 _PREP: Final = "DeferralPrepTime"
 _WINDOW: Final = "DeferralWindow"
+
+IsVain = Callable[[Sequence[JobOutcome]], bool]
+"""Whether the outcomes so far, in the order of the ads, show that there is no use in going on."""
 
 Terms = Mapping[int, int]
 """Another prep time or window (seconds) for jobs, by their number."""
@@ -33,12 +41,27 @@ Terms = Mapping[int, int]
 class Enough(NamedTuple):
     """The smallest prep time and the smallest window (seconds) that would have been enough for all runs of a job.
 
-    Each is for the other one as it is. None: none would have been, as where the files need longer than a schedule's
-    gaps, or where a job was submitted too late.
+    Each is for the other one as it is. None: none was found, as where the files need longer than a schedule's gaps, or
+    where a job was submitted too late.
     """
 
     prep_time: int | None
     window: int | None
+
+
+class Life(NamedTuple):
+    """What became of each job in one life; ``is_contended``: one had to wait for another one's slot.
+
+    ``cost`` is how much happened: events, and some for each job that was submitted.
+    """
+
+    outcomes: list[JobOutcome]
+    is_contended: bool
+    cost: int
+
+
+class _Spent(Exception):
+    """As many lives were lived as may be."""
 
 
 class Together(NamedTuple):
@@ -70,17 +93,21 @@ class Simulation:
 
         ``watchers`` are told what happens, ``listeners`` which message goes from one daemon to another.
         """
-        return self._live(prep_times, windows, watchers, listeners, progress)[0]
+        return self.life(
+            prep_times=prep_times, windows=windows, watchers=watchers, listeners=listeners, progress=progress
+        ).outcomes
 
-    def _live(
+    def life(
         self,
-        prep_times: Terms | None,
-        windows: Terms | None,
+        *,
+        prep_times: Terms | None = None,
+        windows: Terms | None = None,
         watchers: Sequence[Watcher] = (),
         listeners: Sequence[Listener] = (),
         progress: Progress | None = None,
-    ) -> tuple[list[JobOutcome], bool]:
-        """Return the outcomes, and whether a job had to wait for another one's slot."""
+        is_vain: IsVain | None = None,
+    ) -> Life:
+        """Do the same, and return more about it; it ends before its time as soon as ``is_vain`` says so."""
         settings = self.settings
         if listeners:
             settings = replace(settings, flow=replace(settings.flow, is_kept=True))
@@ -97,85 +124,148 @@ class Simulation:
                     if terms is not None and number in terms and name in ad:
                         ad.set(name, terms[number])
             jobs += pool.submit(made)
-        while not pool.advance(self.end, _STEPS):
+        outcomes = [ledger[job] for job in jobs]
+        is_ended = False
+        while not (is_ended or pool.advance(self.end, _STEPS if is_vain is None else _FEW_STEPS)):
+            is_ended = is_vain is not None and is_vain(outcomes)
             if progress is not None:
                 progress(pool.now)
-        ledger.close()
-        return [ledger[job] for job in jobs], pool.matching.negotiator.has_kept_waiting
+        if not is_ended:
+            ledger.close()
+        return Life(outcomes, pool.matching.negotiator.has_kept_waiting, ledger.seen + _SUBMISSION * len(jobs))
 
-    def enough(self, progress: Progress | None = None, together: Together | None = None) -> list[Enough]:
+    def enough(
+        self, progress: Progress | None = None, together: Together | None = None, life: Life | None = None
+    ) -> list[Enough]:
         """Return what would have been enough for each job; each answer was simulated.
 
         What the jobs' gates and matches are late by in a pool with wide windows is what has to be added; a job's
         delays belong to its runs, so that they are the same each time. Jobs that are changed ``together`` get one
         number; each is changed alone, where nothing is said. Where they compete for slots, the first eight numbers
         that are needed are each tried while all else stays as it is.
+
+        ``life`` is the one that is to be bettered, where it was lived already. Of a long one no more is tried than
+        takes three times as long; what is not tried alone by then keeps the number that is enough with all others'.
         """
-        ads = [ad for cluster in self.clusters for ad in cluster]
+        lived = self.life(progress=progress) if life is None else life
+        return _Advice(self, lived, progress).enough(together)
+
+
+class _Advice:
+    """The search for what would have been enough: lives with other prep times and windows, no more than may be."""
+
+    def __init__(self, simulation: Simulation, life: Life, progress: Progress | None) -> None:
+        self._simulation = simulation
+        self._life = life
+        self._progress = progress
+        self._left = max(_SHORT, _TIMES * life.cost)
+        self._dearest = life.cost
+
+    def enough(self, together: Together | None) -> list[Enough]:
+        """Return what would have been enough for each job."""
+        ads = [ad for cluster in self._simulation.clusters for ad in cluster]
         known = {n for n, ad in enumerate(ads) if None not in (_number(ad, _PREP), _number(ad, _WINDOW))}
         each = [[n] for n in range(len(ads))]
         preps, windows = (_only(known, groups) for groups in together or (each, each))
-        probe, is_contended = self._live(None, dict.fromkeys(known, _WIDE), progress=progress)
-        prep_times = self._prep_times(ads, preps, probe, progress)
-        found = self._windows(windows, probe, progress)
-        if is_contended and max(len(preps), len(windows)) > 1:
-            outcomes = self.run(progress=progress)
-            for group in _first_failing(preps, outcomes, _is_early):
-                _replace(prep_times, group, self._prep_time_alone(ads, group, progress))
-            for group in _first_failing(windows, outcomes, _is_in_window):
-                _replace(found, group, self._window_alone(group, progress))
+        probe = self._lived(windows=dict.fromkeys(known, _WIDE))
+        prep_times = self._prep_times(ads, preps, probe.outcomes, kept=1)
+        found = self._windows(windows, probe.outcomes)
+        if probe.is_contended and max(len(preps), len(windows)) > 1:
+            with suppress(_Spent):
+                for group in _first_failing(preps, self._life.outcomes, _is_early):
+                    _replace(prep_times, group, self._prep_time_alone(ads, group))
+                for group in _first_failing(windows, self._life.outcomes, _is_in_window):
+                    _replace(found, group, self._window_alone(group))
         return [Enough(prep_times.get(n), found.get(n)) for n in range(len(ads))]
 
-    def _prep_time_alone(self, ads: Sequence[ClassAd], group: Sequence[int], progress: Progress | None) -> int | None:
+    def _lived(
+        self, prep_times: Terms | None = None, windows: Terms | None = None, is_vain: IsVain | None = None
+    ) -> Life:
+        """Live once more."""
+        made = self._simulation.life(prep_times=prep_times, windows=windows, progress=self._progress, is_vain=is_vain)
+        self._left -= made.cost
+        self._dearest = max(self._dearest, made.cost)
+        return made
+
+    def _may(self, lives: int) -> bool:
+        """Say whether so many lives may still be lived."""
+        return self._left >= lives * self._dearest
+
+    def _spend(self) -> None:
+        """Raise _Spent where no further life may be lived."""
+        if not self._may(1):
+            raise _Spent
+
+    def _prep_time_alone(self, ads: Sequence[ClassAd], group: Sequence[int]) -> int | None:
         """Return the smallest prep time that is enough for some jobs while the others stay as they are."""
-        probe = self.run(windows=dict.fromkeys(group, _WIDE), progress=progress)
-        found = self._prep_times(ads, [group], probe, progress)
+        self._spend()
+        probe = self._lived(windows=dict.fromkeys(group, _WIDE))
+        found = self._prep_times(ads, [group], probe.outcomes, alone=True)
+        return self._least([found.get(n) for n in group], _is_early, group, "prep_times")
 
-        def is_early(seconds: int) -> bool:
-            outcomes = self.run(prep_times=dict.fromkeys(group, seconds), progress=progress)
-            return all(_is_early(outcomes[n]) for n in group)
-
-        return _least([found.get(n) for n in group], is_early)
-
-    def _window_alone(self, group: Sequence[int], progress: Progress | None) -> int | None:
+    def _window_alone(self, group: Sequence[int]) -> int | None:
         """Return the smallest window that is enough for some jobs while the others stay as they are."""
-        probe = self.run(windows=dict.fromkeys(group, _WIDE), progress=progress)
-        found = self._windows([group], probe, progress)
+        self._spend()
+        probe = self._lived(windows=dict.fromkeys(group, _WIDE))
+        found = self._windows([group], probe.outcomes, alone=True)
+        return self._least([found.get(n) for n in group], _is_in_window, group, "windows")
 
-        def is_in_window(seconds: int) -> bool:
-            outcomes = self.run(windows=dict.fromkeys(group, seconds), progress=progress)
-            return all(_is_in_window(outcomes[n]) for n in group)
+    def _least(
+        self, found: Sequence[int | None], is_fine: Callable[[JobOutcome], bool], group: Sequence[int], what: str
+    ) -> int | None:
+        """Return a number that is enough and whose predecessor is not, from one that is known to be enough for all."""
+        known = [number for number in found if number is not None]
+        if not known or len(known) < len(found):
+            return None
 
-        return _least([found.get(n) for n in group], is_in_window)
+        def is_enough(seconds: int) -> bool:
+            self._spend()
+            terms = dict.fromkeys(group, seconds)
+            outcomes = self._lived(**{what: terms}, is_vain=lambda so_far: not all(is_fine(so_far[n]) for n in group))
+            return all(is_fine(outcomes.outcomes[n]) for n in group)
+
+        return _least(max(known), is_enough)
 
     def _prep_times(
         self,
         ads: Sequence[ClassAd],
         groups: Sequence[Sequence[int]],
         probe: Sequence[JobOutcome],
-        progress: Progress | None,
+        *,
+        kept: int = 0,
+        alone: bool = False,
     ) -> dict[int, int]:
+        """Return prep times that are enough, all together; ``kept`` lives are left for what follows."""
         tried = {n: _number(ads[n], _PREP) or 0 for n in _planned(groups, probe)}
         if not tried:
             return {}
         windows = {n: _number(ads[n], _WINDOW) or 0 for n in tried}
         late = {n: _needed(probe[n].ready, windows[n]) for n in tried}
-        for _ in range(_TRIES):
+        for number in range(_TRIES):
+            if alone:
+                self._spend()
+            elif number and not self._may(1 + kept):
+                break
             tried = _level({n: max(0, prep + late[n]) for n, prep in tried.items()}, groups)
-            found = self.run(prep_times=tried, progress=progress)
+            found = self._lived(prep_times=tried).outcomes
             late = {n: 0 if _is_early(found[n]) else max(0, _needed(found[n].ready, windows[n])) for n in tried}
             if not any(late.values()):
                 break
         return {n: prep for n, prep in tried.items() if _is_early(found[n])}
 
     def _windows(
-        self, groups: Sequence[Sequence[int]], probe: Sequence[JobOutcome], progress: Progress | None
+        self, groups: Sequence[Sequence[int]], probe: Sequence[JobOutcome], *, alone: bool = False
     ) -> dict[int, int]:
+        """Return windows that are enough, all together."""
         tried = _level({n: _widest(probe[n]) for n in _planned(groups, probe)}, groups)
         if not tried:
             return {}
-        for _ in range(_TRIES):
-            found = self.run(windows=tried, progress=progress)
+        for number in range(_TRIES):
+            if alone:
+                self._spend()
+            elif number and not self._may(1):
+                break
+            found = self._lived(windows=tried).outcomes
             short = {n: _widest(found[n]) for n in tried if not _is_in_window(found[n])}
             if all(tried[n] >= late for n, late in short.items()):
                 break
@@ -207,12 +297,9 @@ def _replace(numbers: dict[int, int], jobs: Sequence[int], number: int | None) -
             numbers[n] = number
 
 
-def _least(found: Sequence[int | None], is_enough: Callable[[int], bool]) -> int | None:
-    """Return a number that is enough and whose predecessor is not, from one that is known to be enough for all."""
-    known = [number for number in found if number is not None]
-    if not known or len(known) < len(found):
-        return None
-    low, high = -1, max(known)
+def _least(high: int, is_enough: Callable[[int], bool]) -> int:
+    """Return a number that is enough and whose predecessor is not, from one that is known to be enough."""
+    low = -1
     if high == 0 or not is_enough(high - 1):
         return high
     high -= 1

@@ -6,6 +6,7 @@ branch, so that no queue is needed: ``compare_tables(old, new, ((job.id, job.ad)
 """
 
 from crondor.router.compare.comparing import compare_tables
+from crondor.router.compare.copying import CopyDifference
 from crondor.router.compare.expectations import Expectation, Unmet, chosen_of, reasons_of, record, unmet
 from crondor.router.compare.found import (
     CopyChange,
@@ -23,6 +24,7 @@ from crondor.router.compare.made import MOST_MADE, MadeJob, made_jobs, plain_job
 __all__ = [
     "MOST_MADE",
     "CopyChange",
+    "CopyDifference",
     "Expectation",
     "MadeJob",
     "Overlap",

@@ -48,12 +48,14 @@ def compare_tables(
     context: Context | None = None,
     *,
     owner: str | None = None,
+    counts: Callable[[Route, CopyDifference], bool] | None = None,
 ) -> TablesComparison:
     """Say what a new table does otherwise with jobs, each with its id, while no route is full or throttled.
 
-    ``context`` has the clock of both, None: that of the new table. ``owner`` is that of Matcher. No job is changed.
+    ``context`` has the clock of both, None: that of the new table. ``owner`` is that of Matcher. ``counts`` says of
+    what differs in the copies of a route of ``new`` whether that is a difference, None: all is. No job is changed.
     """
-    comparing = _Comparing(old, new, context or new.facts.context, owner)
+    comparing = _Comparing(old, new, context or new.facts.context, owner, counts)
     for job, ad in jobs:
         comparing.look(job, ad)
     return comparing.end()
@@ -94,8 +96,15 @@ class _More(NamedTuple):
 class _Comparing:
     """One comparison on its way."""
 
-    def __init__(self, old: RoutingTable, new: RoutingTable, context: Context, owner: str | None) -> None:
-        self._old, self._new, self._context, self._owner = old, new, context, owner
+    def __init__(
+        self,
+        old: RoutingTable,
+        new: RoutingTable,
+        context: Context,
+        owner: str | None,
+        counts: Callable[[Route, CopyDifference], bool] | None,
+    ) -> None:
+        self._old, self._new, self._context, self._owner, self._counts = old, new, context, owner, counts
         self._placings = (Placing(old, context, owner), Placing(new, context, owner))
         self._copiers = (Copier(old, context), Copier(new, context))
         reads = [ReadRules.of_table(table) for table in (old, new)]
@@ -231,6 +240,8 @@ class _Comparing:
     def _copied(self, old: Route, new: Route, job: str, ad: ClassAd) -> Iterator[CopyChange | None]:
         made = copy_differences(self._copiers[0].copy(old, ad), self._copiers[1].copy(new, ad))
         for each in made:
+            if self._counts is not None and not self._counts(new, each):
+                continue
             row = self._row(self._copies, (old.name, new.name, each.name), _copy_row, Witness(job, ad))
             if row is not None:
                 _note(row, each, job)

@@ -8,7 +8,8 @@ together. The jobs are the same each time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
+from math import prod
 from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -36,7 +37,8 @@ MOST_MADE = 5000
 """Jobs that are made at most."""
 _MOST_ASKED = 1_000_000  # jobs times routes
 _MOST_NAMES = 200  # attributes of one route that are varied
-_MOST_MIXED = 24  # jobs of one route in which all attributes differ
+_MOST_MIXED = 24  # jobs of one route in which all attributes differ, where they are not few
+_FEW = 200  # combinations of values that are all tried
 _MOST_PAIRS = 500
 _MOST_DECIDING = 200  # parts of one expression
 _MOST_BEGUN = 3  # jobs of one route that are varied
@@ -78,6 +80,7 @@ _BASE = {
     "MinHosts": "1",
     "MaxHosts": "1",
 }
+_PLAINEST = ClassAd.of_texts({"ClusterId": "1", "ProcId": "0", **_BASE})
 
 
 class MadeJob(NamedTuple):
@@ -190,18 +193,19 @@ class _Maker:
             asked = self._wanted(table, earlier, want=False)
             changed = ({**each, **begun, **_without(made, begun)} for each in asked)
             better = (each for each in (*changed, *({**made, **each, **begun} for each in asked)) if each != made)
-            following = next((each for each in better if not self._meets(earlier, each)), None)
+            following = next((each for each in better if not self._meets(earlier, self._ad(each, 1))), None)
             if following is None:
                 return None
             made = following
         return None
 
     def _first(self, table: RoutingTable, at: int, made: Assignment) -> Route | None:
-        return next((route for route in table.routes[:at] if self._meets(route, made)), None)
+        ad = self._ad(made, 1)
+        return next((route for route in table.routes[:at] if self._meets(route, ad)), None)
 
-    def _meets(self, route: Route, made: Assignment) -> bool:
+    def _meets(self, route: Route, ad: ClassAd) -> bool:
         self._asked -= 1
-        return self._asked > 0 and meets(route, self._ad(made, 1), self._context)
+        return self._asked > 0 and meets(route, ad, self._context)
 
     def _varied(self, table: RoutingTable, route: Route, found: list[Assignment]) -> Iterator[Assignment]:
         """Yield jobs of a route in which what its rules read has other values."""
@@ -221,12 +225,18 @@ class _Maker:
             for value in self._values(name):
                 for basis in begun[:_MOST_BEGUN]:
                     yield {**basis, name: value}
-        for number in range(min(_MOST_MIXED, 3 * len(names))):
-            mixed: Assignment = {}
-            for place, name in enumerate(names):
-                values = self._values(name)
-                mixed[name] = values[(number * _PRIMES[place % len(_PRIMES)] + place) % len(values)]
+        for number, mixed in enumerate(self._mixed(names)):
             yield {**mixed, **begun[number % len(begun)]}
+
+    def _mixed(self, names: list[str]) -> Iterator[Assignment]:
+        """Yield what all attributes are together: each combination where these are few, else some of them."""
+        values = [self._values(name) for name in names]
+        if prod(map(len, values)) <= _FEW:
+            yield from (dict(zip(names, each, strict=True)) for each in product(*values))
+            return
+        for number in range(min(_MOST_MIXED, 3 * len(names))):
+            places = (number * _PRIMES[place % len(_PRIMES)] + place for place in range(len(names)))
+            yield {name: each[at % len(each)] for name, each, at in zip(names, values, places, strict=True)}
 
     def _names(self, reads: list[ReadRules]) -> list[str]:
         found = dict.fromkeys(lower(name) for read in reads for name in read.touched)
@@ -251,7 +261,8 @@ def plain_job(chosen: Mapping[str, str | None] | None = None, number: int = 1) -
 
     Raises ClassAdSyntaxError.
     """
-    ad = ClassAd.of_texts({"ClusterId": str(number), "ProcId": "0", **_BASE})
+    ad = _PLAINEST.copy()
+    ad.set_text("ClusterId", str(number))
     for name, text in (chosen or {}).items():
         if text is None:
             ad.prune(name)

@@ -48,6 +48,7 @@ class ValuePool:
         self._context = context
         self.values: dict[str, dict[str | None, None]] = {}
         self.spelled: dict[str, str] = {}
+        self._owned: dict[int, tuple[Node, tuple[tuple[str, str], ...]]] = {}
         self._known: dict[tuple[int, bool], tuple[Node, list[Assignment]]] = {}
         self._depth = 0
         self._left = _MOST_WORK
@@ -70,24 +71,29 @@ class ValuePool:
         if isinstance(node, Reference) and (name := name_of(node)) is not None:
             self.spelled.setdefault(name, node.name)
             self.values.setdefault(name, {})
-        elif isinstance(node, Binary) and node.op in _COMPARISONS:
-            self._compared(node)
-        elif isinstance(node, Call):
-            self._called(node)
-
-    def _add(self, name: str, *texts: str) -> None:
-        for text in texts:
+        for name, text in self._own(node):
             self.values.setdefault(name, {}).setdefault(text)
 
-    def _compared(self, node: Binary) -> None:
+    def _own(self, node: Node) -> tuple[tuple[str, str], ...]:
+        """Return the attributes of one comparison or call, each with what it is compared with."""
+        known = self._owned.get(id(node))
+        if known is None:
+            if isinstance(node, Binary) and node.op in _COMPARISONS:
+                known = (node, tuple(self._compared(node)))
+            elif isinstance(node, Call):
+                known = (node, tuple(_called(node)))
+            else:
+                return ()
+            self._owned[id(node)] = known
+        return known[1]
+
+    def _compared(self, node: Binary) -> Iterator[tuple[str, str]]:
         names, constants = references(node), _constants(node)
-        for name in names:
-            for each in constants:
-                self._add(name, *_around(each))
+        yield from ((name, text) for name in names for each in constants for text in _around(each))
         if len(names) == 1:
             root = self._root(node, names[0])
             roots = self._turns(node, names[0]) if root is None and constants else [root]
-            self._add(names[0], *(str(each + step) for each in roots if each is not None for step in (-1, 0, 1)))
+            yield from ((names[0], str(each + step)) for each in roots if each is not None for step in (-1, 0, 1))
 
     def _root(self, node: Binary, name: str) -> int | None:
         """Return where the two sides meet, if they are linear in one attribute."""
@@ -118,16 +124,6 @@ class ValuePool:
                 begin, end = (middle, end) if self.is_true(code, {name: str(middle)}) is first else (begin, middle)
             found.append(end)
         return found[:_MOST_TURNS]
-
-    def _called(self, node: Call) -> None:
-        names, constants = references(node), _constants(node)
-        texts = [each for each in constants if isinstance(each, str)]
-        is_pattern = node.name.lower().startswith("regexp")
-        for name in names:
-            self._add(name, *(text for each in constants if not isinstance(each, str) for text in _around(each)))
-            for text in texts:
-                for made in samples(text) if is_pattern else (text, *re.findall(r"[^, ]+", text)[:_MOST_MEMBERS]):
-                    self._add(name, print_string(made), print_string(f"{made}-x"), print_string(f"x,{made}"))
 
     def _value(self, code: Code, assignment: Mapping[str, str | None]) -> object:
         try:
@@ -188,11 +184,11 @@ class ValuePool:
     def _atom(self, node: Node, *, want: bool) -> list[Assignment]:
         """Try the values of the attributes of a condition that is not divided further."""
         names = references(node)
-        own = _own_values(node)
-        tried: list[list[str | None]] = []
-        for name in names:
-            values = self.of(name)
-            tried.append(sorted(values, key=lambda text: text not in own) if own else values)
+        own: dict[str, list[str]] = {}
+        for each in nodes(node):
+            for name, text in self._own(each):
+                own.setdefault(name, []).append(text)
+        tried = [list(dict.fromkeys((*own.get(name, ()), *self.of(name)))) for name in names]
         found = (
             dict(zip(names, values, strict=True))
             for values in islice(product(*tried), _MOST_TRIED if len(names) <= _MANY else 1)
@@ -300,8 +296,15 @@ def _constants(node: Node) -> list[object]:
     return [each.value for each in nodes(node) if isinstance(each, Literal)]
 
 
-def _own_values(node: Node) -> frozenset[str]:
-    return frozenset(text for each in _constants(node) for text in _around(each))
+def _called(node: Call) -> Iterator[tuple[str, str]]:
+    names, constants = references(node), _constants(node)
+    texts = [each for each in constants if isinstance(each, str)]
+    is_pattern = node.name.lower().startswith("regexp")
+    for name in names:
+        yield from ((name, text) for each in constants if not isinstance(each, str) for text in _around(each))
+        for text in texts:
+            for made in samples(text) if is_pattern else (text, *re.findall(r"[^, ]+", text)[:_MOST_MEMBERS]):
+                yield from ((name, print_string(each)) for each in (made, f"{made}-x", f"x,{made}"))
 
 
 def _around(value: object) -> tuple[str, ...]:

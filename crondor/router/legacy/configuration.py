@@ -12,7 +12,7 @@ from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro.scan import MacroKind, Scanner
 from crondor.router.legacy.corrected import convert_mended
 from crondor.router.legacy.knobs import RouterKnobs
-from crondor.router.legacy.table import NAMES, REFRESH, ROUTE, LegacyTable
+from crondor.router.legacy.table import NAMES, REFRESH, ROUTE, LegacyTable, live_name
 from crondor.router.legacy.tool import tag_of
 from crondor.router.table.loading import load_table
 from crondor.transform.classad_form.ads import MalformedAd, read_ads
@@ -88,6 +88,9 @@ def convert_table(table: LegacyTable, variables: Collection[str] = ()) -> NewTab
         if name != entry.name:
             message = f"the route {entry.name} is called {name} now, in RouteName of its copies too"
             found.append(Diagnostic("legacy-name", message, Severity.NOTE, entry.place("Name")))
+        if live_name(entry) != entry.name:
+            message = f"{name} has no Name: HTCondor 23.9 calls it {live_name(entry)}, in RouteName of its copies too"
+            found.append(Diagnostic("legacy-name", message, Severity.NOTE, entry.span.part(0, 1)))
         made = convert_mended(entry, around)
         found += made.diagnostics
         # A knob of comments alone is an empty one, and no route.

@@ -343,7 +343,11 @@ class _Mended(Commands):
         text = value if self.entry.expand is not None else _escaped(value)
         plain = '"' not in value and "\\" not in value
         shown = f'"{text}"' if plain else text
-        if (not plain and not _RAW.fullmatch(text)) or not self._is_line(name, shown):
+        if not self._is_line(name, shown):
+            return
+        if not plain and not _RAW.fullmatch(text):
+            message = f"{name} = {self.entry.ad.text(name)[:60]} begins or ends with a blank or a backslash"
+            self.lost("grid-resource", message, name, "write the resource without it")
             return
         self.assignments[lower(name)] = (name, shown)
         self.raw[lower(name)] = print_string(value, UnparseForm.OLD)

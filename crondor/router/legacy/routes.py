@@ -20,6 +20,7 @@ from crondor.router.legacy.table import (
     NAMES,
     ROUTE,
     LegacyTable,
+    live_name,
     read_legacy,
 )
 from crondor.router.table.loading import load_table
@@ -111,19 +112,10 @@ def _renamed(routes: tuple[Route, ...], made: NewTable, *, faithful: bool) -> tu
     )
 
 
-def live_name(entry: LegacyEntry) -> str:
-    """Return what HTCondor 23 calls a route: one without Name by its number in the source, from 0."""
-    name = entry.value("Name")
-    if entry.is_knob or (isinstance(name, str) and name):
-        return entry.name
-    return f"{_SOURCES.get(entry.knob, 'entries')}:{entry.number - 1}"
-
-
 def _holds_unconverted(found: Diagnostic) -> bool:
     """Say whether a finding is true of a table that is used as it is, and not of its conversion alone."""
     is_renaming = found.kind == "legacy-name" and found.severity is Severity.NOTE
     return not is_renaming and found.kind not in {"legacy-around", "legacy-refresh"}
 
 
-_SOURCES = {ENTRIES: "entries", ENTRIES_FILE: "file", ENTRIES_CMD: "cmd"}
 _OLD = (DEFAULTS, ENTRIES, ENTRIES_FILE, ENTRIES_CMD, MERGE)

@@ -34,6 +34,7 @@ GENERATED = "JOB_ROUTER_DEFAULTS_GENERATED"
 _KEPT = frozenset(("maxjobs", "maxidlejobs", "requirements"))
 NAMES = "JOB_ROUTER_ROUTE_NAMES"
 ROUTE = "JOB_ROUTER_ROUTE_"
+_SOURCES = {ENTRIES: "entries", ENTRIES_FILE: "file", ENTRIES_CMD: "cmd"}
 MOST = 1000  # findings kept; whoever has more learns nothing from the rest
 
 Runner = Callable[[str], str]
@@ -81,6 +82,14 @@ def read_legacy(
     reader = _Reader(knobs_of(*texts), files, run, macros)
     reader.without_generated = without_generated
     return reader.read()
+
+
+def live_name(entry: LegacyEntry) -> str:
+    """Return what HTCondor 23 calls a route: one without Name by its number in the source, from 0."""
+    name = entry.value("Name")
+    if entry.is_knob or (isinstance(name, str) and name):
+        return entry.name
+    return f"{_SOURCES.get(entry.knob, 'entries')}:{entry.number - 1}"
 
 
 class _Reader:

@@ -1,8 +1,11 @@
-"""A conversion tried out: made jobs through the old table and the new one, and what differs."""
+"""A conversion tried out: the old table and the new one compared over jobs that are made to reach every branch.
+
+What compares them is ``crondor.router.compare``, as `crondor route diff` does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -14,13 +17,10 @@ from crondor.classad.scope import Context
 from crondor.classad.unparse import unparse
 from crondor.config import read_config
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.router.apply.applying import apply_route
-from crondor.router.legacy.configuration import NewRoute, NewTable
-from crondor.router.legacy.made_jobs import BASE, MOST_JOBS, made_jobs
-from crondor.router.legacy.routes import legacy_table, live_name, without_old
-from crondor.router.legacy.table import LegacyTable
-from crondor.router.match.reasons import why
-from crondor.router.match.route_state import RouteState
+from crondor.router.compare import CopyDifference, MadeJob, TablesComparison, Witness, compare_tables, made_jobs
+from crondor.router.legacy.configuration import CONSTRAINT, NewRoute, NewTable
+from crondor.router.legacy.routes import legacy_table, without_old
+from crondor.router.legacy.table import NAMES, ROUTE, LegacyTable, live_name
 from crondor.router.table.loading import load_table
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
@@ -29,7 +29,8 @@ from crondor.transform import InvalidTransform, RuleSource, Transform
 from crondor.transform.classad_form.rewrite import current_time, rewrite
 from crondor.transform.classad_form.verbatim import convert_faithfully
 
-_MOST_WORK: Final = 50_000  # jobs times routes
+MOST_JOBS: Final = 5000
+"""Jobs that a conversion is tried with at most."""
 _MOST_SAID: Final = 100
 _SHOWN: Final = 60
 _NOT_THERE: Final = "not there"
@@ -37,113 +38,143 @@ _RULES: Final = ("set_", "eval_set_", "copy_")
 
 
 class Verified(NamedTuple):
-    """How many jobs were tried and came out otherwise, and what differs: a finding for each route and attribute."""
+    """How many jobs were made, and what differs: a finding for each route and attribute."""
 
     jobs: int
-    different: int
     diagnostics: tuple[Diagnostic, ...]
 
 
-class _Side(NamedTuple):
-    """A table, and what its routes are called in the new one."""
+class ComparedTables(NamedTuple):
+    """A table and its conversion, as they are compared.
 
-    table: RoutingTable
-    names: Mapping[str, str]
+    ``alone`` is the new table without the transforms around its routes, where these are new to a route; of those
+    transforms the finding legacy-around says all.
+    """
+
+    old: RoutingTable
+    new: RoutingTable
+    alone: RoutingTable
 
 
 def verify(table: LegacyTable, made: NewTable, context: Context | None = None, most: int = MOST_JOBS) -> Verified:
-    """Send made jobs through a table as HTCondor 23 has it, and through its conversion.
+    """Compare a table as HTCondor 23 has it with its conversion, over at most ``most`` jobs made from both.
 
     ``table`` is read with all macros replaced, as that release does. The routes themselves are compared as they are;
-    then, with the transforms around them, the attributes that the rules of a route set. Never fails.
+    then, with the transforms around them, the attributes that the rules of a route set. Where a site's file says
+    nothing of the source constraint, which routes without Requirements need, every job meets it. Never fails.
     """
     context = context or Context()
-    old = legacy_table(table, context, faithful=True)
-    configuration = without_old(table)
-    new = load_table(read_config(Source(str(made), "<converted>"), base=configuration), context=context)
-    names = {lower(live_name(route.entry)): route.name for route in made.routes}
     entries = {lower(route.name): route for route in made.routes}
-    count = max(1, min(most, _MOST_WORK // max(1, len(made.routes))))
-    jobs = [*made_jobs(_expressions(made.routes), count)]
-    trial = _Trial(_Side(old, names), _Side(new, {}), entries, context)
-    different = sum([trial.differs(job) for job in jobs])
-    tried = [*made_jobs(_expressions(made.transforms), most)] if made.transforms else []
-    different += sum([trial.differs_transformed(job, made.transforms) for job in tried])
-    return Verified(len(jobs) + len(tried), different, tuple(trial.found.values()))
+    both = compared_tables(table, made, context)
+    jobs = made_jobs([both.old, both.new], context, most)
+    trial = _Trial({job.id: job for job in jobs}, entries)
+    trial.note(compare_tables(both.old, both.alone, _of(jobs), context, counts=is_other))
+    if both.new.before or both.new.after:
+        set_by = {key: _set_by(entry) for key, entry in entries.items() if not entry.entry.is_knob}
+
+        def is_lost(route: Route, found: CopyDifference) -> bool:
+            return lower(found.name) in set_by.get(lower(route.name), ()) and is_other(route, found)
+
+        trial.note_copies(compare_tables(both.old, both.new, _of(jobs), context, counts=is_lost))
+    tried = [*_tried(made.transforms, context, most)]
+    for job in tried:
+        trial.transformed(job, made.transforms)
+    return Verified(len(jobs) + len(tried), tuple(trial.found.values()))
+
+
+def compared_tables(table: LegacyTable, made: NewTable, context: Context | None = None) -> ComparedTables:
+    """Return a table as HTCondor 23 has it, its routes called as in the conversion, and the conversion, loaded."""
+    if not table.configuration.is_set(CONSTRAINT):
+        table = replace(table, configuration=read_config({CONSTRAINT: "true"}, base=table.configuration))
+    names = {lower(live_name(route.entry)): route.name for route in made.routes}
+    old = _called(legacy_table(table, context, faithful=True), names)
+    new = load_table(read_config(Source(str(made), "<converted>"), base=without_old(table)), context=context)
+    were_entries = {lower(route.name) for route in made.routes if not route.entry.is_knob}
+    alone = tuple(
+        replace(route, takes_transforms=False) if lower(route.name) in were_entries else route for route in new.routes
+    )
+    return ComparedTables(old, new, replace(new, routes=alone))
 
 
 class _Trial:
-    """One comparison: ``found`` has a finding for each route and attribute."""
+    """What is said of a comparison: ``found`` has a finding for each route and attribute."""
 
-    def __init__(self, old: _Side, new: _Side, entries: Mapping[str, NewRoute], context: Context) -> None:
-        self.old, self.new = old, new
-        self.entries = entries
-        self.context = context
+    def __init__(self, jobs: Mapping[str, MadeJob], entries: Mapping[str, NewRoute]) -> None:
+        self._jobs = jobs
+        self._entries = entries
         self.found: dict[tuple[str, str], Diagnostic] = {}
 
-    def differs(self, job: ClassAd) -> bool:
-        """Say whether a job comes out otherwise, and note how."""
-        before = why(self.old.table, job, RouteState(), self.context).chosen
-        after = why(self.new.table, job, RouteState(), self.context).chosen
-        name = None if before is None else self.old.names.get(lower(before.name), before.name)
-        if before is None or after is None or lower(name or "") != lower(after.name):
-            if before is None and after is None:
-                return False
-            self._say(
-                name or "", "", f"a job with {_witness(job)} goes on {_named(after)}, and went on {name or 'none'}"
-            )
-            return True
-        found = [*self._attributes(before, replace(after, takes_transforms=before.takes_transforms), job, own=False)]
-        if after.takes_transforms != before.takes_transforms:
-            found += self._attributes(before, after, job, own=True)
-        for attribute, old, new in found:
-            said = (
-                f"{after.name}: {attribute} is {new[:_SHOWN]}, and was {old[:_SHOWN]}, for a job with {_witness(job)}"
-            )
-            self._say(after.name, attribute, said)
-        return bool(found)
+    def note(self, compared: TablesComparison) -> None:
+        """Note all that differs between two tables."""
+        listed = compared.routes
+        for name in listed.added:
+            self._say(name, "", f"{name} takes jobs now; HTCondor 23 left it out")
+        for name, why in (*((name, "") for name in listed.dropped), *listed.rejected):
+            self._say(name, "", f"{name} is left out now{why and f': {why}'}")
+        if listed.order is not None:
+            self._say("", "order", f"the routes are asked in another order: {', '.join(listed.order[1])}")
+        for moved in compared.moved:
+            said = f"{self._job(moved.witness)} goes on {moved.new or 'no route'}, and went on {moved.old or 'none'}"
+            self._say(moved.new or moved.old or "", f" {moved.old}", said)
+        for each in compared.overlaps:
+            now, was = ("would", "would not") if each.is_new else ("would not", "would")
+            said = f"{each.second} {now} take {self._job(each.witness)} of {each.first}, and {was} before"
+            self._say(each.second, f" {each.first}", said)
+        for value in compared.settings:
+            of = f"{value.route}: " if value.route else ""
+            texts = [text or _NOT_THERE for text in (value.new, value.old)]
+            self._say(value.route or "", value.name, f"{of}{value.name} is {texts[0]}, and was {texts[1]}")
+        self.note_copies(compared)
 
-    def differs_transformed(self, job: ClassAd, transforms: Sequence[NewRoute]) -> bool:
-        """Say whether a transform of the schedd makes something else of a job, and note how."""
-        is_different = False
+    def note_copies(self, compared: TablesComparison) -> None:
+        """Note the attributes of copies that differ on one and the same route."""
+        for row in compared.copies:
+            if lower(row.old_route) == lower(row.new_route):
+                pair = row.pairs[0]
+                self._attribute(row.new_route, row.name, pair.old, pair.new, self._job(row.witness))
+
+    def transformed(self, job: MadeJob, transforms: Sequence[NewRoute]) -> None:
+        """Note what transforms of the schedd make otherwise of a job."""
         for each in transforms:
-            old, new = (
-                _transformed(text, job) for text in ((convert_faithfully(each.entry) or ("", ""))[1], each.text)
-            )
+            old, new = (_transformed(text, job.ad) for text in (_verbatim(each), each.text))
             for name in {lower(name): name for name in (*old, *new)}.values():
-                texts = [ad.text(name) if name in ad else _NOT_THERE for ad in (old, new)]
-                if not _is_same(*texts):
-                    is_different = True
-                    said = f"JOB_TRANSFORM_{each.name}: {name} is {texts[1][:_SHOWN]}, and was {texts[0][:_SHOWN]}"
-                    self._say(f"JOB_TRANSFORM_{each.name}", name, f"{said}, for a job with {_witness(job)}")
-        return is_different
+                was, now = (ad.text(name) if name in ad else None for ad in (old, new))
+                if not _is_same(was, now):
+                    self._attribute(f"JOB_TRANSFORM_{each.name}", name, was, now, f"a job with {_chosen(job)}")
 
-    def _attributes(self, before: Route, after: Route, job: ClassAd, *, own: bool) -> Iterator[tuple[str, str, str]]:
-        """Yield attributes that differ, with both texts; ``own``: of those alone that the route's rules set."""
-        old, new = (
-            {lower(each.name): each for each in apply_route(side.table, route, job).changes}
-            for side, route in ((self.old, before), (self.new, after))
-        )
-        entry = self.entries.get(lower(after.name))
-        rules = _set_by(entry) if own and entry is not None else None
-        for key in sorted({*old, *new} - _BESIDE):
-            if rules is not None and key not in rules:
-                continue
-            unchanged = job.text(key) if key in job else None
-            texts = [side[key].after if key in side else unchanged for side in (old, new)]
-            if not _is_same(*texts):
-                yield (new.get(key) or old[key]).name, texts[0] or _NOT_THERE, texts[1] or _NOT_THERE
+    def _attribute(self, of: str, name: str, old: str | None, new: str | None, job: str) -> None:
+        texts = [(text or _NOT_THERE)[:_SHOWN] for text in (new, old)]
+        self._say(of, name, f"{of}: {name or 'its copy'} is {texts[0]}, and was {texts[1]}, for {job}")
 
-    def _say(self, route: str, attribute: str, message: str) -> None:
-        entry = self.entries.get(lower(route))
+    def _job(self, witness: Witness) -> str:
+        job = self._jobs.get(witness.job)
+        return f"a job with {_chosen(job)}" if job is not None else f"job {witness.job}"
+
+    def _say(self, route: str, what: str, message: str) -> None:
+        entry = self._entries.get(lower(route))
         span = None if entry is None else entry.entry.span.part(0, 1)
         if len(self.found) < _MOST_SAID:
             help_text = "crondor route apply shows the whole copy, with --legacy the old one"
             found = Diagnostic("legacy-differs", message, Severity.WARNING, span, help_text)
-            self.found.setdefault((lower(route), lower(attribute)), found)
+            self.found.setdefault((lower(route), lower(what)), found)
 
 
-_BESIDE = frozenset(("routename",))
+def _called(table: RoutingTable, names: Mapping[str, str]) -> RoutingTable:
+    """Return a table whose routes are called as the conversion calls them."""
+    return replace(
+        table,
+        routes=tuple(replace(route, name=names.get(lower(route.name), route.name)) for route in table.routes),
+        rejected=tuple(replace(each, name=names.get(lower(each.name), each.name)) for each in table.rejected),
+    )
+
+
+def _of(jobs: Iterable[MadeJob]) -> Iterator[tuple[str, ClassAd]]:
+    return ((job.id, job.ad) for job in jobs)
+
+
+def is_other(_route: Route, found: CopyDifference) -> bool:
+    """Say whether a difference of two copies is one: CurrentTime is HTCondor's old name for time()."""
+    return not _is_same(found.old, found.new)
 
 
 def _is_same(old: str | None, new: str | None) -> bool:
@@ -155,6 +186,22 @@ def _is_same(old: str | None, new: str | None) -> bool:
     except ClassAdSyntaxError:
         return False
     return unparse(trees[0]) == unparse(trees[1])
+
+
+def _tried(transforms: Sequence[NewRoute], context: Context, most: int) -> list[MadeJob]:
+    """Make jobs for transforms of the schedd: those that routes of the same commands would get."""
+    if not transforms:
+        return []
+    names = [f"T{number}" for number in range(len(transforms))]
+    tables = []
+    for texts in ([_verbatim(each) for each in transforms], [each.text for each in transforms]):
+        routes = {f"{ROUTE}{name}": text for name, text in zip(names, texts, strict=True)}
+        tables.append(load_table(read_config({**routes, NAMES: " ".join(names), CONSTRAINT: "true"}), context=context))
+    return made_jobs(tables, context, most)
+
+
+def _verbatim(route: NewRoute) -> str:
+    return (convert_faithfully(route.entry) or ("", ""))[1]
 
 
 def _transformed(text: str, job: ClassAd) -> ClassAd:
@@ -179,25 +226,7 @@ def _set_by(route: NewRoute) -> frozenset[str]:
     return frozenset(found)
 
 
-def _expressions(routes: Sequence[NewRoute]) -> Iterator[Expression]:
-    for route in routes:
-        yield from (route.entry.ad[name] for name in route.entry.ad)
-
-
-def _witness(job: ClassAd) -> str:
+def _chosen(job: MadeJob) -> str:
     """Return what is special about a made job."""
-    base = {lower(name): text for name, text in BASE.items()}
-    said = [
-        f"{name} = {job.text(name)}"
-        for name in job
-        if lower(name) not in _IDS and base.get(lower(name)) != job.text(name)
-    ]
-    said += [f"no {name}" for name in BASE if name not in job]
+    said = [f"no {name}" if text is None else f"{name} = {text}" for name, text in job.chosen.items()]
     return ", ".join(said)[:200] or "nothing special"
-
-
-_IDS = frozenset(("clusterid", "procid"))
-
-
-def _named(route: Route | None) -> str:
-    return "none" if route is None else route.name

@@ -8,7 +8,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.job.policy import Act, at_exit, ended
+from crondor.job.policy import Act, always_at_exit, at_exit, ended, has_periodic
 from crondor.job.queued import QueuedJob
 from crondor.router.apply.one_run import one_run
 from crondor.router.plan.copy_schedule import CopySchedule, Manner
@@ -128,7 +128,10 @@ class JobProgress:
 
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
     """Say whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
-    return "OnExitRemove" in ad and at_exit(ended(ad, starts), now, context).act is Act.STAY
+    if "OnExitRemove" not in ad:
+        return False
+    ruling = None if has_periodic(ad) else always_at_exit(ad)  # of most jobs, whatever the run was
+    return (ruling or at_exit(ended(ad, starts), now, context)).act is Act.STAY
 
 
 def _count_of(ad: ClassAd) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crondor.check.rule import Rule, RuleHit, rule
+from crondor.config.entrypoint import OPTIONAL_TRANSFORMS
 from crondor.diagnostics import Severity
 from crondor.router.rules.reported import said, told
 from crondor.router.rules.subject import CheckedTable
@@ -25,10 +26,10 @@ def _refused(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN609", "unlisted", Severity.WARNING, "a route or a transform that no list names")
 def _unlisted(table: CheckedTable) -> Iterator[RuleHit]:
-    """Only what the lists name is loaded; HTCondor says nothing of the rest."""
+    """Only what the lists name is loaded; HTCondor says nothing of the rest, and HTCondor-CE brings some to choose."""
     took = table.configuration
-    for prefix, lists in ((ROUTE, (NAMES,)), (TRANSFORM, (BEFORE, AFTER))):
-        listed = {name.lower() for each in lists for name in _names(table, each)}
+    for prefix, lists, optional in ((ROUTE, (NAMES,), ()), (TRANSFORM, (BEFORE, AFTER), OPTIONAL_TRANSFORMS)):
+        listed = {name.lower() for each in lists for name in _names(table, each)}.union(optional)
         for key, knob in took.knobs.items():
             begin = prefix.lower()
             name = key.removeprefix(f"{took.subsystem.lower()}.")

@@ -86,13 +86,17 @@ def _undefined(table: CheckedTable) -> Iterator[RuleHit]:
     """An undefined macro leaves nothing in its place, without a word.
 
     Below ``if defined NAME`` somebody has thought of that; and a transform around routes may ask for what only some
-    routes define, as HTCondor-CE's own do, where all of a string is such a macro: it is empty then.
+    routes define, as HTCondor-CE's own do, where all of a string is such a macro: it is empty then. Where there is no
+    route yet, nobody knows what routes will define.
     """
     known = set(table.table.facts.knobs) | set(table.table.facts.defaults(iterates=False)) | _OF_HTCONDOR
     known |= set(table.table.facts.defaults(iterates=True))
     known |= {name for transform in table.readable for line in transform.lines if (name := defined_by(line))}
     around = {id(transform) for transform in (*table.table.before, *table.table.after)}
+    has_routes = any(id(transform) not in around for transform in table.readable)
     for transform in table.readable:
+        if id(transform) in around and not has_routes:
+            continue
         guards = _Guards()
         for line in transform.lines:
             guards.read(line.text)

@@ -85,6 +85,7 @@ KNOBS = (
         "<keyword>_ATTRS_TO_COPY", _N, "", "more attributes carried from copy to source, for jobs with these hooks"
     ),
     RouterKnob("CHIRP_DELAYED_UPDATE_PREFIX", _N, "Chirp*", "patterns of attributes carried from copy to source"),
+    RouterKnob("JOB_ROUTER_CLASSAD_USER_MAP_NAMES", _N, "", "maps of userMap(), by CLASSAD_USER_MAPFILE_ knobs"),
     RouterKnob("JOB_ROUTER_CREATE_IDTOKEN_NAMES", _N, "", "tokens to make"),
     RouterKnob("JOB_ROUTER_CREATE_IDTOKEN_<name>", _S, "", "what is in one of them"),
     RouterKnob("JOB_ROUTER_IDTOKEN_REFRESH", _I, "0", "seconds between two makings of the tokens; 0: once"),

@@ -109,7 +109,10 @@ class _Loader:
     def _to_list(self) -> str:
         """Return what to write where no list of routes is."""
         if self._has_old_routes:
-            return "the routes here are ClassAds, which HTCondor up to 24 takes: crondor route convert writes them new"
+            return (
+                "the routes here are ClassAds: --legacy routes by them as HTCondor up to 24 does,"
+                " crondor route convert writes them new"
+            )
         named = (knob.name for key, knob in self.took.knobs.items() if key.startswith(ROUTE.lower()))
         defined = [name[len(ROUTE) :] for name in named if not is_misspelt_list(name)]
         shown = ", ".join(defined[:_MOST_SHOWN]) + (", ..." if len(defined) > _MOST_SHOWN else "")

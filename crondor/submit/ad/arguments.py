@@ -126,7 +126,8 @@ def _are_contradictory(draft: Draft, of: ArgumentList, old: str | None, older: s
 def _need_class(draft: Draft, found: list[str]) -> None:
     if draft.cluster.universe == Universe.JAVA and not found:
         message = "In Java universe, you must specify the class name to run."
-        draft.fault("submit-arguments", "arguments", message, "write arguments = MyClass")
+        name = draft.written("arguments", "args") or draft.written("universe") or "arguments"
+        draft.fault("submit-arguments", name, message, "write arguments = MyClass")
 
 
 def is_quoted(text: str) -> bool:

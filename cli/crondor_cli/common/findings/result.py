@@ -12,7 +12,7 @@ from crondor.diagnostics import Severity
 STDIN = "<stdin>"  # the name of the text of standard input
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ChosenReports:
     """The reports in the order of the files, and what of them was chosen.
 

@@ -7,10 +7,8 @@ from collections import Counter
 
 import click
 
-from crondor.check import Finding
+from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity, render
-from crondor_cli.common.findings.changes import change_lines
-from crondor_cli.common.findings.counting import counted
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import say
@@ -39,13 +37,19 @@ def _print_text(result: ChosenReports, *, is_concise: bool, quiet: bool) -> None
         if finding.fix is not None:
             head += f" {_FIXABLE}" if finding.fix.safe else ""
             more += [f"    = fix: {finding.fix.title} ({_option(finding)})"]
-            more += [f"        {line}" for line in change_lines(finding.fix)]
+            more += [f"        {line}" for line in _change_lines(finding.fix)]
             cures[finding.fix.safe] += 1
         text = head if is_concise else "\n".join([head, *more])
         say(coloured(text) if colour else text)
         count[finding.diagnostic.severity] += 1
     if not quiet:
         say(_summary(len(result.reports), count, cures, sum(map(result.quiet, result.reports))))
+
+
+def _change_lines(fix: Fix) -> list[str]:
+    from crondor_cli.common.findings.changes import change_lines  # noqa: PLC0415 - 2 ms, where something has a fix
+
+    return change_lines(fix)
 
 
 def _option(finding: Finding) -> str:
@@ -72,6 +76,8 @@ def print_statistics(result: ChosenReports, form: str, *, quiet: bool = False) -
 
     The form ``github`` is Markdown, for the summary of a job. Raises UsageError for one that has no counts.
     """
+    from crondor_cli.common.findings.counting import counted  # noqa: PLC0415 - 1 ms, for --statistics alone
+
     rows = counted(result.all_findings)
     if form not in {"text", "concise"}:
         from crondor_cli.common.findings.forms import COUNTS  # noqa: PLC0415 - 25 ms, for programs only

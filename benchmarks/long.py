@@ -1,0 +1,82 @@
+"""What is asked for much at once: thousands of runs shown, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+_ROOT = Path(__file__).resolve().parent.parent
+_ROUNDS = 3
+_NOW = "2026-11-25 14:00"
+RUNS = 100_000
+JOBS = 200
+_HOURLY = "executable = /bin/true\ncron_minute = 0\non_exit_remove = false\n" + "queue\n" * JOBS
+_SIMULATE = ("simulate", "-", "--days", "7", "--now", _NOW, "--tz", "UTC")
+_MINUTELY = "executable = /bin/true\ncron_minute = *\non_exit_remove = false\n+WantJobRouter = true\nqueue\n"
+_PLAN = (
+    *("route", "plan", "-", "--config", str(_ROOT / "examples/routes-nightly.conf")),
+    *("--at-gate", "--run-time", "20", "--days", "7", "--now", _NOW, "--tz", "UTC"),
+)
+_NEXT = ("next", "--crontab", "*/7 * * * *", "-n", str(RUNS), "--now", _NOW, "--tz", "Europe/Berlin", "--format")
+
+
+class Task(NamedTuple):
+    """A command with its standard input, and how many seconds of the processor and how many MB it may take, if any."""
+
+    name: str
+    arguments: tuple[str, ...]
+    seconds: float | None
+    megabytes: float | None
+    given: str = ""
+
+
+TASKS = (
+    Task(f"next -n {RUNS:,}, a table", (*_NEXT, "table"), 1.0, 60),
+    Task(f"next -n {RUNS:,}, CSV", (*_NEXT, "csv"), 1.0, 60),
+    Task(f"next -n {RUNS:,}, epoch seconds", (*_NEXT, "epoch"), 1.0, 60),
+    Task(f"next -n {RUNS:,}, JSON", (*_NEXT, "json"), None, 60),
+    Task("route plan --at-gate, 10,080 runs", _PLAN, 1.0, None, _MINUTELY),
+    Task(f"simulate {JOBS} hourly jobs for a week in one slot, with advice", _SIMULATE, 6.0, None, _HOURLY),
+)
+
+
+class Measured(NamedTuple):
+    """Median seconds of the processor, in the program's own code, and the most memory in MB."""
+
+    task: Task
+    seconds: float
+    megabytes: float
+
+    @property
+    def is_missed(self) -> bool:
+        """Say whether a goal is not reached."""
+        task = self.task
+        slow = task.seconds is not None and self.seconds > task.seconds
+        return slow or (task.megabytes is not None and self.megabytes > task.megabytes)
+
+
+def measured(task: Task) -> Measured:
+    """Run a command some times."""
+    found = [_run(task) for _ in range(_ROUNDS)]
+    return Measured(task, median(seconds for seconds, _ in found), max(megabytes for _, megabytes in found))
+
+
+def _run(task: Task) -> tuple[float, float]:
+    script = Path(sys.executable).with_name("crondor")
+    environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    with tempfile.TemporaryFile() as given:
+        given.write(task.given.encode())
+        given.seek(0)
+        nowhere = subprocess.DEVNULL
+        command = [str(script), *task.arguments]
+        started = subprocess.Popen(command, stdin=given, stdout=nowhere, stderr=nowhere, env=environ)
+        _, status, usage = os.wait4(started.pid, 0)
+    started.returncode = os.waitstatus_to_exitcode(status)
+    if started.returncode not in (0, 1):  # 1: something was found
+        raise ValueError(task.name)
+    return usage.ru_utime, usage.ru_maxrss / 1024

@@ -1,0 +1,77 @@
+"""What policies ask for: values that are no condition, and what is not there when they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from crondor.check.given import GivenValue
+from crondor.check.naming import is_known, meant
+from crondor.check.policy_names import CONDITIONS, NAMES, POLICIES
+from crondor.check.rule import Fix, RuleHit, TextEdit
+from crondor.check.subject import CheckedFile
+from crondor.check.universe import universes_of
+from crondor.check.written import EQUAL, WrittenExpression, comparison, joined_by, references, scope_of
+from crondor.classad.tree import Reference, bare
+from crondor.job.status import JobStatus
+from crondor.knowledge.slips import one_slip
+
+_PERIODIC: Final = frozenset(name for key, names in NAMES.items() if key.startswith("Periodic") for name in names)
+_STAYS: Final = ("leave_in_queue", "leavejobinqueue", "my.leavejobinqueue")
+_MEANT: Final = {"never": "false", "no": "false", "off": "false", "always": "true", "yes": "true", "on": "true"}
+_MOST_READ: Final = 200  # conditions joined by && and ||
+
+
+def no_condition(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
+    """Yield a policy that is one word, and no ad has an attribute of that name."""
+    word = bare(each.tree) if each.tree is not None else None
+    if each.value.key not in CONDITIONS or each.value.key.startswith("my."):  # CRN551 speaks of MY.
+        return
+    if not isinstance(word, Reference) or word.scope is not None or is_known(word.name, file.own_attributes):
+        return
+    small = word.name.lower()
+    new = _MEANT.get(small) or next((truth for truth in ("true", "false") if one_slip(small, truth)), None)
+    if new is None and meant(word.name) is not None:
+        return  # CRN552 speaks of it
+    message = f"{word.name} is neither true nor false but an attribute that no ad has: the condition is undefined"
+    fix = _fix(each.value, file, each.value.text, new) if new is not None else None
+    yield RuleHit(message, each.value.span, f"write {new or 'true, false or a condition'}", fix)
+
+
+def out_of_reach(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
+    """Yield what a policy asks of an ad that it does not see, or of a job that is gone."""
+    if each.tree is None or each.value.key not in POLICIES:
+        return
+    for node in references(each.tree):
+        if scope_of(node) == "target":
+            message = f"TARGET.{node.name} is undefined here: a policy sees the job's ad alone, and no machine's"
+            yield RuleHit(message, each.place(node), "ask the job: MY.RequestMemory, MY.MemoryProvisioned and the like")
+        elif node.name.lower() == "exitstatus" and "scheduler" not in (
+            universes_of(file.submit) if file.submit else ()
+        ):
+            message = "ExitStatus is not the exit code of the program: it stays 0, and ExitCode has the code"
+            place = each.place(node)
+            fix = _fix(each.value._replace(span=place), file, node.name, "ExitCode")
+            yield RuleHit(message, place, "write ExitCode", fix)
+    if each.value.key in _PERIODIC and file.submit is not None and not any(key in file.submit.keys for key in _STAYS):
+        yield from _completed(each)
+
+
+def _completed(each: WrittenExpression) -> Iterator[RuleHit]:
+    """Yield the condition that the job is completed, where nothing keeps it in the queue until it is asked for."""
+    parts = [part for either in joined_by(each.tree, "||") for part in joined_by(either, "&&")] if each.tree else []
+    for part in parts[:_MOST_READ]:
+        found = comparison(part)
+        if (
+            found is not None
+            and found.op in EQUAL
+            and found.attribute.name.lower() == "jobstatus"
+            and found.constant.value == JobStatus.COMPLETED
+        ):
+            message = "a completed job leaves the queue: no policy is asked of it, unless it is submitted with -spool"
+            yield RuleHit(message, each.place(found.node), "write on_exit_remove or leave_in_queue for such jobs")
+
+
+def _fix(value: GivenValue, file: CheckedFile, old: str, new: str) -> Fix | None:
+    is_here = value.span.source is file.source and value.span.text == old
+    return Fix(f"write {new}", (TextEdit(value.span, new),), safe=False) if is_here else None
