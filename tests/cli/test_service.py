@@ -93,6 +93,20 @@ def test_a_runner_of_jobs_says_so_too(heard: Heard, tmp_path: Path) -> None:
         runner.wait()
 
 
+def test_a_monitor_says_so_too(heard: Heard, tmp_path: Path) -> None:
+    """It looks at a queue that is not there yet."""
+    monitor = started(heard, tmp_path, "monitor", "--queue", str(tmp_path / "q"))
+    try:
+        assert heard.until("READY=1") == ["READY=1"]
+        heard.until("WATCHDOG=1")
+        monitor.send_signal(signal.SIGTERM)
+        heard.until("STOPPING=1")
+        assert monitor.wait(SLOWEST) == 0
+    finally:
+        monitor.kill()
+        monitor.wait()
+
+
 @pytest.mark.parametrize(
     ("environ", "period"),
     [

@@ -26,6 +26,8 @@ Examples:
   crondor service install router --system --token /etc/crondor/token -- \\
       --name ap1.example.org --pool cm.example.org \\
       --config /etc/crondor/routes.conf
+  crondor service install monitor --system --run-as condor -- \\
+      --live --metrics 9811
   crondor service install run --user -- nightly.sub
   crondor service install router --show -- --live
 
@@ -37,9 +39,9 @@ folder, /var/lib/crondor, and to what --write names. --token hands a token over,
 
 Exit status: 0 written, 1 it cannot be, 2 wrong usage."""
 
-_NAMES = {"router": "crondor-router", "run": "crondor-run"}
+_NAMES = {"router": "crondor-router", "monitor": "crondor-monitor", "run": "crondor-run"}
 _WRITING = ("queue", "destination_queue", "user_logs", "spool", "files_dirs")  # options of the commands: folders
-_NOT_FOR_MONTHS = {"once": "--once", "dry_run": "--dry-run", "now": "--now", "watch": "--watch"}
+_NOT_FOR_MONTHS = {"once": "--once", "dry_run": "--dry-run", "now": "--now", "watch": "--watch", "alerts": "--alerts"}
 _HOMES = ("/home/", "/root/")
 
 
@@ -69,7 +71,7 @@ def command(
     out: str | None,
     force: bool,
 ) -> None:
-    """Write a unit of systemd that runs `crondor route run` or `crondor run`, and say how it is started."""
+    """Write a unit of systemd that runs `crondor route run`, `monitor` or `run`, and say how it is started."""
     if is_system and is_user:
         raise click.UsageError("choose one of --system and --user", click.get_current_context(silent=True))
     if not is_system and not is_user and not is_shown:

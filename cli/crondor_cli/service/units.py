@@ -31,6 +31,7 @@ class Kind(NamedTuple):
 
 KINDS: Final = {
     "router": Kind(("route", "run"), "crondor's job router", watchdog=600, reloads=True),
+    "monitor": Kind(("monitor",), "crondor's monitor of scheduled jobs", watchdog=600),
     "run": Kind(("run",), "crondor's runner of scheduled jobs", watchdog=300, runs_jobs=True),
 }
 
