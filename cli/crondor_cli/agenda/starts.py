@@ -54,7 +54,7 @@ def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
             block = b"".join(taken if wall.rule.next_day(number) == number else free for number in numbers)
             shift = span.minute(first.start)
             bits = int.from_bytes(block, "little")
-            found |= (bits << shift if shift >= 0 else bits >> -shift) & ~begun
+            found |= (bits << shift if shift >= 0 else bits >> -shift) & ~int(begun)
         else:
             found |= bits_of(
                 span, recurrence.between(max(first.start, span.start) - 1, min(some[-1].end, span.end) - 1)
