@@ -11,7 +11,7 @@ from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.compile.text import schedule_line
 from crondor.compile.writing.compiler import compile_schedule
-from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, fit
+from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, clause_of, fit
 from crondor.compile.writing.marked import CLAUSE, Block, marked_lines, rewritten
 from crondor.compile.writing.wish import Compiled, Wish
 from crondor.diagnostics import CrondorError, Diagnostic
@@ -19,6 +19,7 @@ from crondor.source import Source
 from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile
 
+_FORCED = "my.requirements"  # of +Requirements, the name under which it is read
 _FRESH = 366 * DAY  # lines that fit for so long are left as they are
 
 
@@ -91,18 +92,30 @@ def _still_fits(block: Block, wish: Wish, until: int | None) -> bool:
 
 def _compare(text: str, compiled: Compiled, before: Source, read: Callable[[Source], SubmitFile]) -> None:
     """Read the new text as condor_submit does, and look whether its jobs are the compiled ones. Raises NotWritten."""
-    names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements")
+    names = (*(field.command for field in FIELDS), "cron_window", "cron_prep_time", "requirements", _FORCED)
     wanted = {_essence(commands) for commands in compiled.commands}
-    found = {_essence(group.values) for group in read(Source(text, before.name)).groups(names)}
+    groups = [group.values for group in read(Source(text, before.name)).groups(names)]
+    found = {_essence(values) for values in groups}
     if {fields for fields, _ in found} != {fields for fields, _ in wanted}:
         message = "lines behind the compiled ones set the fields anew, so that the jobs would run at other times"
         help_text = "delete the file's own cron_* lines, or move them before the compiled lines"
         raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
     clauses = {clause for _, clause in wanted}
+    if any(clauses) and any(_FORCED in values for values in groups):
+        message = "the file sets +Requirements, which counts instead of the compiled clause: every time would match"
+        help_text = "write it as requirements ="
+        raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
     if any(not any(clause in text for clause in clauses) for _, text in found):
         message = "the file sets requirements behind the compiled lines, so that every time would match"
         help_text = "move its requirements before them"
         raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
+    try:
+        for _, requirements in found:
+            clause_of(requirements)
+    except ClassAdSyntaxError:
+        message = "with the compiled clause the file's requirements are no expression: condor_submit refuses the job"
+        help_text = "set requirements in every case, outside of an if"
+        raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text)) from None
 
 
 def _essence(given: Mapping[str, str]) -> tuple[tuple[str, ...], str]:

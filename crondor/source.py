@@ -70,6 +70,13 @@ class Source:
         return self._line_starts
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text with their ends, parted where HTCondor and patch(1) do: at line feeds alone."""
+    parts = text.split("\n")
+    last = parts.pop()
+    return [*(f"{part}\n" for part in parts), *([last] if last else [])]
+
+
 class Span(NamedTuple):
     """The characters ``start`` to ``end`` (end excluded) of a source."""
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "import": ("crondor_cli.crontab.import_command", "A Unix crontab as submit files."),
     "export": ("crondor_cli.crontab.export_command", "A schedule as lines for Unix cron, or as a calendar."),
     "schedd": ("crondor_cli.schedd.group", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
+    "monitor": ("crondor_cli.monitor.command", "What was due, what started, and why the rest did not."),
     "advertise": ("crondor_cli.schedd.advertise", "A queue's next starts, as a Schedd Cron job prints them."),
     "transform": ("crondor_cli.transform", "Ads through HTCondor's transform rules."),
     "route": ("crondor_cli.route.group", "A job router: its routes, who goes where and why not; run one."),

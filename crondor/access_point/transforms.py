@@ -25,7 +25,7 @@ from crondor.transform.classad_form.verbatim import convert_faithfully
 
 NAMES: Final = "JOB_TRANSFORM_NAMES"
 PREFIX: Final = "JOB_TRANSFORM_"
-LAST_WITH_CLASSADS: Final = (25, 8, 0)
+FIRST_WITHOUT_CLASSADS: Final = (25, 8, 0)
 """The first release that takes no ClassAd any more (commit of HTCONDOR-3118, in 25.8)."""
 
 
@@ -84,7 +84,7 @@ def _lines(knob: Knob) -> tuple[LogicalLine, ...]:
 
 def _classad(knobs: ScheddKnobs, name: str, knob: Knob, facts: TransformFacts) -> Iterator[SubmitTransform]:
     place = knob.place()
-    if facts.version >= LAST_WITH_CLASSADS:
+    if facts.version >= FIRST_WITHOUT_CLASSADS:
         release = ".".join(map(str, facts.version[:2]))
         message = f"{PREFIX}{name} is a ClassAd, which HTCondor {release} does not take any more: it is passed over"
         knobs.warn(message, place.part(0, 1), "write it as commands: crondor preview --target 25.7 shows what it did")

@@ -52,7 +52,7 @@ _GLUE = ("of", "in", "on", "the", "each", "every", "other", "working", "business
 _TOKEN = re.compile(r"\d+(?:st|nd|rd|th)?|[A-Za-z]+|,|\.\.|[^\s]", re.IGNORECASE)
 _MOST = 100_000  # of a step
 UNDERSTOOD = (
-    "understood are: every 15 minutes, every 2 days, every weekday, every Monday, Friday, every 3 months on the 15th, "
+    "understood are: every 15 minutes, every 2 hours, every weekday, every Monday, Friday, every 3 months on the 15th, "
     "first Monday of the month, last working day of the month, 24 December; each with `at 09:00`, `from 2026-12-01`"
 )
 
@@ -194,7 +194,9 @@ class _Reader:
         if self.peek() in {"of", "in"} or (unit == "day" and self.peek() in {",", "and"}):
             return None
         if not 1 <= number <= _MOST:
-            self.context.remarks.fault("words", f"a step is 1 to {_MOST}", word.span, "write every 2 days, for example")
+            self.context.remarks.fault(
+                "words", f"a step is 1 to {_MOST}", word.span, "write every 2 hours, for example"
+            )
             return None, None
         if unit in {"minute", "hour"}:
             return self._elapsing(number, unit, word), None

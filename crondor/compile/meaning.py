@@ -25,7 +25,7 @@ from crondor.zones import Zone
 
 _MIDNIGHT = 1
 _LANGUAGES = (
-    'write cron fields ("0 18 * * 5L"), RRULE:..., a calendar event (Mon..Fri 09:00), words (every 2 days), '
+    'write cron fields ("0 18 * * 5L"), RRULE:..., a calendar event (Mon..Fri 09:00), words (every 2 hours), '
     "dates (2026-12-24..2027-01-06), holidays:DE, or the name of an .ics file"
 )
 

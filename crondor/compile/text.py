@@ -13,7 +13,7 @@ from crondor.compile.meaning import schedule_of
 from crondor.compile.protocol import CronSchedule
 from crondor.compile.sets import KnownUntil
 from crondor.diagnostics import Diagnostic
-from crondor.source import Source, Span
+from crondor.source import Source, Span, lines_of
 from crondor.spec import CronSpec
 from crondor.zones import Policy, Zone, zone_of
 
@@ -109,7 +109,7 @@ def schedule_line(source: Source) -> Span | None:
     """
     found: Span | None = None
     at = 0
-    for line in source.text.splitlines(keepends=True):
+    for line in lines_of(source.text):
         match = _LINE.fullmatch(line.rstrip("\r\n"))
         if match is not None:
             place = source.span(at + match.start("text"), at + match.end("text"))

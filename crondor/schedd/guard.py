@@ -92,20 +92,29 @@ class Guard:
         """
         queued = QueuedJob(ad)
         schedule = queued.schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
-        if schedule.recurrence is None:
-            return None
         present = attributes.exact_integer(ad, "DeferralTime")  # the edit asks for it with =?=
-        if present is not None and self._is_under_way(schedule, present, now):
-            return None
-        time = schedule.recurrence.next(now)
-        return None if time == present else (present, time)
-
-    def _is_under_way(self, schedule: JobSchedule, present: int, now: int) -> bool:
-        """Say whether a time of the manual's is in its window, so that the job may still start."""
-        if schedule.recurrence is None or not 0 < present <= now:
-            return False
-        return now <= schedule.deferral(present, now).last_start and schedule.recurrence.matches(present)
+        time = right_time(schedule, present, now)
+        return None if time is None else (present, time)
 
     def _edit(self, job: JobId, before: int | None, time: int) -> bool:
         seen = "isInteger(DeferralTime) == false" if before is None else f"DeferralTime =?= {before}"
         return self._schedd.edit_if(job, f"JobStatus == 1 && {seen}", {"DeferralTime": time})
+
+
+def right_time(schedule: JobSchedule, present: int | None, now: int) -> int | None:
+    """Return what the DeferralTime of an idle crontab job should be at ``now``, None where the present one is right.
+
+    All are epoch seconds; ``schedule`` is the manual's reading. Raises UnknownValue, NeverRuns and OutOfRange.
+    """
+    recurrence = schedule.recurrence
+    if recurrence is None or (present is not None and _is_under_way(schedule, present, now)):
+        return None
+    time = recurrence.next(now)
+    return None if time == present else time
+
+
+def _is_under_way(schedule: JobSchedule, present: int, now: int) -> bool:
+    """Say whether a time of the manual's is in its window, so that the job may still start."""
+    if schedule.recurrence is None or not 0 < present <= now:
+        return False
+    return now <= schedule.deferral(present, now).last_start and schedule.recurrence.matches(present)

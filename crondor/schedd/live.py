@@ -267,6 +267,21 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         return self._worker.ask(request, self._timeout)
 
 
+def schedds_of(
+    pool: str | None = None, *, timeout: float = 60.0, environment: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return the names of the schedds that a pool's collector knows, None for this host's; ``timeout`` is in seconds.
+
+    Raises Unreachable and ScheddError.
+    """
+    worker = WorkerProcess(environment)
+    try:
+        names = worker.ask({"do": "schedds", "name": None, "pool": pool}, timeout).done["names"]
+    finally:
+        worker.close()
+    return sorted({name for name in names if isinstance(name, str)})
+
+
 def _maybe_done(error: Unreachable, do: str) -> Unreachable:
     said = [
         Diagnostic(

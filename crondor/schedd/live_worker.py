@@ -38,11 +38,19 @@ class Worker:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """Do what a request asks for."""
+        if request["do"] == "schedds":
+            return self._schedds(request.get("pool"))
         if self._schedd is None:
             self._location = self._located(request.get("name"), request.get("pool"))
             self._schedd = self._connected(self._location)
         method: Callable[[dict[str, Any]], dict[str, Any]] = getattr(self, f"do_{request['do']}")
         return method(request)
+
+    def _schedds(self, pool: str | None) -> dict[str, Any]:
+        """Return the names of the schedds that a collector knows."""
+        collector = self._bindings.Collector(pool) if pool else self._bindings.Collector()
+        found = collector.query(self._bindings.AdTypes.Schedd, "true", ["Name"])
+        return {"names": [str(ad["Name"]) for ad in found if "Name" in ad]}
 
     def _located(self, name: str | None, pool: str | None) -> Any:  # noqa: ANN401
         """Return the ad that says where the schedd is, None for the one of this host."""

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 from enum import Enum
+from itertools import islice
 from typing import Final
 
 from crondor.classad import Context
@@ -21,12 +22,13 @@ from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe
 from crondor.spec import Dialect
 
-_TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
+TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
 _NUMBER: Final = object()
 _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
-_SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
-_NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
+SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
+NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
 _LONGEST: Final = 300  # characters of a HoldReason
+_MOST_SETTABLE: Final = 1000  # runs whose gate may be open at once
 _HOLD_HELP: Final = {
     INVALID_CRON_SETTINGS: "mend the Cron attributes (condor_qedit), then release the job",
     MISSED_DEFERRED_EXECUTION_TIME: "nothing releases it by itself: condor_release, or periodic_release at submission",
@@ -93,7 +95,7 @@ class StatusReader:
         trouble: list[Diagnostic] = []
         schedule: JobSchedule | None = None
         try:
-            schedule = self._schedule(queued, now)
+            schedule = self.schedule(queued, now)
             trouble += schedule.notes
         except InvalidSchedule as error:
             trouble += error.diagnostics
@@ -109,13 +111,14 @@ class StatusReader:
                 trouble += error.diagnostics
             else:
                 trouble += _missed(schedule, state, time, found)
-        if state is ScheduledState.RUNNING and time is not None:
-            trouble += _unstarted(queued, time, now)
+        if state is ScheduledState.RUNNING:
+            trouble += _unstarted(queued, schedule, time, now)
         if found is None and state is ScheduledState.WAITING and time is not None:
             found = _waiting(queued, time)  # whatever has been edited since: its starter has the ad it began with
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
 
-    def _schedule(self, queued: QueuedJob, now: int) -> JobSchedule:
+    def schedule(self, queued: QueuedJob, now: int) -> JobSchedule:
+        """Return what a job asks for at ``now`` (epoch seconds). Raises InvalidSchedule and UnknownZone."""
         terms, time = _shared(queued.terms)
         known = self._known.get(terms)
         if known is not None:
@@ -128,16 +131,24 @@ class StatusReader:
 
 def _shared(terms: tuple[Hashable, ...]) -> tuple[tuple[Hashable, ...], int | None]:
     """Return what jobs with one schedule have in common, and the DeferralTime where a crontab job's is a number."""
-    time = terms[_TIME]
-    if any(terms[:_TIME]) and isinstance(time, str) and _INTEGER(time):
-        return (*terms[:_TIME], _NUMBER, *terms[_TIME + 1 :]), int(time)
+    time = terms[TIME]
+    if any(terms[:TIME]) and isinstance(time, str) and _INTEGER(time):
+        return (*terms[:TIME], _NUMBER, *terms[TIME + 1 :]), int(time)
     return terms, None
 
 
-def _time(queued: QueuedJob, now: int) -> int | None:
-    """Return DeferralTime as the starter reads it; None for a job on a machine whose time had another value there."""
+def fixed_time(queued: QueuedJob, now: int) -> int | None:
+    """Return DeferralTime as the starter reads it; None for none, and for one that is another whenever it is asked."""
     time, later = (attributes.integer(queued.ad, "DeferralTime", Context(now=at)) for at in (now, now + 1))
-    return None if time != later and queued.status in ON_MACHINE else time
+    return time if time == later else None
+
+
+def _time(queued: QueuedJob, now: int) -> int | None:
+    """Return DeferralTime; None for a job on a machine whose time had another value there."""
+    time = fixed_time(queued, now)
+    if time is not None or queued.status in ON_MACHINE:
+        return time
+    return attributes.integer(queued.ad, "DeferralTime", Context(now=now))
 
 
 def _waiting(queued: QueuedJob, time: int) -> Deferral | None:
@@ -181,21 +192,41 @@ def _missed(
         yield Diagnostic("missed-idle", message, help=hint)
 
 
-def _unstarted(queued: QueuedJob, time: int, now: int) -> Iterator[Diagnostic]:
+def _unstarted(queued: QueuedJob, schedule: JobSchedule | None, time: int | None, now: int) -> Iterator[Diagnostic]:
     """Yield what is wrong with a job on its machine that has not begun though it may begin no more.
 
     The schedd writes JobCurrentStartDate when it has a machine, and the shadow at once when the program begins
     JobCurrentStartExecutingDate (HTCondor 25.14); one of an earlier run counts for none. For a job that runs without a
-    shadow nobody writes it.
+    shadow nobody writes it. A log shows DeferralTime late: of a crontab job that has none, or one that was over before
+    the match, the last that the schedd may have set counts.
     """
     there, began = (queued.integer(name) for name in ("JobCurrentStartDate", "JobCurrentStartExecutingDate"))
-    run = _waiting(queued, time)
-    if there is None or run is None or queued.integer("JobUniverse") in _SHADOWLESS:
+    if there is None or queued.integer("JobUniverse") in SHADOWLESS or (began is not None and began >= there):
         return
-    if (began is None or began < there) and now > max(run.last_start, there) + _NEWS:
+    run = None if time is None else _waiting(queued, time)
+    if queued.is_crontab and (run is None or run.last_start < there):
+        run = _last_settable(schedule, there)
+    if run is not None and now > max(run.last_start, there) + NEWS:
         message = "it is on its machine and has not begun, though its last start is past: its starter is gone, or hangs"
         hint = "condor_vacate_job -fast lets the schedd try anew; StarterLog on that machine may say why"
         yield Diagnostic("missed-running", message, help=hint)
+
+
+def _last_settable(schedule: JobSchedule | None, there: int) -> Deferral | None:
+    """Return the last run that a job may wait for which came to its machine at ``there`` (epoch seconds)."""
+    if schedule is None or schedule.recurrence is None:
+        return None
+    found: Deferral | None = None
+    try:
+        window = schedule.deferral(there, there).window
+        for time in islice(schedule.recurrence.upcoming(there - window - 1), _MOST_SETTABLE):
+            run = schedule.deferral(int(time), there)
+            if run.match_opens > there:
+                return found
+            found = run
+    except CrondorError:
+        return None
+    return None
 
 
 def _held(queued: QueuedJob) -> Diagnostic:

@@ -37,7 +37,7 @@ def field_place(field: Field, name: str, values: Mapping[str, str], spans: Mappi
 def why_pinned(field: Field, span: Span) -> str:
     """Say what in its file keeps a minute or hour where it stands, as the end of a sentence; empty: nothing does."""
     text = span.source.text
-    if "crondor" in text and any(BEGIN.fullmatch(line) or SCHEDULE.fullmatch(line) for line in text.splitlines()):
+    if "crondor" in text and any(BEGIN.fullmatch(line) or SCHEDULE.fullmatch(line) for line in text.split("\n")):
         return "its file is compiled from a schedule: change that"
     if _USE[field].search(text):
         return f"something else in its file is made of its {field.name}"

@@ -175,6 +175,43 @@ def test_a_file_that_may_not_be_replaced_is_said() -> None:
     assert result.status == 2
 
 
+def test_bytes_of_another_encoding_in_a_comment_stay() -> None:
+    """The comment is passed over, and the file is written all the same."""
+    path = Path("job.sub")
+    path.write_bytes(b"# caf\xe9\n" + FILE.format("@daily").encode())
+    assert asked("--write", "job.sub").status == 0
+    assert path.read_bytes().startswith(b"# caf\xe9\n# crondor: schedule = @daily\n")
+
+
+@pytest.mark.parametrize("line", ["arguments = a\fqueue\n", "arguments = a \\\n  queue b\n", "x = 1\u2028queue\n"])
+def test_a_queue_inside_a_value_is_none(line: str) -> None:
+    """A line ends at its line feed alone, and not at all behind a backslash."""
+    text = FILE.format("0 18 * * 5L").replace("queue\n", f"{line}queue\n")
+    Path("job.sub").write_text(text, "utf-8", newline="")
+    assert asked("--write", "job.sub").status == 0
+    written = Path("job.sub").read_text("utf-8")
+    assert line in written
+    assert written.endswith("# crondor: end of compiled lines\nqueue\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("+Requirements = Memory > 5\n", "+Requirements"),
+        ("MY.requirements = Memory > 5\n", "+Requirements"),
+        ("if false\nrequirements = Memory > 5\nendif\n", "no expression"),
+    ],
+)
+def test_requirements_that_would_undo_the_clause_are_refused(line: str, said: str) -> None:
+    """The file is left as it is."""
+    text = FILE.format("0 18 * * 5L").replace("requirements = Memory > 5\n", line)
+    Path("job.sub").write_text(text)
+    result = asked("--write", "job.sub")
+    assert result.status == 1
+    assert said in result.err
+    assert Path("job.sub").read_text() == text
+
+
 def test_jobs_of_one_file_keep_their_own_prep_times() -> None:
     """One that needs no other than HTCondor's says so, since the line above it stands for all that follow."""
     text = "every minute except 2026-12-24T10:00..2026-12-24T10:02"

@@ -20,7 +20,7 @@ from tests.cli.test_alike import COMMANDS, everything
 
 RULES = "SET Site 1\n"
 AD = "ClusterId = 1\nProcId = 0\n\n"
-ENDLESS = {"run", "route run", "hook run", "hook daemon-cron"}
+ENDLESS = {"run", "monitor", "route run", "hook run", "hook daemon-cron"}
 
 
 @pytest.fixture

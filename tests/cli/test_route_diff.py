@@ -92,12 +92,13 @@ def test_markdown_is_a_comment_that_no_text_of_a_job_breaks() -> None:
 
 
 def test_files_that_both_have_and_folders() -> None:
-    """--config stands before either; of a folder backups are left out."""
+    """--config stands before either; of a folder backups and programs are left out, as HTCondor does."""
     Path("base.conf").write_text("LIMIT = 5\n", encoding="utf-8")
     for name, text in (("a.d", OLD), ("b.d", NEW)):
         Path(name).mkdir()
         Path(name, "50-routes.conf").write_text(text.replace("MaxJobs = ", "MaxJobs = $(LIMIT)"), encoding="utf-8")
-        Path(name, "50-routes.conf~").write_text("JOB_ROUTER_ROUTE_NAMES = Gone\n", encoding="utf-8")
+        for left_out in ("50-routes.conf~", "60-made.sh", "70.py", "80.cfsaved"):
+            Path(name, left_out).write_text("JOB_ROUTER_ROUTE_NAMES = Gone\n", encoding="utf-8")
     found = crondor("route", "diff", "a.d", "b.d", "--config", "base.conf", "--format", "json")
     assert found.data["before"] == ["base.conf", "a.d/50-routes.conf"]
     assert found.data["settings"] == [{"route": "Large", "name": "MaxJobs", "before": "510", "after": "520"}]

@@ -182,3 +182,21 @@ def test_what_is_written_reads_as_it_was() -> None:
     assert [each.expectation.name for each in read.tests] == [each.name for each in expected]
     again = "\n".join(written([each.expectation for each in read.tests], read.config))
     assert again == text
+
+
+def test_a_file_of_tests_names_nothing_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wrote it does not choose what is read and shown, by a link neither; the user may."""
+    for name in ("inner", "other"):
+        Path(name).mkdir()
+    Path("other/secret").write_text("a secret\n", encoding="utf-8")
+    Path("inner/link.conf").symlink_to("../other/secret")
+    monkeypatch.chdir("inner")
+    for name in ("../other/secret", str(tmp_path / "other" / "secret"), "link.conf"):
+        Path("t.toml").write_text(TESTS.replace("old.conf", name), encoding="utf-8")
+        result = crondor("route", "test", "t.toml")
+        assert (result.status, result.out) == (2, "")
+        assert "lies outside" in result.err
+        assert "a secret" not in result.err
+    Path("t.toml").write_text(TESTS.replace("old.conf", "../old.conf"), encoding="utf-8")
+    assert crondor("route", "test", "t.toml", "--allow-dir", "..").status == 0
+    assert crondor("route", "test", "t.toml", "--config", "../old.conf").status == 0

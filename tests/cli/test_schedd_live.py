@@ -75,3 +75,27 @@ def test_two_queues_are_one_too_many(stand_in: StandIn) -> None:
     result = schedd(stand_in, "hold", "--live", "--queue", "q", "1.0")
     assert result.status == 2
     assert "name different queues: choose one" in result.err
+
+
+def test_what_was_submitted_before_an_error_is_said(stand_in: StandIn, tmp_path: Path) -> None:
+    """Whoever submits again submits it twice."""
+    path = tmp_path / "nightly.sub"
+    path.write_text(NIGHTLY, "utf-8")
+    stand_in.fail(("submit", ""), ("submit", "no more jobs"))
+    result = schedd(stand_in, "submit", "--live", str(path))
+    assert (result.status, result.out) == (1, "")
+    assert "no more jobs" in result.err
+    assert "warning: before that 1 job submitted to cluster 3" in result.err
+    stand_in.fail(("submit", "no more jobs"))
+    assert "before that" not in schedd(stand_in, "submit", "--live", str(path)).err
+
+
+def test_what_was_edited_before_an_error_is_said(stand_in: StandIn) -> None:
+    """The jobs that were done, and the attributes of the one that was not."""
+    words = ("edit", "--live", "1", "2", "--set", "JobPrio=5", "--set", "NiceUser=true")
+    stand_in.fail(*[("edit", "")] * 3, ("edit", "permission denied"))
+    result = schedd(stand_in, *words)
+    assert result.status == 1
+    assert "warning: before that 1 job edited (1.0); JobPrio of job 2.0 set" in result.err
+    stand_in.fail(("edit", "permission denied"))
+    assert "before that" not in schedd(stand_in, *words).err

@@ -18,6 +18,7 @@ from crondor.hooks.consequence import HookConsequence
 from crondor.hooks.cron.schedule import CronStep
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.runner import HookEnd
+from crondor.monitor import Cause, Verdict
 from crondor.pool.daemons.events import PoolEventKind
 from crondor.pool.settings.links import Party
 from crondor.router.daemon.log import RouterEvent
@@ -200,6 +201,9 @@ def test_a_fault_names_the_file_and_the_key() -> None:
         ("simulate", "message", "to", Party),
         ("simulate", "not_routed", "reason", RouteReason),
         ("schedd-status", "job", "state", ScheduledState),
+        ("monitor", None, "state", [*ScheduledState, None]),
+        ("monitor", None, "verdict", Verdict),
+        ("monitor", None, "reason", [*Cause, None]),
         ("schedd-recalc", "edit", "reason", Recalculation),
         ("route-explain", "verdict", "outcome", RouteOutcome),
         ("route-explain", "clause", "clause", [each.name.lower() for each in Clause]),

@@ -93,6 +93,20 @@ def test_a_runner_of_jobs_says_so_too(heard: Heard, tmp_path: Path) -> None:
         runner.wait()
 
 
+def test_a_monitor_says_so_too(heard: Heard, tmp_path: Path) -> None:
+    """It looks at a queue that is not there yet."""
+    monitor = started(heard, tmp_path, "monitor", "--queue", str(tmp_path / "q"))
+    try:
+        assert heard.until("READY=1") == ["READY=1"]
+        heard.until("WATCHDOG=1")
+        monitor.send_signal(signal.SIGTERM)
+        heard.until("STOPPING=1")
+        assert monitor.wait(SLOWEST) == 0
+    finally:
+        monitor.kill()
+        monitor.wait()
+
+
 @pytest.mark.parametrize(
     ("environ", "period"),
     [
@@ -165,6 +179,8 @@ def test_a_system_unit_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "DynamicUser=yes\n" in out
     assert "PrivateTmp=yes\n" in out
     assert "CapabilityBoundingSet=\n" in out
+    out = crondor(*words, "--write", "a $b", "--", "--queue", "q").out
+    assert f'ReadWritePaths="{tmp_path}/a $b"\n' in out
     out = crondor(*words, "--run-as", "root", "--token", "token", "--", "--live").out
     assert "User=root\n" in out
     assert "PrivateTmp=no\n" in out
@@ -181,6 +197,11 @@ def test_a_system_unit_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (("router", "--system", "--user"), "choose one of --system and --user"),
         (("run", "--user", "--run-as", "root", "--", "a.sub"), "go with --system"),
         (("runner", "--user"), "runner"),
+        (("run", "--user", "--", "a.sub\nExecStartPre=/bin/b"), "'a.sub\\nExecStartPre=/bin/b' cannot stand in a unit"),
+        (("run", "--user", "--", "\udce9.sub"), "'\\xe9.sub' cannot stand in a unit"),
+        (("run", "--system", "--run-as", "a\nb", "--", "a.sub"), "cannot stand in a unit"),
+        (("run", "--user", "--unit", "../a", "--", "a.sub"), "--unit '../a' is no name"),
+        (("run", "--user", "--unit", "a b", "--", "a.sub"), "--unit 'a b' is no name"),
     ],
 )
 def test_wrong_usage_is_said_before_anything_is_written(words: tuple[str, ...], said: str, tmp_path: Path) -> None:

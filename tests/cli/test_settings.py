@@ -178,6 +178,22 @@ def test_folders_are_those_of_the_file(home: Path) -> None:
         assert "belongs to another user" in result().err
 
 
+def test_a_configuration_elsewhere_is_named_by_this_user_alone(home: Path) -> None:
+    """Whoever owns a folder does not choose what another one reads and shows; beside his file he may."""
+    (home / "secret").write_text("a secret line\n")
+    (home / "project" / "pool.conf").write_text("SCHEDD_INTERVAL = 60\n")
+    (home / "project" / "link.conf").symlink_to(home / "secret")
+    settings = home / "project" / "crondor.toml"
+    for path, is_passed_over in (("pool.conf", False), ("../secret", True), ("link.conf", True)):
+        settings.write_text(f'pool-config = ["{path}"]\n')
+        if os.geteuid() == 0:
+            os.chown(settings, 12345, 12345)
+            result = crondor("check", "--now", NOW, "-", stdin=b"executable = x\nqueue\n")
+            assert ("pool-config is passed over: the file belongs to another user" in result.err) is is_passed_over
+            assert "secret line" not in result.out + result.err
+            os.chown(settings, 0, 0)
+
+
 def test_settings_of_the_simulation(home: Path) -> None:
     """Its pool."""
     (home / "project" / "crondor.toml").write_text("[simulate]\nslots = 7\nrun-time = 20\n")

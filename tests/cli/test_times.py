@@ -11,7 +11,7 @@ from itertools import accumulate
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError
@@ -624,6 +624,7 @@ def test_local_text(epoch: int, zone: str, text: str) -> None:
     st.integers(-(10**6), 8 * 10**9),
     st.lists(st.sampled_from([1, 60, 300, 3600, 5 * 3600, 86400, 30 * 86400, -86400]), max_size=40),
 )
+@example("Europe/Berlin", 0, [])
 def test_a_clock_face_shows_what_each_instant_alone_is_shown_as(zone: str, first: int, steps: list[int]) -> None:
     """In any order, over midnights, clock changes and the ends of what is known of a zone."""
     info = ZoneInfo(zone)

@@ -130,6 +130,12 @@ def test_nothing_from_outside_is_text_of_a_script() -> None:
     assert {step["shell"] for step in STEPS} == {"bash"}
 
 
+def test_schedules_with_holidays_and_calendars_can_be_read() -> None:
+    """The extras that read them are installed: without them such a line is a finding, and the job fails."""
+    (install,) = (line for line in STEPS[0]["run"].splitlines() if "pip install" in line)
+    assert install.endswith('"$GIVEN_ACTION[holidays,ics]"')
+
+
 def test_every_input_and_output_is_described_and_used() -> None:
     """And defaults are texts, as GitHub wants them."""
     text = (ROOT / "action.yml").read_text(encoding="utf-8")

@@ -109,6 +109,27 @@ def test_a_job_that_runs_and_never_began_is_trouble() -> None:
     assert codes(JobCurrentStartDate=NOW - 1) == []
 
 
+def test_a_job_that_never_began_is_seen_in_a_log_that_shows_no_time() -> None:
+    """By the last time that the schedd may have set when it was matched; one from before the match tells nothing."""
+    there = HOUR - 100
+
+    def codes(now: int, **more: object) -> list[str]:
+        usual = {"ClusterId": 1, "ProcId": 0, "CronMinute": "0", "DeferralWindow": 60, "DeferralPrepTime": 120}
+        ad = ClassAd({**usual, "JobStatus": 2, "JobCurrentStartDate": there, **more})
+        (found,) = StatusReader().looks([ad], now)
+        return [trouble.kind for trouble in found.trouble]
+
+    last = HOUR + 60
+    assert codes(last + 10) == []
+    assert codes(last + 11) == ["missed-running"]
+    stale = {"DeferralTime": HOUR - 3600}
+    assert codes(HOUR - 20, **stale) == []
+    assert codes(last + 11, **stale) == ["missed-running"]
+    assert codes(last + 11, JobCurrentStartExecutingDate=HOUR) == []
+    assert codes(last + 11, CronMinute="*/0") == ["schedd-step"]
+    assert codes(last + 11, DeferralPrepTime=7200) == []
+
+
 @pytest.mark.parametrize(
     ("attributes", "code"),
     [

@@ -26,7 +26,7 @@ def schedule_text_option(function: _Function) -> _Function:
     function = click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help=help_text)(
         function
     )
-    help_text = 'A schedule in any language, such as "every 2 days".'
+    help_text = 'A schedule in any language, such as "every 2 hours".'
     return click.option("--schedule", metavar="TEXT", help=help_text)(function)
 
 

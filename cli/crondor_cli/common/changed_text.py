@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import io
 
 import click
 
 from crondor.diagnostics import CrondorError, printable
 from crondor.rights.replacing import Changed, replace_text
-from crondor.source import Source
+from crondor.source import Source, lines_of
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN
 
@@ -17,12 +16,7 @@ from crondor_cli.common.findings.result import STDIN
 def diff_of(before: Source, after: Source) -> str:
     """Return a unified diff that patch(1) takes."""
     name = printable(before.name)
-    return "".join(map(_ended, difflib.unified_diff(_lines(before.text), _lines(after.text), name, name)))
-
-
-def _lines(text: str) -> list[str]:
-    """Part a text where patch(1) and condor_submit do, and nowhere else."""
-    return list(io.StringIO(text, newline="\n"))
+    return "".join(map(_ended, difflib.unified_diff(lines_of(before.text), lines_of(after.text), name, name)))
 
 
 def _ended(line: str) -> str:

@@ -211,23 +211,27 @@ def read_scheduled(asked: QueueOptions, chosen: Selection, clock: Clock) -> Queu
 
 
 @contextmanager
-def opened(asked: QueueOptions, clock: Clock) -> Iterator[Schedd | None]:
-    """Give a schedd to read; None for an embedded queue that does not exist yet. Raises CrondorError."""
+def opened(asked: QueueOptions, clock: Clock, ticks: Callable[[], int] | None = None) -> Iterator[Schedd | None]:
+    """Give a schedd to read; None for an embedded queue that does not exist yet. Raises CrondorError.
+
+    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still.
+    """
+    now = ticks or (lambda: clock.now)
     kind = asked.kind
     if kind == "live":
         with live_of(asked) as schedd:
             yield schedd
     elif kind == "log":
-        yield _of_log(asked.log or "", clock)
+        yield _of_log(asked.log or "", clock, now)
     else:
         path = asked.folder / LOG
         if not is_there(path):
             yield None
             return
-        yield _of_log(path, clock, history=asked.folder / HISTORY)
+        yield _of_log(path, clock, now, history=asked.folder / HISTORY)
 
 
-def _of_log(path: Path | str, clock: Clock, history: Path | None = None) -> QueueLogSchedd:
+def _of_log(path: Path | str, clock: Clock, now: Callable[[], int], history: Path | None = None) -> QueueLogSchedd:
     """Read a schedd's log, or with its history that of an embedded queue. Raises QueueIO."""
     size = 0
     with suppress(OSError, ValueError):  # the reader says so
@@ -235,7 +239,7 @@ def _of_log(path: Path | str, clock: Clock, history: Path | None = None) -> Queu
     PROGRESS.begin("reading the queue", size)
     made = QueueLogSchedd(
         path,
-        clock=lambda: clock.now,
+        clock=now,
         zone=clock.zone,
         history_path=history,
         embedded=history is not None,

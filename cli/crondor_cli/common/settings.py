@@ -214,13 +214,26 @@ def _from_variable(setting: Setting, text: str) -> SettingValue:
 
 
 def _is_passed_over(file: _File, found: SettingValue) -> bool:
-    """Say whether a file may not set this: folders to read from are named by this user or root alone."""
-    return found.setting.key == "allow-dir" and file.owner is not None and file.owner not in {0, os.geteuid()}
+    """Say whether a file may not set this: what is read from elsewhere is named by this user or root alone."""
+    if file.owner is None or file.owner in {0, os.geteuid()}:
+        return False
+    return found.setting.key == "allow-dir" or (found.setting.key == "pool-config" and _leads_out(file, found.value))
+
+
+def _leads_out(file: _File, paths: list[str]) -> bool:
+    """Say whether one of some paths is not below the file's own folder, links followed; nothing is opened."""
+    folder = os.path.realpath(os.path.dirname(file.path))
+    try:
+        return any(
+            os.path.commonpath((folder, os.path.realpath(os.path.join(folder, each)))) != folder for each in paths
+        )
+    except ValueError:  # a NUL in it, or another drive
+        return True
 
 
 def _untrusted(file: _File, values: list[SettingValue]) -> Iterator[Diagnostic]:
     for found in values:
         if _is_passed_over(file, found):
-            message = "allow-dir is passed over: the file belongs to another user"
-            hint = "name the folder on the command line, with --allow-dir"
+            message = f"{found.setting.key} is passed over: the file belongs to another user"
+            hint = f"name it on the command line, with --{found.setting.key}"
             yield Diagnostic("settings", message, Severity.WARNING, found.span, hint)

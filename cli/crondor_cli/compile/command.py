@@ -120,7 +120,7 @@ def command(
     text = " ".join(words).strip()
     if not text:
         raise click.UsageError(
-            "say the schedule, such as 'every 2 days at 06:00'", click.get_current_context(silent=True)
+            "say the schedule, such as 'every Friday at 06:00'", click.get_current_context(silent=True)
         )
     _print(text, asked, count, format_)
 

@@ -8,10 +8,9 @@ import click
 
 from crondor.compile.text import schedule_line
 from crondor.compiled_text import compile_text
-from crondor.diagnostics import CrondorError, printable
-from crondor.rights.replacing import Changed, replace_text
+from crondor.diagnostics import printable
 from crondor.source import Source
-from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.changed_text import write_source
 from crondor_cli.common.jobs import ScheduleRequest, read_source
 from crondor_cli.common.options import Surroundings
 from crondor_cli.common.output import say
@@ -32,7 +31,7 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     source = read_source(path)
     line = schedule_line(source)
     if line is None:
-        message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every 2 days at 06:00"
+        message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every Friday at 06:00"
         raise click.UsageError(message, context)
     schedule = asked.schedule(line, os.path.dirname(path) or ".")
     show(schedule.warnings)
@@ -48,24 +47,9 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
         say(f"{printable(path)}: the lines fit, until {end}; nothing was written")
         return
     if made.text != source.text:
-        _replace(path, source, made.text)
+        write_source(source, Source(made.text, source.name))
     jobs = "1 job" if len(made.compiled.jobs) == 1 else f"{len(made.compiled.jobs)} jobs"
     result = "exact" if made.compiled.exact else "NOT exact"
     say(f"{printable(path)}: {jobs}, {result}, {made.compiled.proof.offered:,} times compared, until {end}")
     for reason in made.compiled.reasons:
         say(f"  {printable(reason)}")
-
-
-def _replace(path: str, before: Source, text: str) -> None:
-    """Replace a file's text in one step; raises UsageError where that cannot be done."""
-    context = click.get_current_context(silent=True)
-    shown = printable(path)
-    try:
-        replace_text(path, before.text.encode("utf-8"), text.encode("utf-8"))
-    except Changed:
-        raise click.UsageError(f"'{shown}' has changed meanwhile; nothing was written", context) from None
-    except CrondorError as error:
-        reason = "; ".join(printable(each.message) for each in error.diagnostics)
-        raise click.UsageError(f"cannot write '{shown}': {reason}", context) from None
-    except OSError as error:
-        raise file_problem("write", path, error) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.macro.files import FileRefused, Files
 from crondor.router import RoutingTable
 from crondor.router.compare import chosen_of, made_jobs, record, unmet
 from crondor_cli.common.ad_findings import AdFindings
@@ -132,7 +134,10 @@ def command(
         raise click.UsageError("name a file of tests, or write one with --record" if not ads else "--ads: for --record")
     tried: list[Tried] = []
     is_enabled = True
-    for file in _read(tests):
+    named = _read(tests)
+    if config.is_host:
+        _check_named(named, surroundings.allow_dirs)
+    for file in named:
         table = given.table(file.config)
         is_enabled = is_enabled and table.is_enabled
         name = file.source.name
@@ -154,6 +159,25 @@ def _read(paths: tuple[str, ...]) -> list[ExpectationFile]:
     if faults:
         raise UsageProblem(CrondorError(faults))
     return found
+
+
+def _check_named(files: Iterable[ExpectationFile], allow_dirs: Iterable[str]) -> None:
+    """Refuse configuration that a file of tests names and that is neither below its folder nor below the working one.
+
+    Raises UsageProblem with all faults.
+    """
+    faults: list[Diagnostic] = []
+    for file in files:
+        allowed = Files((os.path.dirname(file.source.name) or ".", ".", *allow_dirs), base=".")
+        for path in file.config:
+            try:
+                allowed.real(path)
+            except FileRefused as error:  # noqa: PERF203 - the faults of all files
+                found = error.diagnostics[0]
+                help_text = "allow its folder with --allow-dir, or name it yourself: --config FILE"
+                faults.append(replace(found, span=file.source.span(0, 0), help=help_text))
+    if faults:
+        raise UsageProblem(CrondorError(faults))
 
 
 def _recorded(given: TestOptions, files: JobFiles, folder: str) -> list[str]:

@@ -242,17 +242,21 @@ class _Loop:
                 self._take_table()
                 manager.ready()
                 loaded = time.monotonic()
+            began = time.monotonic()
             self.poll()
-            self._write_report()
+            self._write_report(time.monotonic() - began)
             waker.wait_alive(max(1, self._router.table.settings.polling_period), manager)
         manager.stopping()
         self._router.close()
         self._report.unlink(missing_ok=True)
 
-    def _write_report(self) -> None:
-        """Leave for `crondor route status` how the router stands; where it cannot, that is said once."""
+    def _write_report(self, seconds: float) -> None:
+        """Leave for `crondor route status` and `crondor monitor` how the router stands, and how long the poll took.
+
+        Where it cannot, that is said once.
+        """
         try:
-            self._router.report().write(self._report)
+            replace(self._router.report(), poll_seconds=seconds).write(self._report)
             self._can_report = True
         except CrondorError as error:
             if self._can_report:

@@ -10,13 +10,14 @@ from typing import NamedTuple
 import click
 
 from crondor.classad.scope import Context
+from crondor.config.deployed import EXCLUDED
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import RoutingTable
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.route_options import load_route_table
 
-_LEFT_OUT = re.compile(r"\..*|.*~|#.*|.*\.rpmsave|.*\.rpmnew|.*\.dpkg-(?:old|dist|new|tmp)").fullmatch
+_is_left_out = re.compile(EXCLUDED).search
 _ROOTS = ("etc/condor/condor_config", "etc/condor-ce/condor_config")
 
 
@@ -80,5 +81,5 @@ def _is_tree(name: str) -> bool:
 def _below(folder: str, names: Iterable[str]) -> Iterator[str]:
     for name in names:
         path = os.path.join(folder, name)
-        if not _LEFT_OUT(name) and os.path.isfile(path):
+        if not _is_left_out(name) and os.path.isfile(path):
             yield path

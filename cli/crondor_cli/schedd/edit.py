@@ -10,10 +10,13 @@ import click
 
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.diagnostics import CrondorError, printable
+from crondor.job_queue import JobId
 from crondor.schedd.ads import job_id
 from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.protocol import PartlyEdited, ScheddError
 from crondor.schedd.selection import Selection, read_constraint
 from crondor.source import Source
+from crondor_cli.common.columns import plural
 from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import UsageProblem, clock_of, clock_options, format_option
@@ -31,12 +34,15 @@ from crondor_cli.common.queue import (
 )
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
+from crondor_cli.schedd.halfway import halfway
 from crondor_cli.schedd.running import changed
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
 crondor schedd submit --queue q job.sub
 crondor schedd edit --queue q 1.0 --set 'CronHour="4"'"""
+
+_SHOWN = 20
 
 EPILOG = """\b
 Examples:
@@ -112,14 +118,27 @@ def command(
 def _live(
     asked: QueueOptions, chosen: Selection, condition: str, values: Mapping[str, Expression]
 ) -> dict[str, list[str]]:
-    """Let a live schedd do it, job by job. Raises PartlyEdited where it ends between two attributes of one."""
+    """Let a live schedd do it, job by job. Raises ScheddError, which says what was set where it ends halfway."""
     said: dict[str, list[str]] = {"edited": [], "unchanged": []}
     with live_of(asked) as schedd:
         said["missing"] = missing_of(schedd, chosen)
         found = [job for job in map(job_id, schedd.jobs(chosen, ["ClusterId"])) if job is not None]
         for job in PROGRESS.counted(found, "editing", "jobs", len(found)):
-            said["edited" if schedd.edit_if(job, condition, values) else "unchanged"].append(str(job))
+            try:
+                is_edited = schedd.edit_if(job, condition, values)
+            except ScheddError as error:
+                raise halfway(error, _done(said["edited"], job, error)) from None
+            said["edited" if is_edited else "unchanged"].append(str(job))
     return said
+
+
+def _done(edited: list[str], job: JobId, error: ScheddError) -> list[str]:
+    """Say what was set before an error: of the jobs that were edited, and of the one that it was about."""
+    shown = ", ".join(edited[:_SHOWN]) + (" ..." if len(edited) > _SHOWN else "")
+    done = [f"{plural(len(edited), 'job')} edited ({shown})"] if edited else []
+    if isinstance(error, PartlyEdited):
+        done.append(f"{', '.join(error.applied)} of job {job} set")
+    return done
 
 
 def _values(edits: tuple[str, ...]) -> dict[str, Expression]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import getpass
 import platform
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,9 +15,11 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue import JobId
 from crondor.schedd.cron_tabs import CronEdit
+from crondor.schedd.protocol import ScheddError
 from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
+from crondor_cli.common.columns import plural
 from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.jobs import files_of, read_source
@@ -26,6 +30,7 @@ from crondor_cli.common.queue import QueueOptions, embedded_of, live_of, schedd_
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.common.submit_files import submit_files
+from crondor_cli.schedd.halfway import halfway
 
 MOST = 100_000  # jobs of one file; a queue of more is a slip of the finger
 
@@ -99,10 +104,22 @@ def command(
 
 
 def _live(asked: QueueOptions, files: list[SubmitFile]) -> list[list[JobId]]:
-    """Submit to a live schedd, which gives each job a cluster of its own. Raises CrondorError before any is there."""
+    """Submit to a live schedd, which gives each job a cluster of its own.
+
+    Raises CrondorError before any is there, and ScheddError, which says what was submitted where it ends halfway.
+    """
     made = [_without_cluster(file) for file in files]
+    there: list[JobId] = []
     with live_of(asked) as schedd:
-        return [schedd.submit(ads) for ads in made]
+        try:
+            for ads in made:
+                for ad in ads:
+                    there += schedd.submit([ad])
+        except ScheddError as error:
+            done = [f"{plural(len(there), 'job')} submitted to {_clusters_text(there)}"] if there else []
+            raise halfway(error, done) from None
+    left = iter(there)
+    return [list(islice(left, len(ads))) for ads in made]
 
 
 def _without_cluster(file: SubmitFile) -> list[ClassAd]:
@@ -119,6 +136,12 @@ def _without_cluster(file: SubmitFile) -> list[ClassAd]:
     return ads
 
 
+def _clusters_text(jobs: Sequence[JobId]) -> str:
+    """Name the clusters of jobs, of which there is one at least."""
+    clusters = sorted({job.cluster for job in jobs})
+    return f"clusters {clusters[0]} to {clusters[-1]}" if len(clusters) > 1 else f"cluster {clusters[0]}"
+
+
 class _Cluster(NamedTuple):
     """What became of a submit file."""
 
@@ -130,11 +153,7 @@ class _Cluster(NamedTuple):
     def __str__(self) -> str:
         """Say how many jobs came into the queue."""
         count = f"{len(self.jobs):,} job{'' if len(self.jobs) == 1 else 's'}"
-        clusters = sorted({job.cluster for job in self.jobs})
-        where = (
-            f"clusters {clusters[0]} to {clusters[-1]}" if len(clusters) > 1 else f"cluster {min(clusters, default=0)}"
-        )
-        return f"{count} submitted to {where}" if self.jobs else "no job submitted"
+        return f"{count} submitted to {_clusters_text(self.jobs)}" if self.jobs else "no job submitted"
 
     @property
     def data(self) -> dict[str, object]:

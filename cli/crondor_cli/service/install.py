@@ -15,7 +15,7 @@ from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import output_option, refuse_existing
 from crondor_cli.common.output import say
 from crondor_cli.common.show import show
-from crondor_cli.service.units import KINDS, Kind, Unit
+from crondor_cli.service.units import KINDS, Kind, Unit, can_be_said, is_unit_name
 
 EXAMPLE = "crondor service install router --show -- --live --config routes.conf"
 
@@ -26,6 +26,8 @@ Examples:
   crondor service install router --system --token /etc/crondor/token -- \\
       --name ap1.example.org --pool cm.example.org \\
       --config /etc/crondor/routes.conf
+  crondor service install monitor --system --run-as condor -- \\
+      --live --metrics 9811
   crondor service install run --user -- nightly.sub
   crondor service install router --show -- --live
 
@@ -37,9 +39,9 @@ folder, /var/lib/crondor, and to what --write names. --token hands a token over,
 
 Exit status: 0 written, 1 it cannot be, 2 wrong usage."""
 
-_NAMES = {"router": "crondor-router", "run": "crondor-run"}
+_NAMES = {"router": "crondor-router", "monitor": "crondor-monitor", "run": "crondor-run"}
 _WRITING = ("queue", "destination_queue", "user_logs", "spool", "files_dirs")  # options of the commands: folders
-_NOT_FOR_MONTHS = {"once": "--once", "dry_run": "--dry-run", "now": "--now", "watch": "--watch"}
+_NOT_FOR_MONTHS = {"once": "--once", "dry_run": "--dry-run", "now": "--now", "watch": "--watch", "alerts": "--alerts"}
 _HOMES = ("/home/", "/root/")
 
 
@@ -69,7 +71,7 @@ def command(
     out: str | None,
     force: bool,
 ) -> None:
-    """Write a unit of systemd that runs `crondor route run` or `crondor run`, and say how it is started."""
+    """Write a unit of systemd that runs `crondor route run`, `monitor` or `run`, and say how it is started."""
     if is_system and is_user:
         raise click.UsageError("choose one of --system and --user", click.get_current_context(silent=True))
     if not is_system and not is_user and not is_shown:
@@ -90,10 +92,14 @@ def command(
         [os.path.abspath(path) for path in (*writes, *_written(given))],
         is_live=any(given.get(option) for option in ("live", "name", "pool")),
     )
+    _check(unit)
     if is_shown:
         say(unit.text(), nl=False, fits=False)
         return
     unit_name = (name or _NAMES[kind]).removesuffix(".service")
+    if not is_unit_name(unit_name):
+        message = f"--unit {printable(unit_name)!r} is no name: letters, digits and :-_.\\ can be in it"
+        raise click.UsageError(message, click.get_current_context(silent=True))
     folder = _folder(is_system=is_system) if out is None else Path(out)
     path = folder / f"{unit_name}.service"
     if not force:
@@ -123,6 +129,15 @@ def _checked(kind: Kind, arguments: tuple[str, ...]) -> dict[str, object]:
         if typed.params.get(param):
             raise click.UsageError(f"{option} ends the command: a service would begin it again and again", typed)
     return typed.params
+
+
+def _check(unit: Unit) -> None:
+    """Refuse what cannot stand in a unit. Raises UsageError."""
+    texts = (*unit.program, *unit.arguments, unit.folder, unit.account or "", unit.token or "", *unit.writes)
+    for text in texts:
+        if not can_be_said(text):
+            message = f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8"
+            raise click.UsageError(message, click.get_current_context(silent=True))
 
 
 def _written(params: dict[str, object]) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_@+=:,./-]+")
+_NAME: Final = re.compile(r"[A-Za-z0-9_.\\:-]{1,240}")
+_FOR_A_UNIT: Final = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]*")
 # What none of our services does: as root a router acts as the jobs' owners and needs its capabilities for that.
 _HARDENING: Final = (
     "NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=read-only", "PrivateDevices=yes", "ProtectClock=yes",
@@ -29,6 +31,7 @@ class Kind(NamedTuple):
 
 KINDS: Final = {
     "router": Kind(("route", "run"), "crondor's job router", watchdog=600, reloads=True),
+    "monitor": Kind(("monitor",), "crondor's monitor of scheduled jobs", watchdog=600),
     "run": Kind(("run",), "crondor's runner of scheduled jobs", watchdog=300, runs_jobs=True),
 }
 
@@ -86,15 +89,28 @@ class Unit(NamedTuple):
         yield f"PrivateTmp={'no' if self.is_live else 'yes'}"  # the schedd knows by a folder in /tmp who asks (FS)
         if self.account != "root":
             yield from _NO_CAPABILITIES
-        yield from (f"ReadWritePaths={quoted(path)}" for path in self.writes)
+        yield from (f"ReadWritePaths={_one_word(_escaped(path))}" for path in self.writes)
 
 
 def quoted(word: str) -> str:
     """Return a word as an ExecStart line takes it: no specifier, no variable, one argument."""
-    safe = _escaped(word).replace("$", "$$")
-    if _PLAIN.fullmatch(safe):
-        return safe
-    return '"' + safe.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return _one_word(_escaped(word).replace("$", "$$"))
+
+
+def is_unit_name(name: str) -> bool:
+    """Say whether systemd takes this for the name of a service, and it is no path."""
+    return _NAME.fullmatch(name) is not None
+
+
+def can_be_said(text: str) -> bool:
+    """Say whether a text can stand in a unit: it is UTF-8, and no character of it ends its line."""
+    return _FOR_A_UNIT.fullmatch(text) is not None
+
+
+def _one_word(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _escaped(text: str) -> str:

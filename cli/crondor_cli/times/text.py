@@ -93,7 +93,7 @@ class ClockFace:
 
     def beside(self, epoch: int, other: int) -> str:
         """Return an instant as briefly as it can be said beside another one, which is shown in full."""
-        if self._from <= epoch < self._until and self._from <= other < self._until:
+        if 0 <= epoch <= LATEST and self._from <= epoch < self._until and self._from <= other < self._until:
             day, second = divmod(epoch + self._offset, DAY)
             minute, rest = divmod(second, 60)
             if day == (other + self._offset) // DAY and not rest:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 
 from crondor._named_tuple import NamedTuple
 from crondor.compile.faults import InvalidSchedule
 from crondor.compile.markers import BEGIN, END
 from crondor.diagnostics import Diagnostic
-from crondor.source import Source, Span
+from crondor.source import Source, Span, lines_of
 from crondor.spec import FIELDS
 
 CLAUSE = "crondor_times"
 """The macro that the clause stands in, so that a file's own requirements stay what they are."""
 
 _QUEUE = re.compile(r"[ \t]*queue\b[^\n]*", re.IGNORECASE)
-_REQUIREMENTS = re.compile(r"[ \t]*\+?(my\.)?requirements[ \t]*=[^\n]*", re.IGNORECASE)
+_REQUIREMENTS = re.compile(r"[ \t]*requirements[ \t]*=", re.IGNORECASE)
 _STAMP = "%Y-%m-%dT%H:%MZ"
 
 
@@ -41,7 +41,7 @@ def marked_lines(source: Source) -> Block | None:
     begin: tuple[int, re.Match[str]] | None = None
     found: Block | None = None
     at = 0
-    for line in source.text.splitlines(keepends=True):
+    for line in lines_of(source.text):
         bare = line.rstrip("\r\n")
         match = BEGIN.fullmatch(bare)
         if match or END.fullmatch(bare):
@@ -59,7 +59,7 @@ def marked_lines(source: Source) -> Block | None:
     if begin is not None and found is None:
         message = "the compiled lines have no end marker"
         help_text = "delete the compiled lines, and compile with --write again"
-        span = source.span(begin[0], begin[0] + len(source.text[begin[0] :].splitlines()[0]))
+        span = source.span(begin[0], begin[0] + len(source.text[begin[0] :].partition("\n")[0]))
         raise InvalidSchedule(Diagnostic("schedule-markers", message, span=span, help=help_text))
     return found
 
@@ -74,7 +74,7 @@ def _instant(text: str, span: Span) -> int:
 
 def _jobs(text: str) -> tuple[Mapping[str, str], ...]:
     jobs: list[dict[str, str]] = [{}]
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if _QUEUE.fullmatch(line):
             jobs.append(dict(jobs[-1]))
         elif "=" in line and not line.lstrip().startswith("#"):
@@ -99,7 +99,7 @@ def rewritten(source: Source, jobs: Sequence[Mapping[str, str]], until: int, zon
         message = f"the schedule takes {len(jobs)} jobs, and the file's queue statement cannot be repeated for each"
         help_text = "give the file one queue statement on a line of its own"
         raise InvalidSchedule(Diagnostic("schedule-queue", message, help=help_text))
-    has_own = any(_REQUIREMENTS.fullmatch(line) for line in rest[:at].splitlines())
+    has_own = any(_REQUIREMENTS.match(line) for _, line in _statements(rest[:at]))
     stamp = datetime.fromtimestamp(until, timezone.utc).strftime(_STAMP)
     how = "(made by crondor compile --write)"
     marker = f"# crondor: compiled lines until {stamp} on a host in {zone} {how}"
@@ -127,12 +127,19 @@ def _lines(jobs: Sequence[Mapping[str, str]], queue: str, *, has_own: bool) -> l
 
 
 def _queues(text: str) -> list[int]:
-    found, at = [], 0
-    for line in text.splitlines(keepends=True):
-        if _QUEUE.fullmatch(line.rstrip("\r\n")):
-            found.append(at)
+    return [at for at, line in _statements(text) if _QUEUE.fullmatch(line)]
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that no backslash before them makes a part of another one, and where they begin."""
+    at = 0
+    is_joined = False
+    for line in lines_of(text):
+        bare = line.strip(" \t\r\n")
+        if not is_joined:
+            yield at, line.rstrip("\r\n")
+        is_joined = bare.endswith("\\") and (is_joined or not bare.startswith("#"))
         at += len(line)
-    return found
 
 
 def _first_queue(text: str) -> int:

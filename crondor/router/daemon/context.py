@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
@@ -116,6 +117,7 @@ class RouterContext:
     refused: int = 0
     tried: int = 0
     claimed: int = 0
+    counts: Counter[RouterEvent] = field(default_factory=Counter)
     _context: Context = field(default_factory=Context)
     _failures: dict[tuple[RouterEvent, str], _Failure] = field(default_factory=dict)
 
@@ -139,8 +141,9 @@ class RouterContext:
         made.knobs = facts.knobs
         return made
 
-    def say(self, what: RouterEvent, job: RoutedJob | str = "", text: str = "") -> None:
-        """Log something."""
+    def say(self, what: RouterEvent, job: RoutedJob | str = "", text: str = "", times: int = 1) -> None:
+        """Log something, which is as often as ``times``."""
+        self.counts[what] += times
         self.options.log(LogEntry(self.now, what, str(job), text))
 
     def failed(self, what: RouterEvent, job: RoutedJob | str, error: CrondorError) -> None:
@@ -184,9 +187,9 @@ class RouterContext:
         for (what, reason), found in self._failures.items():
             more = found.count - 1
             if what is RouterEvent.NOT_CLAIMED:
-                self.say(what, found.job, f"{found.text}{f'; so for {more:,} more' if more else ''}")
+                self.say(what, found.job, f"{found.text}{f'; so for {more:,} more' if more else ''}", found.count)
             elif more:
-                self.say(what, "", f" for {more:,} more: {reason}")
+                self.say(what, "", f" for {more:,} more: {reason}", more)
         self._failures.clear()
 
     def edit(self, edit: JobEdit, *, copy: bool = False) -> bool:

@@ -41,6 +41,8 @@ class RouterReport:
     turn: int = 0
     throttles: Mapping[str, Throttle] = field(default_factory=dict)
     pause: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    poll_seconds: float = 0.0
 
     def write(self, path: Path | str) -> None:
         """Write it as JSON, whole or not at all. Raises QueueIO."""
@@ -52,6 +54,8 @@ class RouterReport:
             "answered": self.answered,
             "turn": self.turn,
             "pause": self.pause,
+            "counts": dict(self.counts),
+            "poll_seconds": self.poll_seconds,
             "throttles": {name: throttle._asdict() for name, throttle in self.throttles.items()},
         }
         temporary = Path(f"{path}.tmp")
@@ -98,17 +102,29 @@ class RouterReport:
             _count(data, "turn"),
             {name: _throttle(each) for name, each in throttles.items()},
             _count(data, "pause") if "pause" in data else 0,
+            _counts(data.get("counts", {})),
+            _number(data.get("poll_seconds", 0.0), "poll_seconds"),
         )
 
 
 def _throttle(data: object) -> Throttle:
     if not isinstance(data, dict):
         raise ValueError("a throttle is an object")  # noqa: TRY004 - a value of a file
-    jobs = data.get("jobs")
-    if isinstance(jobs, bool) or not isinstance(jobs, (int, float)) or not 0 <= jobs < 1e12:
-        raise ValueError("jobs of a throttle is a number")
+    jobs = _number(data.get("jobs"), "jobs of a throttle")
     begin, routed, failed, succeeded = (_count(data, name) for name in _COUNTS)
-    return Throttle(begin, routed, failed, succeeded, float(jobs))
+    return Throttle(begin, routed, failed, succeeded, jobs)
+
+
+def _counts(data: object) -> dict[str, int]:
+    if not isinstance(data, dict):
+        raise ValueError("counts are an object")  # noqa: TRY004 - a value of a file
+    return {name: _count(data, name) for name in data}
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
+        raise ValueError(f"{name} is a number")
+    return float(value)
 
 
 def _count(data: Mapping[str, object], name: str) -> int:

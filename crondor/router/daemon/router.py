@@ -217,6 +217,7 @@ class Router:
             route_state.turn,
             route_state.throttles,
             max(self._context.source.pause, self._context.destination.pause),
+            {what.name.lower(): count for what, count in self._context.counts.items()},
         )
 
     def _look_at_clock(self) -> None:

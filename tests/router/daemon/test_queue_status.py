@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,7 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "report"
     assert RouterReport.read(path) is None
     report = RouterReport("jobrouter", NOW, NOW + 10, True, 7, {"site1": Throttle(NOW, 3, 2, 1, 0.5)}, 3)
+    report = replace(report, counts={"claimed": 5, "not_claimed": 2}, poll_seconds=0.25)
     report.write(path)
     assert RouterReport.read(path) == report
     assert [each.name for each in tmp_path.iterdir()] == ["report"]
@@ -84,6 +86,8 @@ def test_a_report_reads_back(tmp_path: Path) -> None:
         '{"format": 1, "name": "x", "started": -1, "polled": 0, "turn": 0, "throttles": {}}',
         '{"format": 1, "name": "x", "started": 1, "polled": 0, "turn": 0, "throttles": {"a": 5}}',
         '{"format": 1, "name": "x", "started": 1, "polled": 0, "turn": 0, "throttles": {"a": {"jobs": NaN}}}',
+        '{"format": 1, "name": "x", "started": 1, "polled": 0, "turn": 0, "throttles": {}, "counts": {"claimed": -1}}',
+        '{"format": 1, "name": "x", "started": 1, "polled": 0, "turn": 0, "throttles": {}, "poll_seconds": "1"}',
         '"' + "x" * (1 << 20) + '"',
     ],
 )

@@ -72,12 +72,23 @@ class DaemonType(Enum):
     Schedd = "Schedd"
 
 
+class AdTypes(Enum):
+    """What a collector is asked for."""
+
+    Schedd = "Scheduler"
+
+
 class Collector:
     """The collector of a pool; it knows every schedd that is not called nobody."""
 
     def __init__(self, pool: str | None = None) -> None:
         """Keep the pool's name."""
         self._pool = pool
+
+    def query(self, ad_type: AdTypes, constraint: str, projection: list[str]) -> list[dict[str, str]]:
+        """Return the ads of daemons: two schedds, and an ad without a name."""
+        _read(f"{ad_type.value} {constraint} {projection} in {self._pool}")
+        return [{"Name": "two@example.org"}, {"Name": "one@example.org"}, {}]
 
     def locate(self, daemon: DaemonType, name: str | None = None) -> dict[str, str | None] | None:
         """Return where a schedd is, None for one that is not known; it is noted among the calls."""

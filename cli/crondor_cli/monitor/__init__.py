@@ -1,0 +1,1 @@
+"""crondor monitor."""

@@ -1,0 +1,292 @@
+"""`crondor monitor`: what scheduled jobs were due to run, what started, and why the others did not."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from types import FrameType
+
+import click
+
+from crondor.diagnostics import Diagnostic, has_error, printable
+from crondor.monitor import Look, Verdict
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.command import Command
+from crondor_cli.common.notify import ServiceManager
+from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, output_option, reading_options
+from crondor_cli.common.output import say
+from crondor_cli.common.queue import QueueOptions, job_arguments, selection_of, source_options
+from crondor_cli.common.show import show
+from crondor_cli.common.signals import waking
+from crondor_cli.monitor.alerts import write_alerts
+from crondor_cli.monitor.metrics import Address, Metrics, read_address
+from crondor_cli.monitor.notices import LONGEST, Notice, Notifier, environment, read_notices, read_url
+from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
+from crondor_cli.monitor.rows import Row, all_rows, json_line, line, print_table
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor schedd submit --queue q job.sub
+crondor monitor --once --queue q"""
+
+EPILOG = """\b
+Examples:
+  crondor monitor --live
+  crondor monitor --log /var/lib/condor/spool/job_queue.log \\
+      --history /var/lib/condor/spool/history --allow-dir /home
+  crondor monitor --live --pool cm.example.org --all-schedds --format json
+  crondor monitor --once --live --fail-on missed,late
+  condor_q -all -long | crondor monitor --once --ads -
+  crondor monitor --live --metrics 9811 --on missed 'mail -s missed root'
+  crondor monitor --alerts -o /etc/prometheus/crondor
+
+Each time that a schedule means has one verdict: started, late (its window is open), missed, lost (the job had left, or
+its run was cut off), unknown (nobody looked), and a cause. docs/monitor.md has them all.
+
+Exit status: 0 fine, 1 a finding (with --once: what --fail-on names, or a queue that cannot be read), 2 wrong usage.
+Without --once it goes on until Ctrl-C or SIGTERM."""
+
+_TROUBLE = "trouble"
+_FAILS = (
+    *(verdict.value for verdict in (Verdict.MISSED, Verdict.LOST, Verdict.LATE, Verdict.UNPLANNED, Verdict.UNKNOWN)),
+    _TROUBLE,
+)
+_TOLD = [verdict.value for verdict in Verdict if verdict is not Verdict.AHEAD]
+_MOST_TOLD = 10_000  # findings that are kept, so that each is said once
+_DEFAULT = f"{Verdict.MISSED.value},{Verdict.LOST.value},{_TROUBLE}"
+
+
+def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str) -> frozenset[str]:
+    words = [word.strip() for word in value.split(",") if word.strip()]
+    unknown = [word for word in words if word not in (*_FAILS, "none")]
+    if unknown:
+        raise click.BadParameter(f"'{printable(unknown[0])}' is none of {', '.join(_FAILS)}, none")
+    return frozenset(words) - {"none"}
+
+
+@click.command(
+    "monitor",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+    short_help="What was due, what started, and why the rest did not.",
+    is_endless=True,
+)
+@job_arguments
+@source_options
+@click.option("--all-schedds", is_flag=True, help="All live schedds that the collector (--pool) knows.")
+@click.option("--history", "histories", multiple=True, metavar="FILE", help="A history file of the schedd's.")
+@click.option(
+    "--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder at or below which user logs are read."
+)
+@click.option("--once", is_flag=True, help="Make one look and end.")
+@click.option(
+    "--fail-on",
+    metavar="WORDS",
+    default=_DEFAULT,
+    show_default=True,
+    callback=_read_fails,
+    help="With --once: what makes the exit status 1.",
+)
+@click.option("--from", "begin", metavar="TIME", help="Due times from then on (default: the last one of each job).")
+@click.option(
+    "--grace", type=click.IntRange(0, 86400), default=60, show_default=True, metavar="SECONDS", help="Not late yet."
+)
+@click.option(
+    "--poll", type=click.FloatRange(1, 3600), default=30.0, metavar="SECONDS", help="Between looks (default: 30)."
+)
+@click.option(
+    "--on",
+    "notices",
+    type=(click.Choice(_TOLD), str),
+    multiple=True,
+    metavar="VERDICT COMMAND",
+    callback=read_notices,
+    help="Run a command for each due time of a verdict.",
+)
+@click.option("--heartbeat", metavar="URL", callback=read_url, help="Ask this address after each look that succeeds.")
+@click.option("--metrics", metavar="[HOST:]PORT", callback=read_address, help="Serve metrics for Prometheus there.")
+@click.option("--router", "routers", multiple=True, metavar="FILE", help="A router's status file, for the metrics.")
+@click.option("--alerts", is_flag=True, help="Write alert rules and a Grafana dashboard, and end.")
+@output_option("With --alerts: the folder.", metavar="DIR", default=".")
+@clock_options
+@reading_options(htcondor=True)
+@format_option("table", "json", text="json: a line for each due time.")
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    asked: QueueOptions,
+    all_schedds: bool,
+    histories: tuple[str, ...],
+    allow_dirs: tuple[str, ...],
+    once: bool,
+    fail_on: frozenset[str],
+    begin: str | None,
+    grace: int,
+    poll: float,
+    notices: tuple[Notice, ...],
+    heartbeat: str | None,
+    metrics: Address | None,
+    routers: tuple[str, ...],
+    alerts: bool,
+    out: str,
+    force: bool,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    format_: str,
+) -> None:
+    """Show which times of scheduled jobs were due, which started, and why the others are late, missed or lost."""
+    if alerts:
+        write_alerts(out, force=force)
+        return
+    clock = clock_of(now, tz)
+    if once and metrics is not None:
+        raise click.UsageError("--metrics are for a monitor that goes on: leave --once out")
+    if asked.kind == "ads" and not once:
+        raise click.UsageError("--ads is one look: add --once", click.get_current_context(silent=True))
+    since = None if begin is None else clock.read(begin, "--from")
+    wanted = Wanted(asked, selection_of(jobs, constraint), dialect, policy, grace, since, histories, tuple(allow_dirs))
+    ticks = _Ticks(clock, time.time)
+    with ExitStack() as stack:
+        queues = queues_of(wanted, clock, lambda: ticks.now, stack, every=all_schedds)
+        notifier = Notifier(notices, heartbeat, environment())
+        stack.callback(notifier.close)
+        if once:
+            _once(queues, clock, fail_on, format_, notifier, every=since is not None)
+            return
+        exported = None
+        if metrics is not None:
+            exported = Metrics(routers)
+            port = stack.enter_context(exported.served(metrics))
+            say(f"metrics on http://{metrics.shown(port)}/metrics", err=True)
+        _follow(queues, ticks, poll, format_, notifier, exported)
+
+
+class _Ticks:
+    """A clock that goes on from the time that was given."""
+
+    def __init__(self, clock: Clock, now: Callable[[], float]) -> None:
+        self._clock = clock
+        self._ahead = clock.now - int(now())
+        self._now = now
+
+    @property
+    def now(self) -> int:
+        return int(self._now()) + self._ahead
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock._replace(now=self.now)
+
+
+def _once(
+    queues: Iterable[WatchedQueue],
+    clock: Clock,
+    fail_on: frozenset[str],
+    format_: str,
+    notifier: Notifier,
+    *,
+    every: bool,
+) -> None:
+    """Look at each queue, print what was found, and end with 1 where it is what was asked to fail on."""
+    rows: list[Row] = []
+    is_bad = False
+    all_queues = list(queues)
+    for queue in all_queues:
+        look = queue.look(clock)
+        show(dict.fromkeys(queue.findings))
+        _show_fault(queue)
+        is_bad |= queue.fault is not None or has_error(queue.findings)
+        if look is not None:
+            rows += all_rows(queue.name, look, every=every)
+            notifier.tell(look.runs, clock.zone)
+    if format_ == "json":
+        for row in rows:
+            say(json_line(row, clock), fits=False)
+    elif rows or not is_bad:
+        print_table(rows, clock, named=len(all_queues) > 1, every=every)
+    is_found = any(row.verdict.value in fail_on or (_TROUBLE in fail_on and row.is_troubled) for row in rows)
+    if not is_bad:
+        notifier.beat()
+    notifier.close(LONGEST * (1 + len(rows)))
+    if is_bad or is_found:
+        raise click.exceptions.Exit(1)
+
+
+def _follow(
+    queues: list[WatchedQueue],
+    ticks: _Ticks,
+    poll: float,
+    format_: str,
+    notifier: Notifier,
+    metrics: Metrics | None,
+) -> None:
+    """Look again and again, and say what is new, until a signal comes.
+
+    What was over before the first look is said, and nobody is told of it: a monitor that is started again repeats no
+    command.
+    """
+    ended: list[int] = []
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        ended.append(number)
+
+    told: set[Diagnostic] = set()
+    manager = ServiceManager(os.environ)
+    with waking({"SIGTERM": end}) as waker:
+        manager.ready()
+        while not ended:
+            clock = ticks.clock
+            looks: dict[WatchedQueue, Look | None] = {}
+            for queue in queues:
+                looks[queue] = _look(queue, clock, told, format_, named=len(queues) > 1)
+                manager.alive()
+            for queue, look in looks.items():
+                if look is not None:
+                    is_first = queue.looks == 1
+                    notifier.tell((run for run in look.runs if not (is_first and run.is_final)), clock.zone)
+            if all(look is not None for look in looks.values()):
+                notifier.beat()
+            if metrics is not None:
+                metrics.update(looks, clock.now)
+                _show_new(metrics.findings, told)
+            waker.wait_alive(poll, manager)
+        manager.stopping()
+
+
+def _show_fault(queue: WatchedQueue) -> None:
+    """Show why a queue cannot be read, with its name."""
+    if queue.fault is not None:
+        about = f"{queue.name}: " if queue.name else ""
+        show(replace(each, message=f"{about}{each.message}") for each in queue.fault.diagnostics)
+
+
+def _show_new(findings: Iterable[Diagnostic], told: set[Diagnostic]) -> None:
+    new = [each for each in dict.fromkeys(findings) if each not in told]
+    show(new)
+    told.update(new[:_MOST_TOLD])
+
+
+def _look(queue: WatchedQueue, clock: Clock, told: set[Diagnostic], format_: str, *, named: bool) -> Look | None:
+    """Look at a queue and print the news; one that cannot be read is said once, until it can be read again."""
+    was_fine = queue.fault is None
+    look = queue.look(clock)
+    _show_new(queue.findings, told)
+    if was_fine:
+        _show_fault(queue)
+    if look is None:
+        return None
+    statuses = {standing.status.id: standing.status for standing in look.jobs}
+    for run in look.runs:
+        row = Row(queue.name, run, statuses.get(run.job))
+        if format_ == "json":
+            say(json_line(row, clock), fits=False)
+        elif run.verdict is not Verdict.DUE:
+            say(line(row, clock, named=named))
+    return look

@@ -1,0 +1,193 @@
+"""What is told to others: a command for a verdict (`--on`), and a sign of life to an address (`--heartbeat`).
+
+Both are done beside the looks, by one thread, one after the other: a command that hangs holds up no look. A command is
+an argument vector and no shell sees it; what it is about is in its environment.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shlex
+import subprocess
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import tzinfo
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.monitor import DueRun
+from crondor_cli.common.data import iso
+from crondor_cli.common.show import show
+
+PREFIX: Final = "CRONDOR_RUN_"
+LONGEST: Final = 60.0  # seconds that a command may take
+_ANSWER: Final = 10.0  # seconds that an address may take
+_MOST: Final = 1000  # that wait
+_LAST: Final = 10.0  # seconds that what waits may take when the monitor ends
+
+
+class Notice(NamedTuple):
+    """A command for due times of a verdict."""
+
+    verdict: str
+    command: tuple[str, ...]
+
+
+def read_notices(
+    _context: click.Context, _parameter: click.Parameter, value: Sequence[tuple[str, str]]
+) -> tuple[Notice, ...]:
+    """Read the commands of --on. Raises BadParameter for one that is no command line."""
+    return tuple(Notice(verdict, _words(text)) for verdict, text in value)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise click.BadParameter(f"'{printable(text)}' is no command line: {error}") from None
+    if not words or any("\0" in word for word in words):
+        raise click.BadParameter("name a command, like 'mail -s missed root'")
+    return words
+
+
+def read_url(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Read an address of http or https. Raises BadParameter."""
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_one = False
+    if not is_one or not value.isprintable() or " " in value:
+        raise click.BadParameter(f"'{printable(value)}' is no address that begins with http:// or https://")
+    return value
+
+
+def facts(run: DueRun, zone: tzinfo) -> dict[str, str]:
+    """Return what a command is told of a due time, as variables of its environment."""
+    said: dict[str, object] = {
+        "VERDICT": run.verdict.value,
+        "CAUSE": "" if run.cause is None else run.cause.value,
+        "WHY": run.why,
+        "SCHEDD": run.queue,
+        "JOB": run.job,
+        "OWNER": run.owner or "",
+        "CMD": run.cmd or "",
+        "DUE": run.run.time,
+        "DUE_LOCAL": iso(run.run.time, zone) or "",
+        "STARTED": "" if run.started is None else run.started,
+        "HOLD_CODE": "" if run.code is None else run.code,
+    }
+    return {f"{PREFIX}{name}": printable(str(value)) for name, value in said.items()}
+
+
+class Notifier:
+    """Runs commands and asks addresses beside the looks; what goes wrong is shown, of an address once until it answers.
+
+    ``environ`` is the environment of commands, beside the facts.
+    """
+
+    def __init__(self, notices: Iterable[Notice], url: str | None, environ: Mapping[str, str]) -> None:
+        """Start nothing yet."""
+        self._notices = tuple(notices)
+        self._url = url
+        self._environ = dict(environ)
+        self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue(_MOST)
+        self._thread: threading.Thread | None = None
+        self._is_silent = False
+        self._is_full = False
+
+    def tell(self, runs: Iterable[DueRun], zone: tzinfo) -> None:
+        """Run the commands for what is new."""
+        for run in runs:
+            for notice in self._notices:
+                if notice.verdict == run.verdict.value:
+                    self._add(partial(self._run, notice.command, facts(run, zone)))
+
+    def beat(self) -> None:
+        """Give a sign of life."""
+        if self._url is not None:
+            self._add(self._ask)
+
+    def close(self, limit: float = _LAST) -> None:
+        """Do what waits, for some seconds at most."""
+        if self._thread is None:
+            return
+        with suppress(queue.Full):
+            self._waiting.put(None, timeout=limit)
+        self._thread.join(limit)
+
+    def _add(self, deed: Callable[[], None]) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, daemon=True)
+            self._thread.start()
+        try:
+            self._waiting.put_nowait(deed)
+            self._is_full = False
+        except queue.Full:
+            if not self._is_full:
+                _warn("notice-full", f"{_MOST:,} commands wait, and more are left out until they are done")
+            self._is_full = True
+
+    def _work(self) -> None:
+        while (deed := self._waiting.get()) is not None:
+            deed()
+
+    def _run(self, command: Sequence[str], said: Mapping[str, str]) -> None:
+        """Run a command; what it prints goes to stderr, since stdout is the monitor's."""
+        try:
+            done = subprocess.run(  # noqa: S603 - the command of whoever started the monitor; no shell sees it
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=2,
+                env={**self._environ, **said},
+                timeout=LONGEST,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            _warn("notice-failed", f"{command[0]} was ended: it took more than {LONGEST:.0f} seconds")
+        except (OSError, ValueError) as error:
+            _warn("notice-failed", f"{command[0]} cannot be run: {getattr(error, 'strerror', None) or error}")
+        else:
+            if done.returncode:
+                _warn("notice-failed", f"{command[0]} ended with status {done.returncode}")
+
+    def _ask(self) -> None:
+        """Ask the address, and say when it begins to fail."""
+        fault = _answer(self._url or "")
+        if fault and not self._is_silent:
+            _warn("heartbeat", f"the address of --heartbeat does not take it: {fault}")
+        self._is_silent = bool(fault)
+
+
+def _answer(url: str) -> str:
+    """Return what is wrong with the answer of an address; nothing where it is fine."""
+    parts = urlsplit(url)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    connection = kind(parts.hostname or "", parts.port, timeout=_ANSWER)
+    try:
+        connection.request("GET", path, headers={"User-Agent": "crondor"})
+        status = connection.getresponse().status
+    except (OSError, HTTPException, ValueError) as error:
+        return str(error) or type(error).__name__
+    finally:
+        connection.close()
+    return "" if status < 400 else f"status {status}"
+
+
+def _warn(kind: str, message: str) -> None:
+    show([Diagnostic(kind, message, Severity.WARNING)])
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment, for commands."""
+    return dict(os.environ)

@@ -1,0 +1,167 @@
+"""The queues that are watched: how each is read at a look, and what it says of jobs that have left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from typing import NamedTuple
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.job.attributes import integer
+from crondor.job_queue import JobId, read_history
+from crondor.monitor import Look, QueueWatch, Totals, UserLogFollower
+from crondor.schedd.ads import job_id
+from crondor.schedd.protocol import NotOffered, Schedd
+from crondor.schedd.selection import Selection
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.options import Clock
+from crondor_cli.common.queue import QueueOptions, live_of, no_queue, opened, read_scheduled
+
+_MOST_LEFT = 10_000  # jobs of a history that are looked at
+
+
+class Wanted(NamedTuple):
+    """What is asked for: queue and jobs, how they are read, from when on (epoch seconds), and the files beside."""
+
+    asked: QueueOptions
+    chosen: Selection
+    dialect: Dialect | None
+    policy: Policy | None
+    grace: int
+    begin: int | None
+    histories: tuple[str, ...]
+    folders: tuple[str, ...]
+
+
+class WatchedQueue:
+    """One queue, opened, with what is known of its jobs; ``fault`` is why the last look failed.
+
+    ``looks`` are those that succeeded, ``seconds`` how long the last one took.
+    """
+
+    def __init__(self, name: str, wanted: Wanted, clock: Clock, open_: Callable[[], Schedd | None]) -> None:
+        """Open nothing yet."""
+        self.name = name
+        self.fault: CrondorError | None = None
+        self.looks = 0
+        self.seconds = 0.0
+        self.totals = Totals()
+        self.findings: list[Diagnostic] = []
+        self.schedd: Schedd | None = None
+        self._wanted = wanted
+        self._open = open_
+        self._watch = QueueWatch(
+            name,
+            zone=clock.zone,
+            schedd=wanted.asked.dialect,
+            dialect=wanted.dialect or Dialect.MANUAL,
+            policy=wanted.policy,
+            sees_deferral_time=wanted.asked.kind != "log",
+            grace=wanted.grace,
+            since=wanted.begin,
+        )
+        self._logs = UserLogFollower(wanted.folders, clock.zone) if wanted.folders else None
+
+    @property
+    def label(self) -> str:
+        """What it is called where it must have a name."""
+        return self.name or self._wanted.asked.kind
+
+    def look(self, clock: Clock) -> Look | None:
+        """Look at the queue; None where it cannot be read, and ``fault`` says why."""
+        began = time.monotonic()
+        self.findings = []
+        try:
+            ads = self._ads(clock)
+            events = [] if self._logs is None else self._logs.events(ads, clock.now)
+            left = [] if self.looks or self._wanted.begin is None else self._left_since(self._wanted.begin)
+            found = self._watch.look(ads, clock.now, events=events, find_left=self._find_left, left=left)
+        except CrondorError as error:
+            self.fault = error
+            return None
+        finally:
+            self.seconds = time.monotonic() - began
+        if self._logs is not None:
+            self.findings += self._logs.diagnostics
+        self.fault = None
+        self.looks += 1
+        self.totals.add(found.runs)
+        return found
+
+    def _ads(self, clock: Clock) -> list[ClassAd]:
+        """Return the scheduled jobs. Raises CrondorError."""
+        if self._wanted.asked.kind == "ads":
+            read = read_scheduled(self._wanted.asked, self._wanted.chosen, clock)
+            self.findings += read.findings
+            return read.ads
+        if self.schedd is None:
+            self.schedd = self._open()
+            if self.schedd is None:
+                self.findings.append(no_queue(self._wanted.asked.folder))
+                return []
+            self.findings += getattr(self.schedd, "diagnostics", ())
+        found = self.schedd.scheduled(self._wanted.chosen)
+        self.findings += getattr(self.schedd, "diagnostics", ())
+        return found.ads
+
+    # Jobs that have left
+
+    def _find_left(self, jobs: Sequence[JobId]) -> Iterable[ClassAd]:
+        """Return the ads of jobs that have left; none where nobody tells. Raises CrondorError."""
+        wanted = set(jobs)
+        if self._wanted.histories:
+            return (ad for ad in self._of_histories() if job_id(ad) in wanted)
+        if self.schedd is None:
+            return []
+        try:
+            return self.schedd.history(Selection(jobs=tuple(jobs)), limit=len(jobs))
+        except NotOffered:
+            return []
+
+    def _left_since(self, begin: int) -> list[ClassAd]:
+        """Return the jobs that have left since a time (epoch seconds). Raises CrondorError."""
+        if self._wanted.histories:
+            ads = self._of_histories()
+        elif self.schedd is not None:
+            try:
+                condition = self._wanted.chosen.where(f"EnteredCurrentStatus >= {begin}")
+                ads = iter(self.schedd.history(condition, limit=_MOST_LEFT))
+            except NotOffered:
+                return []
+        else:
+            return []
+        return list(islice((ad for ad in ads if (integer(ad, "EnteredCurrentStatus") or 0) >= begin), _MOST_LEFT))
+
+    def _of_histories(self) -> Iterator[ClassAd]:
+        for path in self._wanted.histories:
+            yield from read_history(path, report=self.findings.append)
+
+
+def queues_of(
+    wanted: Wanted, clock: Clock, now: Callable[[], int], stack: ExitStack, *, every: bool
+) -> list[WatchedQueue]:
+    """Return the queues that are meant: of ``every`` schedd that the collector knows, or one.
+
+    ``now`` is the time for whoever keeps them open. Raises CrondorError, and UsageError for what does not go together.
+    """
+    asked = wanted.asked
+    if not every:
+        name = asked.name or ""
+        return [WatchedQueue(name, wanted, clock, lambda: stack.enter_context(opened(asked, clock, now)))]
+    if asked.kind not in {"live", "queue"} or asked.queue or asked.name:
+        message = "--all-schedds goes with --pool alone: it asks the collector which schedds there are"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    from crondor.schedd.live import schedds_of  # noqa: PLC0415 - 6 ms, and the fewest commands ask a live schedd
+
+    found: list[WatchedQueue] = []
+    for name in schedds_of(asked.pool):
+        each = asked._replace(live=True, name=name)
+        made = wanted._replace(asked=each)
+        found.append(WatchedQueue(name, made, clock, lambda each=each: stack.enter_context(live_of(each))))  # type: ignore[misc]
+    return found

@@ -1,0 +1,219 @@
+"""The one verdict of a due time, from what is known of the job; numbers and histories only, no ads and no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from crondor.day_rule import has_day_zero
+from crondor.deferral import LATEST, Deferral
+from crondor.diagnostics import CrondorError
+from crondor.hold_codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
+from crondor.monitor.due_times import is_due
+from crondor.monitor.job_history import CLOCKS, JobCondition, JobHistory, Sighted, Start, Stay
+from crondor.monitor.sightings import COMPLETED
+from crondor.monitor.verdicts import Cause, Verdict
+from crondor.recurrence import Recurrence
+
+SETTLE: Final = 30
+"""Seconds behind the last start before a miss is final: a hold of code 20 follows a late arrival by some 10 s."""
+
+_STEPS: Final = 2000  # of the schedd's chain of times that are followed
+_ON_MACHINE: Final = frozenset((JobCondition.WAITING, JobCondition.RUNNING))
+_HELD: Final = {MISSED_DEFERRED_EXECUTION_TIME: Cause.HELD_20, INVALID_CRON_SETTINGS: Cause.HELD_25}
+_IN_THE_WAY: Final = {
+    JobCondition.ROUTED: Cause.ROUTER,
+    JobCondition.UNSEEN: Cause.UNSEEN,
+    JobCondition.RUNNING: Cause.STILL_RUNNING,
+}  # by what is asked first
+
+
+@dataclass(frozen=True)
+class JobFacts:
+    """What is true of a job whatever it did.
+
+    ``due`` is when it should run, ``schedd`` when its schedd makes it run, None for a job of one time. ``entered`` is
+    when it came into the queue (epoch seconds). ``has_shadow`` false: nobody writes when its program began, and that it
+    was on its machine at the time counts. ``never_matches``: its Requirements cannot be true.
+    """
+
+    due: Recurrence | None = None
+    schedd: Recurrence | None = None
+    entered: int | None = None
+    has_shadow: bool = True
+    never_matches: bool = False
+
+
+class Judgement(NamedTuple):
+    """A verdict; ``is_final``: whatever is learnt later of this time, it stays."""
+
+    verdict: Verdict
+    cause: Cause | None = None
+    started: int | None = None
+    detail: str = ""
+    code: int | None = None
+    is_final: bool = True
+
+
+class _Reason(NamedTuple):
+    cause: Cause
+    detail: str = ""
+    code: int | None = None
+
+
+def judge(
+    run: Deferral, following: int | None, history: JobHistory, facts: JobFacts, now: int, grace: int = 60
+) -> Judgement:
+    """Return what has become of a due time at ``now`` (epoch seconds).
+
+    ``following`` is the job's next due time behind it. ``grace`` is how many seconds a start may take until the time is
+    LATE, where the window is longer than that.
+    """
+    if now < run.time:
+        return Judgement(Verdict.AHEAD, is_final=False)
+    starts = history.starts_for(run.time, run.last_start, following) or _unwritten(run, history, facts)
+    if not starts:
+        return _not_started(run, following, history, facts, now, grace)
+    return _started(starts, run, history, now)
+
+
+def _not_started(
+    run: Deferral, following: int | None, history: JobHistory, facts: JobFacts, now: int, grace: int
+) -> Judgement:
+    gone = history.gone
+    if gone is not None and gone.time <= run.last_start:
+        return Judgement(Verdict.LOST, Cause.LEFT_QUEUE, detail="" if gone.reason == COMPLETED else gone.reason)
+    if now > run.last_start + SETTLE:
+        reason = _held_late(run, following, history) or _reason(run, history, facts, run.last_start)
+        verdict = Verdict.UNKNOWN if reason.cause is Cause.UNSEEN else Verdict.MISSED
+        is_final = facts.due is not None or gone is not None or reason.cause is Cause.HELD_20
+        return Judgement(verdict, reason.cause, None, reason.detail, reason.code, is_final)
+    if now <= run.time + grace:
+        return Judgement(Verdict.DUE, is_final=False)
+    cause, detail, code = _held_late(run, following, history) or _reason(run, history, facts, now)
+    return Judgement(Verdict.LATE, cause, None, detail, code, is_final=False)
+
+
+def _unwritten(run: Deferral, history: JobHistory, facts: JobFacts) -> list[Start]:
+    """Return the start of a job without a shadow: it was on its machine in the window, at its time or later."""
+    if facts.has_shadow:
+        return []
+    for stay in history.stays(run.time, run.last_start):
+        if stay.turn.condition is JobCondition.UNSEEN:
+            return []
+        seen = history.sighted(stay.turn.time, LATEST if stay.until is None else stay.until - 1)
+        is_for_it = not seen or any(each.time == run.time for each in seen)
+        if is_for_it and stay.turn.condition in _ON_MACHINE and (stay.until is None or stay.until > run.time):
+            return [Start(max(run.time, stay.turn.time), run.time)]
+    return []
+
+
+def _started(starts: Sequence[Start], run: Deferral, history: JobHistory, now: int) -> Judgement:
+    """Judge a time with starts: the first says when, the last how it ended. What was cut off may begin anew."""
+    begun, end = starts[0].time, history.end_of(starts[-1])
+    if end is None:
+        if starts[-1].time > run.last_start + CLOCKS and now <= starts[-1].time + SETTLE:
+            return Judgement(Verdict.LATE, is_final=False)  # its starter may be about to hold it
+        return Judgement(Verdict.STARTED, None, begun, is_final=False)
+    is_over = now > run.last_start + SETTLE
+    if end.is_loss:
+        return Judgement(Verdict.LOST, Cause.EVICTED, begun, end.reason, is_final=is_over)
+    if end.condition is JobCondition.HELD and not end.is_own:
+        cause = _HELD.get(end.code or 0, Cause.HELD)
+        return Judgement(Verdict.LOST, cause, begun, end.reason, end.code, is_final=is_over)
+    if end.condition is JobCondition.GONE and end.reason != COMPLETED:
+        return Judgement(Verdict.LOST, Cause.LEFT_QUEUE, begun, end.reason)
+    return Judgement(Verdict.STARTED, None, begun)
+
+
+def _held_late(run: Deferral, following: int | None, history: JobHistory) -> _Reason | None:
+    """Return the hold of a job that came to its machine behind the last start, None where there is none.
+
+    It is that of the last due time before it.
+    """
+    behind = history.stays(run.time, LATEST if following is None else following)
+    turn = next((stay.turn for stay in behind if stay.turn.code == MISSED_DEFERRED_EXECUTION_TIME), None)
+    return None if turn is None else _Reason(Cause.HELD_20, turn.reason, turn.code)
+
+
+def _reason(run: Deferral, history: JobHistory, facts: JobFacts, until: int) -> _Reason:
+    """Return why a job has not started from its time until then: what stood in the way longest asked first."""
+    stays = history.stays(run.time, min(until, run.last_start))
+    is_told = bool(stays) and stays[0].turn.time <= run.time
+    if facts.due is None and not is_told:
+        stays = history.stays(run.time, LATEST)  # it has this time only, and what it does later tells as well
+        is_told = bool(stays)
+    if not stays:
+        return _Reason(Cause.UNSEEN)
+    held = [stay for stay in stays if stay.turn.condition is JobCondition.HELD]
+    if held:
+        turn = held[-1].turn
+        return _Reason(_HELD.get(turn.code or 0, Cause.HELD), turn.reason, turn.code)
+    if not is_told:
+        return _Reason(Cause.UNSEEN)  # it may have run, and be back since
+    conditions = {stay.turn.condition for stay in stays}
+    cause = next((cause for condition, cause in _IN_THE_WAY.items() if condition in conditions), None)
+    if cause is not None:
+        began = stays[0].turn.time if stays[0].turn.condition is JobCondition.RUNNING else run.time
+        ago = f"it began {run.time - began} s before this time"
+        return _Reason(cause, ago if cause is Cause.STILL_RUNNING and began < run.time else "")
+    return _unstarted(run, history, facts, stays)
+
+
+def _unstarted(run: Deferral, history: JobHistory, facts: JobFacts, stays: Sequence[Stay]) -> _Reason:
+    """Return why a job that was idle, or on a machine, did not begin: its schedd had set another time, or had not.
+
+    That time is the one that was seen, or else what the schedd computes.
+    """
+    is_there = stays[-1].turn.condition is JobCondition.WAITING
+    if facts.never_matches and not is_there:
+        return _Reason(Cause.NEVER_MATCHES)
+    seen = history.sighted(run.time, run.last_start) or _before(run, history)
+    since = max(stays[0].turn.time, facts.entered or 0)
+    time = seen[-1].time if seen else _computed(run, since, facts)
+    if is_there and (time is None or time <= run.time):
+        return _Reason(Cause.STARTER_GONE)
+    if time is None or time == run.time or any(each.time == run.time for each in seen):
+        return _Reason(Cause.NO_MATCH)
+    if facts.due is not None and not is_due(facts.due, time):
+        return _Reason(misreading(facts), f"DeferralTime was {time}")
+    if time < run.time <= time + run.window:
+        return _Reason(Cause.WINDOW_OVERLAP, f"DeferralTime was {time}")
+    return _Reason(Cause.NOT_COMPUTED, f"DeferralTime was {time}")
+
+
+def misreading(facts: JobFacts) -> Cause:
+    """Return why a schedd sets times that its job does not mean."""
+    spec = None if facts.schedd is None else facts.schedd.spec
+    return Cause.DAY_0 if spec is not None and has_day_zero(spec) else Cause.SCHEDD_READING
+
+
+def _before(run: Deferral, history: JobHistory) -> list[Sighted]:
+    """Return what else tells of the DeferralTime at a due time: one seen before it that was still to come or open then.
+
+    Or one seen behind it that lies before it: a schedd goes forward only.
+    """
+    seen = history.sighted(0, run.time)[-1:]
+    if seen and seen[0].time + run.window >= run.time:
+        return seen
+    return [each for each in history.sighted(run.last_start, LATEST)[:1] if each.time <= run.time]
+
+
+def _computed(run: Deferral, since: int, facts: JobFacts) -> int | None:
+    """Return what the schedd of an idle job had set at a due time; None where that cannot be told.
+
+    It computes at ``since``, and whenever a window is over.
+    """
+    if facts.schedd is None or since >= run.time:
+        return None
+    asked = since
+    try:
+        for _ in range(_STEPS):
+            time = int(facts.schedd.next(asked))
+            if time + run.window >= run.time:
+                return time
+            asked = time + run.window + 1
+    except CrondorError:
+        return None
+    return None

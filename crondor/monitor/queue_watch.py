@@ -1,0 +1,357 @@
+"""Looks at the jobs of a queue, time after time: which times were due, and what became of each.
+
+What is kept of a job is its history of late and the due times that are open, so that memory goes with the number of
+scheduled jobs. A job that was removed is kept until its next due time is judged: nobody else would miss it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import tzinfo
+from typing import Final, NamedTuple
+
+from crondor.classad.ad import ClassAd
+from crondor.deferral import LATEST, Deferral
+from crondor.diagnostics import CrondorError
+from crondor.event_log import JobEvent
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
+from crondor.job_queue.keys import JobId
+from crondor.monitor.due_times import due_between, is_due, last_due, next_due
+from crondor.monitor.job_history import JobCondition, Turn
+from crondor.monitor.job_watch import JobWatch, is_lost, is_planned, note_end, run_at, terms_of
+from crondor.monitor.judging import JobFacts, Judgement, judge, misreading
+from crondor.monitor.logged import log_event
+from crondor.monitor.sightings import COMPLETED, sight
+from crondor.monitor.unchanged import fresh_until, small, texts_of
+from crondor.monitor.verdicts import DueRun, Verdict
+from crondor.recurrence import Policy
+from crondor.schedd.ads import job_id
+from crondor.schedd.guard import right_time
+from crondor.schedd.status import SHADOWLESS, ScheduledJob, ScheduledState, StatusReader, fixed_time
+from crondor.schedule import JobSchedule
+from crondor.spec import Dialect
+
+_MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
+_MOST_GONE: Final = 10_000
+_OUTCOMES: Final = frozenset((Verdict.STARTED, Verdict.MISSED, Verdict.LOST))
+_NEVER: Final = frozenset(("never-matches", "universe-scheduler"))
+
+FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
+"""Returns the ads of jobs that have left the queue, those that are known."""
+
+
+class JobStanding(NamedTuple):
+    """How a job of the queue stands; times are epoch seconds.
+
+    ``latest`` is its last due time, ``outcome`` the last one that was started, missed or lost.
+    ``last_success`` is when its last program ended that ended with exit code 0, as far as is known. ``right_time`` is
+    what its DeferralTime should be, where it is idle and has another (crondor schedd guard).
+    """
+
+    status: ScheduledJob
+    latest: DueRun | None
+    outcome: DueRun | None
+    last_start: int | None
+    last_success: int | None
+    is_gate_open: bool
+    right_time: int | None
+
+
+class Look(NamedTuple):
+    """What a look at the queue found: the due times of which it knows more than the look before, and all jobs.
+
+    ``late`` is how many due times are late now.
+    """
+
+    now: int
+    runs: list[DueRun]
+    jobs: list[JobStanding]
+    late: int
+
+
+class QueueWatch:
+    """The scheduled jobs of one queue.
+
+    ``name`` is what its runs call it. ``schedd`` is how its schedd reads Cron attributes, ``dialect`` what they are
+    meant to say. ``since`` (epoch seconds) is from when on due times before the first look are asked for; None: of each
+    job only the last one. ``sees_deferral_time`` false: the ads show DeferralTime late.
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        *,
+        zone: str | tzinfo = "UTC",
+        schedd: Dialect = Dialect.HTCONDOR,
+        dialect: Dialect = Dialect.MANUAL,
+        policy: Policy | None = None,
+        sees_deferral_time: bool = True,
+        grace: int = 60,
+        since: int | None = None,
+    ) -> None:
+        """Begin with no job. Raises UnknownZone with the first."""
+        self.name = name
+        self._zone = zone
+        self._policy = policy
+        self._status = StatusReader(zone=zone, dialect=schedd, policy=policy)
+        self._meant = StatusReader(zone=zone, dialect=dialect, policy=policy)
+        self._sees_deferral_time = sees_deferral_time
+        self._grace = grace
+        self._since = since
+        self._jobs: dict[JobId, JobWatch] = {}
+        self._gone: dict[JobId, JobWatch] = {}
+
+    def __len__(self) -> int:
+        """Return how many jobs are watched, with those that have left and have a due time to come."""
+        return len(self._jobs) + len(self._gone)
+
+    def look(
+        self,
+        ads: Iterable[ClassAd],
+        now: int,
+        *,
+        events: Iterable[JobEvent] = (),
+        find_left: FindLeft | None = None,
+        left: Iterable[ClassAd] = (),
+    ) -> Look:
+        """Take in the ads of the queue at ``now`` (epoch seconds), and judge what is due.
+
+        ``events`` are those of user logs that are new; ``find_left`` is asked about jobs that were there and are not;
+        ``left`` are ads of jobs that have left and were perhaps never seen. Raises UnknownZone.
+        """
+        statuses: dict[JobId, ScheduledJob] = {}
+        logged: dict[JobId, list[JobEvent]] = {}
+        for event in events:
+            logged.setdefault(event.job, []).append(event)
+        for ad in left:
+            self._take(ad, now, {}, logged)
+        for ad in ads:
+            self._take(ad, now, statuses, logged)
+        self._log(logged)
+        self._note_left([job for job in self._jobs if job not in statuses], now, find_left)
+        runs: list[DueRun] = []
+        late = 0
+        for watch in [*self._gone.values(), *self._jobs.values()]:
+            runs += self._judged(watch, now)
+            runs += self._unplanned(watch)
+            watch.history.prune()
+            late += sum(run.verdict is Verdict.LATE for run in watch.said.values())
+        jobs = [self._standing(self._jobs[job], status, now) for job, status in statuses.items() if job in self._jobs]
+        self._forget(now)
+        return Look(now, runs, jobs, late)
+
+    # Taking in
+
+    def _take(
+        self, ad: ClassAd, now: int, statuses: dict[JobId, ScheduledJob], logged: dict[JobId, list[JobEvent]]
+    ) -> None:
+        queued, job = QueuedJob(ad), job_id(ad)
+        if job is None or not queued.is_scheduled:
+            return
+        watch = self._jobs.get(job)
+        texts = texts_of(ad)
+        if watch is not None and texts == watch.texts and now < watch.fresh_until and job not in logged:
+            watch.history.look_again(now)
+            if watch.status is not None:
+                statuses[job] = watch.status
+            return
+        if watch is None:
+            watch = JobWatch(job, queued.string("Owner"), queued.string("Cmd"))
+            self._jobs[job] = watch
+            self._gone.pop(job, None)  # it is there again, as when a log was replaced by another
+        terms = terms_of(queued)
+        if terms != watch.terms:
+            is_new = not watch.terms
+            if not is_new:
+                self._open(watch, now)  # what was due by the old texts
+            watch.terms = terms
+            self._read(watch, queued, now)
+            self._begin(watch, now, is_new=is_new)
+        for event in logged.pop(job, ()):
+            watch.is_logged = True
+            log_event(watch.history, event)
+        sight(watch.history, queued, now, sees_deferral_time=self._sees_deferral_time, is_logged=watch.is_logged)
+        note_end(watch, queued)
+        if queued.status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
+            found = self._status.look(queued, now)
+            statuses[job] = watch.status = replace(found, queued=small(ad))
+            watch.texts, watch.fresh_until = texts, fresh_until(found, now)
+
+    def _read(self, watch: JobWatch, queued: QueuedJob, now: int) -> None:
+        """Read when a job is meant to run, and when its schedd makes it run."""
+        schedd: JobSchedule | None = None
+        meant: JobSchedule | None = None
+        try:
+            schedd = self._status.schedule(queued, now)
+        except CrondorError:
+            schedd = None
+        try:
+            meant = self._meant.schedule(queued, now)
+        except CrondorError:
+            meant = schedd  # what the manual refuses is meant as the schedd takes it
+        watch.schedule = meant
+        watch.leaves = queued.leaves
+        notes = () if meant is None else meant.notes
+        watch.facts = JobFacts(
+            due=None if meant is None else meant.recurrence,
+            schedd=None if schedd is None else schedd.recurrence,
+            entered=queued.integer("QDate"),
+            has_shadow=queued.integer("JobUniverse") not in SHADOWLESS,
+            never_matches=any(note.kind in _NEVER for note in notes),
+        )
+        if not watch.is_crontab:
+            time = fixed_time(queued, now)
+            watch.next_due = time if time is not None and watch.until < time <= LATEST else None
+
+    def _begin(self, watch: JobWatch, now: int, *, is_new: bool) -> None:
+        """Say from when on a job's due times are taken up."""
+        due = watch.facts.due
+        if due is None:
+            return
+        if not is_new:  # an edited schedule counts from now on
+            watch.next_due = next_due(due, max(watch.until, now))
+            return
+        after = max(watch.facts.entered or 0, self._since or 0)
+        if self._since is None:
+            last = last_due(due, after, now)
+            watch.next_due = next_due(due, max(after, now)) if last is None else last
+        else:
+            watch.next_due = next_due(due, after)
+
+    def _log(self, logged: dict[JobId, list[JobEvent]]) -> None:
+        """Take in the events of jobs that are in the queue no more."""
+        for job, events in logged.items():
+            watch = self._jobs.get(job) or self._gone.get(job)
+            if watch is not None:
+                for event in events:
+                    log_event(watch.history, event)
+
+    def _note_left(self, missing: Sequence[JobId], now: int, find_left: FindLeft | None) -> None:
+        """Take note of the jobs that are in the queue no more."""
+        if not missing:
+            return
+        asked = [job for job in missing if self._jobs[job].history.gone is None]
+        for ad in () if find_left is None or not asked else find_left(asked):
+            if job_id(ad) in self._jobs:
+                self._take(ad, now, {}, {})
+        for job in missing:
+            watch = self._jobs.pop(job)
+            if watch.history.gone is None:
+                last = watch.history.last
+                has_ended = watch.leaves and last is not None and last.condition is JobCondition.RUNNING
+                watch.history.turn(Turn(now, JobCondition.GONE, reason=COMPLETED if has_ended else ""))
+            self._gone[job] = watch
+
+    # Judging
+
+    def _judged(self, watch: JobWatch, now: int) -> list[DueRun]:
+        """Return the due times of a job of which more is known than before."""
+        self._open(watch, now)
+        runs: list[DueRun] = []
+        left: list[Deferral] = []
+        behind = [*(run.time for run in watch.open[1:]), watch.next_due]
+        for run, following in zip(watch.open, behind, strict=False):
+            found = judge(run, following, watch.history, watch.facts, now, self._grace)
+            before = watch.said.get(run.time)
+            said = self._run(watch, run, found, None if before is None else before.verdict)
+            if said.is_news(before):
+                runs.append(said)
+            watch.latest = said
+            if said.verdict in _OUTCOMES:
+                watch.outcome = said
+            if found.is_final:
+                watch.said.pop(run.time, None)
+            else:
+                watch.said[run.time] = said
+                left.append(run)
+        for run in left[:-_MOST_OPEN]:
+            watch.said.pop(run.time, None)
+        watch.open = left[-_MOST_OPEN:]
+        return runs
+
+    def _open(self, watch: JobWatch, now: int) -> None:
+        """Take up the due times that have come since the last look; none behind the end of a job that has left."""
+        first, due = watch.next_due, watch.facts.due
+        gone = watch.history.gone
+        if first is None or first > now:
+            return
+        if due is None:
+            watch.next_due, watch.until = None, first
+            self._open_one(watch, first, now, gone)
+            return
+        for time in due_between(due, first - 1, now):
+            if not self._open_one(watch, time, now, gone):
+                watch.next_due = None
+                return
+        watch.until = now
+        watch.next_due = next_due(due, now)
+
+    @staticmethod
+    def _open_one(watch: JobWatch, time: int, now: int, gone: Turn | None) -> bool:
+        """Take up a due time, and say whether later ones are due as well: of a removed job only the first behind."""
+        if gone is not None and time > gone.time and (gone.reason == COMPLETED or is_lost(watch.latest)):
+            return False
+        watch.open.append(run_at(watch.schedule, time, now))
+        return gone is None or time <= gone.time
+
+    def _run(self, watch: JobWatch, run: Deferral, found: Judgement, before: Verdict | None) -> DueRun:
+        return DueRun(
+            self.name,
+            str(watch.job),
+            watch.owner,
+            watch.cmd,
+            run,
+            found.verdict,
+            found.cause,
+            found.started,
+            found.detail,
+            found.code,
+            found.is_final,
+            before,
+        )
+
+    def _unplanned(self, watch: JobWatch) -> Iterator[DueRun]:
+        """Yield the new starts that belong to no due time; those before the first look are nobody's news."""
+        due = watch.facts.due
+        for start in watch.history.starts_since(watch.starts_seen + 1):
+            watch.starts_seen = start.time
+            if due is None or is_planned(start, due, watch.schedule):
+                continue
+            run = run_at(watch.schedule, start.due or start.time, start.time)
+            found = Judgement(Verdict.UNPLANNED, misreading(watch.facts), start.time)
+            yield self._run(watch, run, found, None)
+
+    def _standing(self, watch: JobWatch, status: ScheduledJob, now: int) -> JobStanding:
+        start, coming = watch.history.last_start, status.next
+        is_open = coming is not None and status.state is ScheduledState.IDLE and coming.may_match(now)
+        last = None if start is None else start.time
+        right = self._right_time(watch, status, now)
+        return JobStanding(status, watch.latest, watch.outcome, last, watch.history.success, is_open, right)
+
+    def _right_time(self, watch: JobWatch, status: ScheduledJob, now: int) -> int | None:
+        """Return what the DeferralTime of an idle job should be, None where it is one that its schedule means.
+
+        One of those that is over is a matter of the schedd's next pass.
+        """
+        present, meant = status.deferral_time, watch.schedule
+        is_asked = self._sees_deferral_time and status.state is ScheduledState.IDLE and present is not None
+        if not is_asked or meant is None or meant.recurrence is None:
+            return None
+        if meant.recurrence.spec.dialect is Dialect.HTCONDOR or is_due(meant.recurrence, present or 0):
+            return None
+        try:
+            return right_time(meant, present, now)
+        except CrondorError:
+            return None
+
+    def _forget(self, now: int) -> None:
+        """Forget jobs that have left and of which no due time is open or to come."""
+        for job, watch in [*self._gone.items()]:
+            ended = watch.history.gone
+            is_over = ended is not None and ended.reason == COMPLETED and not watch.open
+            if is_over or (not watch.open and (watch.next_due is None or watch.next_due <= now)):
+                del self._gone[job]
+        for job in [*self._gone][: max(0, len(self._gone) - _MOST_GONE)]:
+            del self._gone[job]

@@ -1,0 +1,120 @@
+"""User logs, followed: what is new, in every form, and nothing that a job may not name."""
+
+from __future__ import annotations
+
+import os
+from datetime import timezone
+from pathlib import Path
+
+import pytest
+
+from crondor.classad.ad import ClassAd
+from crondor.monitor import UserLogFollower
+
+NOW = 1_795_586_400
+
+TEXT = "{number:03} (007.000.000) 2026-11-25 06:00:{second:02} Job {what}\n...\n"
+XML = """\
+<c>
+<a n="EventTypeNumber"><i>{0}</i></a>
+<a n="Cluster"><i>7</i></a>
+<a n="Proc"><i>0</i></a>
+<a n="EventTime"><s>2026-11-25T06:00:0{1}</s></a>
+</c>
+"""
+
+
+def event(number: int, second: int, what: str = "executing on host: <127.0.0.1:9618>") -> str:
+    """Return an event in text form."""
+    return TEXT.format(number=number, second=second, what=what)
+
+
+def found(follower: UserLogFollower, path: Path) -> list[tuple[int, int]]:
+    """Return number and second of the events that are new in a log."""
+    ad = ClassAd({"Iwd": str(path.parent), "UserLog": path.name})
+    return [(each.number, int(each.time) % 60) for each in follower.events([ad, ad], NOW)]
+
+
+def test_only_what_is_new_is_read(tmp_path: Path) -> None:
+    """An event that is still written waits until it is whole; a log that is not there yet is no fault."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    assert found(follower, log) == []
+    log.write_text(event(0, 1, "submitted from host: <127.0.0.1:9618>") + event(1, 2)[:-3])
+    assert found(follower, log) == [(0, 1)]
+    with log.open("a") as file:
+        file.write(event(1, 2)[-3:] + event(4, 9, "was evicted."))
+    assert found(follower, log) == [(1, 2), (4, 9)]
+    assert found(follower, log) == []
+    assert follower.diagnostics == ()
+
+
+def test_a_log_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
+    """Another file, or the same with other bytes; also one that is shorter now."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    log.write_text(event(0, 1) * 5)
+    assert len(found(follower, log)) == 5
+    log.rename(tmp_path / "job.log.old")
+    log.write_text(event(1, 2))
+    assert found(follower, log) == [(1, 2)]
+    log.write_text(event(1, 3))
+    assert found(follower, log) == [(1, 3)]
+    log.write_text("")
+    assert found(follower, log) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (
+            '{"EventTypeNumber": 1, "EventTime": "2026-11-25T06:00:02", "Cluster": 7, "Proc": 0, "Subproc": 0}\n',
+            '{"EventTypeNumber": 4, "EventTime": "2026-11-25T06:00:09", "Cluster": 7, "Proc": 0, "Subproc": 0}\n',
+        ),
+        ("<classads>\n" + XML.format(1, 2), XML.format(4, 9)),
+    ],
+)
+def test_logs_as_json_and_xml(tmp_path: Path, first: str, second: str) -> None:
+    """As they grow."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    log.write_text(first + second[:20])
+    assert found(follower, log) == [(1, 2)]
+    log.write_text(first + second)
+    assert found(follower, log) == [(4, 9)]
+
+
+def test_of_a_long_log_the_end_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more than its bound, from the first event that is whole there."""
+    most = 10_000
+    monkeypatch.setattr("crondor.monitor.user_logs.MOST_BYTES", most)
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    one = event(1, 2)
+    log.write_text(event(0, 1) + one * (most // len(one)) + event(4, 9))
+    events = found(follower, log)
+    assert events[-1] == (4, 9)
+    assert (0, 1) not in events
+    assert 0 < most // len(one) + 1 - len(events) < 3
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../job.log", "link", "pipe", "folder", "/dev/zero"])
+def test_a_job_names_no_file_that_is_not_allowed(tmp_path: Path, name: str) -> None:
+    """Outside of the folders, over a link, a pipe that nobody writes to, a folder, a device: nothing is read."""
+    folder = tmp_path / "in"
+    (folder / "folder").mkdir(parents=True)
+    (tmp_path / "job.log").write_text(event(1, 2))
+    (folder / "link").symlink_to(tmp_path / "job.log")
+    os.mkfifo(folder / "pipe")
+    follower = UserLogFollower([folder], timezone.utc)
+    ad = ClassAd({"Iwd": str(folder), "UserLog": name})
+    for told in (1, 0):  # once
+        assert list(follower.events([ad], NOW)) == []
+        assert len(follower.diagnostics) == told
+
+
+def test_what_is_no_event_is_told_once(tmp_path: Path) -> None:
+    """And the events around it count."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    log.write_text(event(1, 2) + "garbage\n...\n" + event(4, 9))
+    assert found(follower, log) == [(1, 2), (4, 9)]
+    assert len(follower.diagnostics) == 1
+    with log.open("a") as file:
+        file.write("garbage\n...\n")
+    assert found(follower, log) == []
