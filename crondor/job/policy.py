@@ -117,9 +117,13 @@ _ACTS: Final = {
 }  # in the order in which they are asked
 _ALWAYS: Final = (*LONGEST, "TimerRemove")  # of which false is a number, too
 
+_ASKED: Final = frozenset(name.lower() for name in (*LONGEST, *_ACTS))
+
 
 def has_periodic(ad: ClassAd) -> bool:
     """Say whether a job has an expression that is looked at from time to time, or a longest time to run."""
+    if _ASKED.isdisjoint(ad.codes):
+        return False
     return any(
         name in ad and (name in _ALWAYS or ad.text(name).strip().lower() != "false") for name in (*LONGEST, *_ACTS)
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
@@ -36,6 +37,7 @@ _PREFIX: Final = "Invalid cron schedule parameters: "
 _UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
 _IDLE: Final = int(JobStatus.IDLE)
 _SPARE: Final = 1000
+_KNOWN: Final = 10_000  # times that are kept of a schedule
 _NAMES: Final = {name: name for name in _CRON}
 
 Terms = tuple["str | None", ...]
@@ -60,7 +62,7 @@ _edit: Final = tuple.__new__  # a third of what the class itself takes
 class _Plan:
     """A parsed schedule and what it said last; shared by the jobs with the same Cron texts."""
 
-    __slots__ = ("_recurrence", "asked", "hold", "text", "time")
+    __slots__ = ("_known", "_recurrence", "asked", "hold", "text", "time")
 
     def __init__(self, recurrence: Recurrence | None, hold: str | None) -> None:
         self._recurrence = recurrence
@@ -68,6 +70,17 @@ class _Plan:
         self.asked: int | None = None
         self.time = 0
         self.text: str | None = None
+        self._known: dict[int, int] = {}
+
+    def next(self, now: int) -> int | None:
+        """Return the next time at ``now``, None where there is none."""
+        found = self._known.get(now)
+        if found is None and self._recurrence is not None:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            with suppress(CrondorError):
+                found = self._known[now] = int(self._recurrence.next(now))
+        return found
 
     def ask(self, now: int) -> None:
         """Compute the next time at ``now``; a schedule without one is refused, where the real schedd never returns."""
@@ -209,6 +222,16 @@ class CronTabs:
         if entry is not None and why is not None:
             self._compute({entry: why}, now, edits)
         return edits[0] if edits else None
+
+    def next_time(self, job: JobId, now: int) -> int | None:
+        """Return the DeferralTime that a job would get at ``now`` (epoch seconds), as at the end of its run.
+
+        None where that is not known without a look at the job, as before its first pass.
+        """
+        entry = self._entries.get(job)
+        if entry is None or entry.plan is None or entry.group.window is None:
+            return None
+        return entry.plan.next(now)
 
     def _compute(self, entries: Mapping[_Entry, Recalculation], now: int, edits: list[CronEdit]) -> None:
         """Compute jobs anew; what is done to each is little, since there may be a hundred thousand."""

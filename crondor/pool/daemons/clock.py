@@ -31,12 +31,12 @@ class TimetableEntry:
 class Timetable:
     """Things to come, the next one found in O(log n).
 
-    ``now`` (epoch seconds) never goes back.
+    ``now`` (epoch seconds) never goes back; ``until`` is how far time passes by itself.
     """
 
     def __init__(self, now: int) -> None:
         """Begin at a time with nothing to come."""
-        self.now = now
+        self.now = self.until = now
         self._heap: list[
             tuple[int, int, tuple[int, ...], int, TimetableEntry]
         ] = []  # the serial number is nobody else's
@@ -78,6 +78,7 @@ class Timetable:
     def advance(self, until: int, most: int | None = None) -> bool:
         """Do what comes up to and including a time, ``most`` things at most; say whether the time was reached."""
         heap, done = self._heap, 0
+        self.until = until
         while heap and (heap[0][0] <= until or heap[0][4].call is None):
             entry = heap[0][4]
             call = entry.call

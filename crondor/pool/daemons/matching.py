@@ -34,13 +34,17 @@ class Matching:
         hold: Callable[[PoolJob, Hold], None],
         pass_if_due: Callable[[int], bool],
     ) -> None:
-        """Take who begins a run, who puts jobs on hold, and who passes over the queue first where that is due."""
+        """Take who begins a run, who puts jobs on hold, and who passes over the queue first where that is due.
+
+        ``leap`` goes through runs of a job that gets a slot, and says if it did; None where each event has its turn.
+        """
         settings = core.settings
         self._core = core
         self._turns = turns
         self._begin = begin
         self._hold = hold
         self._pass_if_due = pass_if_due
+        self.leap: Callable[[PoolJob, Claim], bool] | None = None
         self.negotiator: Negotiator[PoolJob] = Negotiator(settings.machine, settings.slots, settings.machines)
 
     def look(self, job: PoolJob) -> None:
@@ -55,14 +59,20 @@ class Matching:
                 self._turn_at(job, opens)
 
     def _turn_at(self, job: PoolJob, opens: int) -> None:
-        core = self._core
-        if job.is_local:
-            time = self._turns.local(job.id, opens, core.now)
-        else:
-            planned = job.gate.time
-            time = self._turns.match(job.id, opens, core.timetable.now if planned is None else planned)
+        time = self.moment(job, opens, self._core.timetable.now)
         if time is not None:
-            job.turn = core.timetable.at(time, lambda now: self._consider(job, now), MATCH, job.rank)
+            self.turn(job, time)
+
+    def moment(self, job: PoolJob, opens: int, now: int) -> int | None:
+        """Return when a job is considered whose gates open, as known at ``now`` (epoch seconds); None for never."""
+        if job.is_local:
+            return self._turns.local(job.id, opens, now)
+        planned = job.gate.time
+        return self._turns.match(job.id, opens, now if planned is None else planned)
+
+    def turn(self, job: PoolJob, time: int) -> None:
+        """Have a job considered at a time (epoch seconds)."""
+        job.turn = self._core.timetable.at(time, lambda now: self._consider(job, now), MATCH, job.rank)
 
     def _consider(self, job: PoolJob, now: int) -> None:
         """Give a job a machine, or reject it."""
@@ -100,6 +110,9 @@ class Matching:
         if claim is None:
             self._reject(job)
             negotiator.wait(job, kinds, wanted)
+            return
+        if self.leap is not None and wanted is None and self.leap(job, claim):
+            negotiator.give_back(claim)
             return
         self.match(job, claim)
         if wanted is not None:

@@ -17,6 +17,7 @@ from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import Timetable
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import PoolEventKind
+from crondor.pool.daemons.leaps import Leaps
 from crondor.pool.daemons.matching import Matching
 from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import JobRun, PoolJob
@@ -60,6 +61,13 @@ class Pool(Core):
         self.starter = Starter(self, hold, self._vacate, self._exited, self._freed, programs)
         self.matching = Matching(self, turns, self.starter.begin, self._hold, self._pass_if_due)
         self.passes = Passes(self, turns, self._hold, self.matching.look)
+
+    def let_leap(self) -> None:
+        """Let jobs that meet nobody go through many runs at once.
+
+        For a pool in which nobody acts while time passes, and whose watchers do not ask which of two jobs was first.
+        """
+        self.matching.leap = Leaps(self, self.matching, self.starter, self.passes).leap
 
     @property
     def next_time(self) -> int | None:

@@ -159,6 +159,12 @@ class Gate:
         self._lead = prep_time + interval
         self.time, self.match_opens = time, time - self._lead
 
+    @property
+    def is_settled(self) -> bool:
+        """Say whether, as was found out by ``lets``, the clause alone decides, and its numbers are those of any run."""
+        is_still = not (self._moving or self._asks or self._follows_runs)
+        return self._settled is True and is_still and self.time is not None
+
     def plan(self, time: int) -> None:
         """Take another DeferralTime, which the ad has already."""
         if self.time is None or not 0 < time <= LATEST:

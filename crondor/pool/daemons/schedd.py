@@ -98,6 +98,10 @@ class ScheddQueue:
             mirror.apply(_record(key, name, value))
         mirror.tell(mirror.changes())
 
+    def is_counted(self, job: JobId) -> bool:
+        """Say whether nobody has to be told what ``count`` writes about a job."""
+        return not (self._is_watched or self.followers or job in self._curious)
+
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
         """Set attributes of a run to numbers or truth values: what ``write`` does, in a fraction of the time.
 

@@ -43,7 +43,7 @@ class Starter:
     ) -> None:
         """Take who holds jobs, makes them idle again, does what they want at exit, gets slots back, has programs."""
         self._core = core
-        self._programs = programs
+        self.programs = programs
         self._hold = hold
         self._vacate = vacate
         self._exited = exited
@@ -55,13 +55,17 @@ class Starter:
         settings, now = core.settings, core.timetable.now
         length = 0
         if run.claim is not None:
-            transfer = settings.transfer
-            length = transfer.low if transfer.is_fixed else transfer.drawn(core.chance(job, _TRANSFER))
+            length = self.transfer(job)
             lost = None if settings.preemption is None else settings.preemption.drawn(core.chance(job, _PREEMPTION))
             if lost is not None:
                 run.taken = core.timetable.at(now + lost, lambda _: self._vacate(job))
             core.check_soon(job)
         run.next = core.timetable.at(now + length, lambda _: self.arrive(job, run))
+
+    def transfer(self, job: PoolJob) -> int:
+        """Return how long the files of a job's next run travel (seconds)."""
+        transfer = self._core.settings.transfer
+        return transfer.low if transfer.is_fixed else transfer.drawn(self._core.chance(job, _TRANSFER))
 
     def arrive(self, job: PoolJob, run: JobRun) -> None:
         """Wait, start, or have missed it, by the machine's clock: the files are there."""
@@ -103,7 +107,7 @@ class Starter:
         core = self._core
         run.started = now = core.timetable.now
         starts = job.counter("numjobstarts")
-        marks = self._programs.marks(job, run, now)
+        marks = self.programs.marks(job, run, now)
         values = {"NumJobStarts": starts + 1}
         if not job.is_local:
             values["JobCurrentStartExecutingDate"] = now
@@ -111,7 +115,7 @@ class Starter:
             core.write(job, {**values, **marks})  # at once: whoever is killed in between starts nothing twice
         else:
             core.count(job, values)
-        begun = self._programs.start(job, run, now)
+        begun = self.programs.start(job, run, now)
         if isinstance(begun, Hold):
             run.started = None
             core.count(job, {"NumJobStarts": starts})
@@ -140,7 +144,7 @@ class Starter:
         if run.next is not None:
             run.left = run.next.time - core.now
             core.timetable.cancel(run.next)
-        self._programs.suspend(job, run)
+        self.programs.suspend(job, run)
         core.tell(PoolEventKind.SUSPENDED, job)
         if core.flow is not None:
             core.flow.suspend(job, is_told=is_told)
@@ -162,7 +166,7 @@ class Starter:
         core = self._core
         run.is_suspended = False
         if run.started is not None:
-            self._programs.resume(job, run)
+            self.programs.resume(job, run)
             core.count(job, core.entered(job, JobStatus.RUNNING))
             if run.left is not None:
                 run.next = core.timetable.at(core.now + run.left, lambda _: self.end(job, run))
@@ -225,7 +229,7 @@ class Starter:
         if run is None:
             return
         if run.started is not None and not run.is_over:
-            self._programs.stop(job, run, signal)
+            self.programs.stop(job, run, signal)
             if not job.is_local:  # the starter reports how it has ended it, and the shadow tells the schedd
                 core.count(job, Exit(killing_of(run.ad, signal)[0], by_signal=True).attributes)
         core.tell(PoolEventKind.EVICTED, job)

@@ -19,7 +19,7 @@ from crondor.pool.simulate.outcome import JobOutcome, Lateness, OutcomeCounts, R
 Progress = Callable[[int], None]
 """Called with the virtual time that was reached (epoch seconds)."""
 
-_STEPS: Final = 20_000  # of the pool between two calls of the progress
+_STEPS: Final = 1000  # of the pool between two calls of the progress
 _FEW_STEPS: Final = 500  # between two looks whether a try is in vain
 _TIMES: Final = 3  # advice may cost so many lives, or what a second or two can do
 _SHORT: Final = 100_000
@@ -116,14 +116,11 @@ class Simulation:
             pool.flow.listeners += listeners
         ledger = OutcomeCounts(pool)
         pool.watchers += watchers
+        if not watchers and is_vain is None:  # who counts to see early what is in vain counts what happened by then
+            pool.let_leap()
         jobs: list[JobId] = []
         for ads in self.clusters:
-            made = [ad.copy() for ad in ads]
-            for number, ad in enumerate(made, start=len(jobs)):
-                for name, terms in ((_PREP, prep_times), (_WINDOW, windows)):
-                    if terms is not None and number in terms and name in ad:
-                        ad.set(name, terms[number])
-            jobs += pool.submit(made)
+            jobs += pool.submit(_changed(ads, len(jobs), prep_times or {}, windows or {}))
         outcomes = [ledger[job] for job in jobs]
         is_ended = False
         while not (is_ended or pool.advance(self.end, _STEPS if is_vain is None else _FEW_STEPS)):
@@ -271,6 +268,16 @@ class _Advice:
                 break
             tried = _level(tried | short, groups)
         return {n: window for n, window in tried.items() if _is_in_window(found[n])}
+
+
+def _changed(ads: Sequence[ClassAd], first: int, prep_times: Terms, windows: Terms) -> list[ClassAd]:
+    """Return copies of ads with other prep times and windows; ``first`` is the number of the first job."""
+    made = [ad.copy() for ad in ads]
+    for number, ad in enumerate(made, start=first):
+        for name, terms in ((_PREP, prep_times), (_WINDOW, windows)):
+            if number in terms and name in ad:
+                ad.set(name, terms[number])
+    return made
 
 
 def _only(known: Collection[int], groups: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -1,0 +1,154 @@
+"""Leaps over runs come to what the runs come to, event by event."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from crondor.job_queue import JobId
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind
+from crondor.pool.daemons.pool import Pool
+from crondor.pool.settings.exits import Exits
+from crondor.pool.settings.lengths import Lengths
+from crondor.pool.settings.machines import Machine
+from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.settings.preemption import Preemption
+from crondor.pool.simulate.outcome import JobOutcome, OutcomeCounts
+from crondor.spec import Dialect
+from tests.pool.pools import NOW, POOL, ads
+
+DAY = 86_400
+STAYS = "on_exit_remove = false"
+HOURLY = f"cron_minute = 0\n{STAYS}"
+
+
+class Lived(NamedTuple):
+    """What is left of a life: outcomes, how many events were counted, whether one had to wait, the queue."""
+
+    outcomes: list[JobOutcome]
+    seen: int
+    waited: bool
+    queue: dict[JobId, dict[str, str]]
+
+
+def lived(pool_settings: PoolSettings, texts: list[str], days: float, *, leaps: bool) -> tuple[Lived, list[PoolEvent]]:
+    """Live with or without leaps; return also what was told."""
+    pool = Pool(pool_settings, NOW)
+    counts, told = OutcomeCounts(pool), list[PoolEvent]()
+    pool.watchers.append(told.append)
+    if leaps:
+        pool.let_leap()
+    jobs = [job for text in texts for job in pool.submit(ads(text, pool_settings.schedd_interval))]
+    pool.advance(NOW + int(days * DAY))
+    counts.close()
+    queue = {job: {name.lower(): each.ad.text(name) for name in each.ad} for job, each in pool.jobs.items()}
+    waited = pool.matching.negotiator.has_kept_waiting
+    outcomes = [replace(counts[job], trouble=()) for job in jobs]  # whose texts are others each time
+    return Lived(outcomes, counts.seen, waited, queue), told
+
+
+def story(told: list[PoolEvent]) -> dict[JobId, list[tuple[int, PoolEventKind, int, str]]]:
+    """Return what happened to each job, in its order."""
+    found: dict[JobId, list[tuple[int, PoolEventKind, int, str]]] = {}
+    for event in told:
+        found.setdefault(event.job.id, []).append((event.time, event.what, event.number, event.text))
+    return found
+
+
+def check(pool_settings: PoolSettings, texts: list[str], days: float = 1) -> None:
+    """Compare both ways to live."""
+    leapt, told = lived(pool_settings, texts, days, leaps=True)
+    walked, happened = lived(pool_settings, texts, days, leaps=False)
+    assert story(told) == story(happened)
+    assert leapt == walked
+
+
+SCHEDULES = st.sampled_from(
+    [
+        "cron_minute = 0",
+        "cron_minute = */7",
+        "cron_minute = *",
+        "cron_minute = 5,6,30-40/3",
+        "cron_hour = */3",
+        "cron_minute = 30\ncron_hour = 2",
+        "cron_minute = 0\ncron_day_of_week = 4",
+        "cron_minute = 61",
+        "deferral_time = 1795620000",
+    ]
+)
+EXITS = st.sampled_from(
+    [STAYS, STAYS, STAYS, "", "on_exit_remove = NumJobStarts > 3", f"{STAYS}\non_exit_hold = ExitCode == 1"]
+)
+OTHERS = st.sampled_from(
+    [
+        "",
+        "",
+        "",
+        "cron_window = 90",
+        "cron_window = NumJobStarts * 30",
+        "cron_prep_time = 0",
+        "cron_prep_time = 20\ncron_window = 600",
+        "requirements = NumJobStarts < 3",
+        "requirements = Memory > 100 && time() % 2 == 0",
+        "requirements = false",
+        "universe = local",
+        "periodic_hold = NumJobStarts > 2\nperiodic_release = true",
+        "arguments = $$(Arch)",
+        "priority = 3",
+        "+NumJobStarts = JobStatus",
+        "+JobRunCount = 2147483640",
+        "+JobStartDate = 7",
+        "+NumJobCompletions = -4",
+    ]
+)
+JOBS = st.lists(st.tuples(SCHEDULES, EXITS, OTHERS).map("\n".join), min_size=1, max_size=4)
+LENGTHS = st.sampled_from(["0", "1", "0-60", "10s-10m", "exp:2m", "59m", "3h"]).map(Lengths.parse)
+EXIT_CODES = st.sampled_from(["0", "1", "sig9", "0:3,1:2,sig9:1"]).map(Exits.parse)
+POOLS = st.builds(
+    PoolSettings,
+    schedd_interval=st.sampled_from([60, 300]),
+    match_delay=LENGTHS,
+    transfer=LENGTHS,
+    run_time=LENGTHS,
+    slots=st.sampled_from([1, 4, 100]),
+    exits=EXIT_CODES,
+    skew=st.sampled_from([0, 0, 0, -30, 30]),
+    machines=st.sampled_from([(), (), (), (Machine.parse("cpus=2,memory=4G"),)]),
+    preemption=st.sampled_from([None, None, None, Preemption.parse("30%@20m")]),
+    zone=st.sampled_from(["UTC", "America/New_York"]),
+    dialect=st.sampled_from([Dialect.HTCONDOR, Dialect.MANUAL]),
+    seed=st.integers(0, 9),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(POOLS, JOBS, st.sampled_from([0.1, 0.2, 0.5]))
+@example(replace(POOL, slots=9), [HOURLY, HOURLY], 1)
+def test_a_leap_comes_to_what_the_runs_come_to(pool_settings: PoolSettings, jobs: list[str], days: float) -> None:
+    """All that happens to a job, the counts, and the queue that is left are the same."""
+    check(pool_settings, jobs, days)
+
+
+@pytest.mark.parametrize("run_time", ["20-120", "59m-61m", "100s-130m", "0"])
+def test_jobs_that_never_wait_leap(run_time: str) -> None:
+    """A month of some jobs takes few steps."""
+    pool_settings = replace(POOL, slots=20, run_time=Lengths.parse(run_time), match_delay=Lengths(0, 60))
+    check(pool_settings, [HOURLY] * 20, 30)
+    pool = Pool(pool_settings, NOW)
+    pool.let_leap()
+    for _ in range(20):
+        pool.submit(ads(HOURLY))
+    assert pool.advance(NOW + 30 * DAY, 20 * 30)
+
+
+def test_jobs_that_may_have_to_wait_do_not_leap() -> None:
+    """One slot for two jobs: each event has its turn."""
+    pool = Pool(replace(POOL, slots=1), NOW)
+    pool.let_leap()
+    pool.submit(ads(f"{HOURLY}\nqueue"))
+    assert not pool.advance(NOW + 30 * DAY, 3000)
+    check(replace(POOL, slots=1), [HOURLY, HOURLY], 3)
