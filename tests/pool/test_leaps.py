@@ -77,7 +77,6 @@ SCHEDULES = st.sampled_from(
         "cron_minute = 30\ncron_hour = 2",
         "cron_minute = 0\ncron_day_of_week = 4",
         "cron_minute = 61",
-        "deferral_time = 1795620000",
     ]
 )
 EXITS = st.sampled_from(
