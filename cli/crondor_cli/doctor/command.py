@@ -38,6 +38,8 @@ clock. Nothing is written, no job is touched.
 
 Exit status: 0 all is well, 1 something is not, 2 wrong usage."""
 
+_READABLE, _UNREADABLE, _UNSEEN = "readable", "not readable", "not seen from here"
+
 
 @click.command(
     "doctor", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="What is installed, and whether a schedd answers."
@@ -51,12 +53,13 @@ def command(asked: QueueOptions, schedd_interval: int, now: str | None, tz: str 
     clock = clock_of(now, tz)
     here = installed()
     connection = _connection(asked, clock, lambda: clock_of(now, tz).now)
-    findings = [*here.findings(), *_findings(connection, schedd_interval)]
+    log = "" if connection is None else _access_to(connection.log)
+    findings = [*here.findings(), *_findings(connection, schedd_interval, log)]
     if format_ == "json":
         data = {**_here_data(here, clock), "live": None if connection is None else _live_data(connection)}
         echo_json({**data, "diagnostics": [diagnostic_data(each) for each in findings]})
     else:
-        rows = [*_here_rows(here, clock), *(() if connection is None else _live_rows(connection, schedd_interval))]
+        rows = [*_here_rows(here, clock), *(() if connection is None else _live_rows(connection, schedd_interval, log))]
         print_rows(["what", "found"], rows)
     show(findings)
     if any(each.severity is not Severity.NOTE for each in findings):
@@ -74,11 +77,20 @@ def _connection(asked: QueueOptions, clock: Clock, ticks: Callable[[], int]) -> 
         return connection_of(schedd, clock.zone, ticks)
 
 
-def _findings(connection: Connection | None, interval: int) -> Iterator[Diagnostic]:
+def _access_to(path: str) -> str:
+    """Return in a word whether this user may read a file, empty for no path."""
+    if not path:
+        return ""
+    if not os.path.exists(path):
+        return _UNSEEN
+    return _READABLE if os.access(path, os.R_OK) else _UNREADABLE
+
+
+def _findings(connection: Connection | None, interval: int, log: str) -> Iterator[Diagnostic]:
     if connection is None:
         return
     yield from connection.findings(interval)
-    if os.path.exists(connection.log) and not os.access(connection.log, os.R_OK):
+    if log == _UNREADABLE:
         message = f"{connection.log} cannot be read by this user: --log FILE is for root and the user of HTCondor"
         yield Diagnostic("doctor-log", message, Severity.NOTE, help="--live asks the schedd instead")
 
@@ -101,7 +113,7 @@ def _configuration() -> str | None:
         return None
 
 
-def _live_rows(connection: Connection, interval: int) -> Iterator[list[str]]:
+def _live_rows(connection: Connection, interval: int, log: str) -> Iterator[list[str]]:
     if connection.fault is not None:
         yield ["schedd", "does not answer"]
         return
@@ -117,20 +129,14 @@ def _live_rows(connection: Connection, interval: int) -> Iterator[list[str]]:
         yield ["zone there", ", ".join(_offset_text(each) for each in connection.offsets)]
     if connection.ahead is not None:
         yield ["clock there", _ahead_text(connection.ahead)]
-    if connection.log:
-        yield ["job_queue.log", f"{connection.log}{_rights(connection.log)}"]
+    if log:
+        yield ["job_queue.log", f"{connection.log} ({log})"]
 
 
 def _ahead_text(ahead: int) -> str:
     if not ahead:
         return "as here"
     return f"{plural(abs(ahead), 'second')} {'ahead' if ahead > 0 else 'behind'}"
-
-
-def _rights(path: str) -> str:
-    if not os.path.exists(path):
-        return " (not seen from here)"
-    return " (readable)" if os.access(path, os.R_OK) else " (not readable)"
 
 
 def _offset_text(offset: Offset) -> str:

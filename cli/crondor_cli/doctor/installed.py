@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -10,10 +9,10 @@ from importlib import metadata
 from typing import Final, NamedTuple
 
 from crondor.diagnostics import Diagnostic, Severity
+from crondor_cli.common.homes import home_path
 
 _REQUIREMENT: Final = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
 _USERS: Final = ("plot", "htcondor", "watch", "ics", "lsp", "holidays", "monitor")
-_HOMES: Final = ("/home/", "/root/")
 
 
 class Extra(NamedTuple):
@@ -34,9 +33,9 @@ class Installed(NamedTuple):
 
     def findings(self) -> Iterator[Diagnostic]:
         """Yield what a service's user would stumble over."""
-        real = os.path.realpath(sys.prefix)
-        if real.startswith(_HOMES):
-            message = f"this Python environment is in a home folder ({real}), which the user of a service cannot read"
+        home = home_path(sys.prefix)
+        if home is not None:
+            message = f"this Python environment is in a home folder ({home}), which the user of a service cannot read"
             hint = "for a service make the environment below /opt or /usr/local: python3 -m venv /opt/crondor"
             yield Diagnostic("doctor-home", message, Severity.NOTE, help=hint)
 

@@ -12,6 +12,7 @@ import click
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.common.command import Command
 from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.homes import home_path
 from crondor_cli.common.options import output_option, refuse_existing
 from crondor_cli.common.output import say
 from crondor_cli.common.show import show
@@ -39,10 +40,8 @@ folder, /var/lib/crondor, and to what --write names. --token hands a token over,
 
 Exit status: 0 written, 1 it cannot be, 2 wrong usage."""
 
-_NAMES = {"router": "crondor-router", "monitor": "crondor-monitor", "run": "crondor-run"}
 _WRITING = ("queue", "destination_queue", "user_logs", "spool", "files_dirs")  # options of the commands: folders
 _NOT_FOR_MONTHS = {"once": "--once", "dry_run": "--dry-run", "now": "--now", "watch": "--watch", "alerts": "--alerts"}
-_HOMES = ("/home/", "/root/")
 
 
 @click.command(
@@ -96,7 +95,7 @@ def command(
     if is_shown:
         say(unit.text(), nl=False, fits=False)
         return
-    unit_name = (name or _NAMES[kind]).removesuffix(".service")
+    unit_name = (name or f"crondor-{kind}").removesuffix(".service")
     if not is_unit_name(unit_name):
         message = f"--unit {printable(unit_name)!r} is no name: letters, digits and :-_.\\ can be in it"
         raise click.UsageError(message, click.get_current_context(silent=True))
@@ -176,8 +175,8 @@ def _say_next(path: Path, name: str, *, is_system: bool) -> None:
 
 def _unreadable(unit: Unit) -> list[Diagnostic]:
     """Return a warning where another user starts a program in somebody's home folder."""
-    program = os.path.realpath(unit.program[0])
-    if not unit.is_system or unit.account == "root" or not program.startswith(_HOMES):
+    program = home_path(unit.program[0])
+    if not unit.is_system or unit.account == "root" or program is None:
         return []
     message = f"{program} is in a home folder, which the service's user cannot read"
     hint = "make an environment below /opt: python3 -m venv /opt/crondor (docs/live.md)"
