@@ -6,11 +6,10 @@ import difflib
 
 import click
 
-from crondor.diagnostics import CrondorError, printable
-from crondor.rights.replacing import Changed, replace_text
+from crondor.diagnostics import printable
 from crondor.source import Source, lines_of
-from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN
+from crondor_cli.common.replacing import replace_file
 
 
 def diff_of(before: Source, after: Source) -> str:
@@ -25,17 +24,8 @@ def _ended(line: str) -> str:
 
 def write_source(before: Source, after: Source) -> None:
     """Replace a file's text in one step; raises UsageError where that cannot be done."""
-    context = click.get_current_context(silent=True)
-    shown = printable(before.name)
     if before.name == STDIN:
-        raise click.UsageError("standard input cannot be changed: leave --write out to see the diff", context)
-    try:
-        replace_text(before.name, *(each.text.encode("utf-8", "surrogateescape") for each in (before, after)))
-    except Changed:
-        message = f"'{shown}' has changed while it was read, and was not written to"
-        raise click.UsageError(message, context) from None
-    except CrondorError as error:
-        reason = "; ".join(printable(each.message) for each in error.diagnostics)
-        raise click.UsageError(f"cannot write '{shown}': {reason}", context) from None
-    except OSError as error:
-        raise file_problem("write", before.name, error) from None
+        message = "standard input cannot be changed: leave --write out to see the diff"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    old, new = (each.text.encode("utf-8", "surrogateescape") for each in (before, after))
+    replace_file(before.name, old, new, "while it was read, and was not written to")

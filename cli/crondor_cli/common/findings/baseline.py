@@ -13,12 +13,12 @@ import click
 from crondor.check.baseline import Baseline, InvalidBaseline, NameOf, read_baseline
 from crondor.diagnostics import CrondorError, printable
 from crondor.macro import source_from_bytes
-from crondor.rights.replacing import Changed, replace_text
 from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.columns import plural
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.output import say
+from crondor_cli.common.replacing import replace_file
 
 _Result = TypeVar("_Result", bound=ChosenReports)
 _MAX_BYTES = 64 * 1024 * 1024
@@ -105,18 +105,11 @@ def _parsed(data: bytes, path: str) -> Baseline:
 
 
 def _write(path: str, before: bytes | None, after: bytes) -> None:
-    try:
-        if before is None:
+    if before is None:
+        try:
             with Path(path).open("xb") as file:
                 file.write(after)
-        elif before != after:
-            replace_text(path, before, after)
-    except Changed:
-        message = f"'{printable(path)}' has changed meanwhile; nothing was written"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
-    except CrondorError as error:
-        reason = "; ".join(printable(each.message) for each in error.diagnostics)
-        message = f"cannot write '{printable(path)}': {reason}"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
-    except (OSError, ValueError) as error:
-        raise file_problem("write", path, error) from None
+        except (OSError, ValueError) as error:
+            raise file_problem("write", path, error) from None
+    elif before != after:
+        replace_file(path, before, after, "meanwhile; nothing was written")
