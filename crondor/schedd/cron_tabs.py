@@ -223,6 +223,22 @@ class CronTabs:
             self._compute({entry: why}, now, edits)
         return edits[0] if edits else None
 
+    def end_run(self, job: JobId, now: int) -> int | None:
+        """Take note that a run of a job has ended at ``now`` (epoch seconds), and return its next DeferralTime.
+
+        What ``enter_status`` and ``recalculate_one`` do together, faster. None where that needs a look at the job: then
+        nothing was done.
+        """
+        entry = self._entries.get(job)
+        time = None if entry is None else self.next_time(job, now)
+        if entry is None or time is None or time <= now or entry in self._pending:
+            return None
+        entry.status = _IDLE
+        due = time + (entry.group.window or 0) + 1
+        if due != entry.due:
+            self._wait(entry, due)
+        return time
+
     def next_time(self, job: JobId, now: int) -> int | None:
         """Return the DeferralTime that a job would get at ``now`` (epoch seconds), as at the end of its run.
 

@@ -57,6 +57,8 @@ class Core(ABC):
 
     def write(self, job: PoolJob, values: Mapping[str, object]) -> None:
         """Set attributes in the queue as a daemon does it; None deletes."""
+        if job.unwritten is not None:
+            job.unwritten()
         if self.flow is not None:
             self.flow.write(job, values)
         self.schedd.write(job.id, values)
@@ -68,6 +70,15 @@ class Core(ABC):
 
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
         """Set attributes of a run to numbers: what ``write`` does, faster."""
+        if job.unwritten is not None:
+            job.unwritten()
+        self._count(job, numbers)
+
+    def plan(self, job: PoolJob, time: int) -> None:
+        """Set the DeferralTime (epoch seconds), of which nothing unwritten speaks."""
+        self._count(job, {"DeferralTime": time})
+
+    def _count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
         if self.flow is not None:
             self.flow.write(job, numbers)
         self.schedd.count(job, numbers)

@@ -6,7 +6,7 @@ HTCondor: Scheduler::FindRunnableJobForClaim, Scheduler::IsLocalJobEligibleToRun
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from crondor.job.status import JobStatus
 from crondor.pool.daemons.clock import MATCH
@@ -23,6 +23,16 @@ _FIRST: Final = (0,)
 REJECTED: Final = "no match found"
 
 
+class Shortcuts(Protocol):
+    """What goes through some runs without their events."""
+
+    def take(self, job: PoolJob, claim: Claim) -> bool:
+        """Go through runs of a job that is to be matched now, and say if there are; its slot is its affair then."""
+
+    def reject(self, job: PoolJob) -> bool:
+        """Note that there is no machine for a job, and say if that was done."""
+
+
 class Matching:
     """The negotiator, and the schedd's own starts of jobs that need no machine."""
 
@@ -36,7 +46,7 @@ class Matching:
     ) -> None:
         """Take who begins a run, who puts jobs on hold, and who passes over the queue first where that is due.
 
-        ``leap`` goes through runs of a job that gets a slot, and says if it did; None where each event has its turn.
+        ``shortcuts`` go through the runs of a job that gets a slot; None where each event has its turn.
         """
         settings = core.settings
         self._core = core
@@ -44,7 +54,7 @@ class Matching:
         self._begin = begin
         self._hold = hold
         self._pass_if_due = pass_if_due
-        self.leap: Callable[[PoolJob, Claim], bool] | None = None
+        self.shortcuts: Shortcuts | None = None
         self.negotiator: Negotiator[PoolJob] = Negotiator(settings.machine, settings.slots, settings.machines)
 
     def look(self, job: PoolJob) -> None:
@@ -111,8 +121,7 @@ class Matching:
             self._reject(job)
             negotiator.wait(job, kinds, wanted)
             return
-        if self.leap is not None and wanted is None and self.leap(job, claim):
-            negotiator.give_back(claim)
+        if self.shortcuts is not None and wanted is None and self.shortcuts.take(job, claim):
             return
         self.match(job, claim)
         if wanted is not None:
@@ -130,7 +139,7 @@ class Matching:
             self._turn_at(job, self._core.now)
 
     def _reject(self, job: PoolJob) -> None:
-        if not job.is_local:
+        if not (job.is_local or (self.shortcuts is not None and self.shortcuts.reject(job))):
             core = self._core
             core.write(job, {"LastRejMatchTime": core.now, "LastRejMatchReason": REJECTED})
             core.tell(PoolEventKind.REJECTED, job, text=REJECTED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from crondor.classad.ad import ClassAd
@@ -73,13 +73,14 @@ class PoolJob:
     that it waits for a slot. ``run`` is its only run, None while it has none. ``has_left`` says that it is gone;
     ``is_over`` that it was completed or removed, and may still be there because LeaveJobInQueue says so. ``gates`` are
     its Requirements against each kind of machine, ``gate`` the first of them; ``ruling`` what happens at every exit,
-    where that is always the same; ``has_dollars`` says that something in it is expanded with the machine's ad.
+    where that is always the same; ``has_dollars`` says that something in it is expanded with the machine's ad. ``kept``
+    is the ad in the queue as it is, ``unwritten`` brings it up to date; ``is_quiet`` is what was found out about its
+    runs, see ``daemons.quiet``.
     """
 
     __slots__ = (
         "_chances",
         "_has_policy",
-        "ad",
         "check",
         "codes",
         "gate",
@@ -91,7 +92,9 @@ class PoolJob:
         "is_local",
         "is_over",
         "is_periodic",
+        "is_quiet",
         "is_starved",
+        "kept",
         "key",
         "rank",
         "ruling",
@@ -99,6 +102,7 @@ class PoolJob:
         "status",
         "turn",
         "universe",
+        "unwritten",
     )  # fmt: skip
 
     def __init__(
@@ -108,7 +112,8 @@ class PoolJob:
         self._has_policy = has_policy
         self.id = job
         self.key = str(job)
-        self.ad = ad
+        self.kept = ad
+        self.unwritten: Callable[[], None] | None = None
         self.codes = ad.parts()[0]
         self.universe = count(ad, "JobUniverse") or int(Universe.VANILLA)
         self.is_local = self.universe in _ON_SCHEDD
@@ -128,9 +133,17 @@ class PoolJob:
         else:
             self.gates = [Gate(self.ad, machine) for machine in machines]
         self.gate = self.gates[0]
+        self.is_quiet: bool | None = None
         self.is_periodic = self._has_policy or has_periodic(self.ad)
         self.ruling: Ruling | None = None if self.is_periodic else always_at_exit(self.ad)
         self.has_dollars = any("$$(" in self.ad.text(name) for name in self.ad)
+
+    @property
+    def ad(self) -> ClassAd:
+        """The ad in the queue; what is not written yet is written first."""
+        if self.unwritten is not None:
+            self.unwritten()
+        return self.kept
 
     @property
     def is_idle(self) -> bool:

@@ -81,7 +81,7 @@ class Passes:
             if edit.time is None:
                 self._hold(job, hold_of(edit))
                 continue
-            core.count(job, {"DeferralTime": edit.time})
+            core.plan(job, edit.time)
             for gate in job.gates:
                 gate.plan(edit.time)
             core.tell(PoolEventKind.PLANNED, job, edit.time, edit.why.value)

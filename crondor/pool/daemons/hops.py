@@ -1,0 +1,145 @@
+"""Quiet runs of jobs that compete for slots, each in two steps: its match, and its end.
+
+That is all that other jobs come to know of a run: that it has a slot, and gives it back. What a hop would write into
+the ad is kept, and written when somebody looks at the ad, at the latest when time stands still.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from crondor.job.status import JobStatus
+from crondor.job_queue import JobId
+from crondor.pool.daemons.core import Core
+from crondor.pool.daemons.events import PoolEventKind
+from crondor.pool.daemons.leaps import Leaps
+from crondor.pool.daemons.matching import REJECTED, Matching
+from crondor.pool.daemons.negotiator import Claim
+from crondor.pool.daemons.pool_job import JobRun, PoolJob
+from crondor.pool.daemons.quiet import Quiet, QuietRun, left
+from crondor.pool.daemons.schedd_passes import Passes
+from crondor.schedule import Recalculation
+
+_PLANNED: Final = Recalculation.RUN_ENDED.value
+_IDLE: Final = int(JobStatus.IDLE)
+_RUNNING: Final = int(JobStatus.RUNNING)
+
+
+class _Unwritten:
+    """What some runs of a job have left, and is not in its ad yet."""
+
+    __slots__ = ("_core", "_first", "_job", "_last", "_runs", "_told", "rejected")
+
+    def __init__(self, core: Core, job: PoolJob) -> None:
+        self._core = core
+        self._job = job
+        self._runs = self._first = 0
+        self._last: QuietRun | None = None
+        self._told: dict[str, int] = {}
+        self.rejected: int | None = None
+
+    def add(self, run: QuietRun) -> None:
+        """Take note of a run that has ended."""
+        if not self._runs:
+            self._first = run.matched
+        self._runs += 1
+        self._last = run
+        self._told |= run.exit.attributes
+
+    def write(self) -> None:
+        """Write it."""
+        core, job = self._core, self._job
+        job.unwritten = None
+        if self.rejected is not None:
+            core.write(job, {"LastRejMatchTime": self.rejected, "LastRejMatchReason": REJECTED})
+        if self._last is not None:
+            core.count(job, left(job, self._runs, self._first, self._last, self._told))
+
+
+class Hops:
+    """Hops over the quiet runs of jobs, one at a time."""
+
+    def __init__(self, core: Core, matching: Matching, quiet: Quiet, passes: Passes) -> None:
+        """Take what a run consists of."""
+        self._core = core
+        self._matching = matching
+        self._quiet = quiet
+        self._passes = passes
+        self._book = core.schedd.book
+        self._unwritten: dict[JobId, _Unwritten] = {}
+
+    def hop(self, job: PoolJob, claim: Claim) -> bool:
+        """Go through the run of a job that is to be matched now; say if it is quiet. Its slot is free at its end."""
+        core, quiet = self._core, self._quiet
+        run = JobRun(job.kept, core.timetable.now, claim)
+        found = quiet.numbers(job, run, run.matched)
+        if found is None:
+            return False
+        job.status = _RUNNING
+        self._book.enter_status(job.id, _RUNNING)
+        quiet.begin(job, run, found)
+        run.next = core.timetable.at(found.ended, lambda _: self._land(job, found, claim))
+        return True
+
+    def _land(self, job: PoolJob, ended: QuietRun, claim: Claim) -> None:
+        """End a run: the slot is somebody else's, and the job gets its next time."""
+        self._owed(job).add(ended)
+        self._quiet.end(job, ended.ended)
+        self._matching.give_back(claim)
+        job.status = _IDLE
+        following = self._book.end_run(job.id, ended.ended)
+        if following is None:
+            self._book.enter_status(job.id, _IDLE)
+            self._passes.run_ended(job)
+        else:
+            self._core.plan(job, following)
+            job.gate.plan(following)
+            self._quiet.tell(ended.ended, PoolEventKind.PLANNED, job, following, _PLANNED)
+        if job.turn is None:
+            self._matching.look(job)
+        self._passes.plan()
+
+    def reject(self, job: PoolJob) -> None:
+        """Note that no machine was found for a job."""
+        self._owed(job).rejected = self._core.timetable.now
+        self._core.tell(PoolEventKind.REJECTED, job, text=REJECTED)
+
+    def write(self) -> None:
+        """Write all that is not written yet."""
+        for job in self._core.jobs.values():
+            if job.unwritten is not None:
+                job.unwritten()
+
+    def _owed(self, job: PoolJob) -> _Unwritten:
+        """Return what is not written of a job, to be added to."""
+        if job.unwritten is not None:
+            return self._unwritten[job.id]
+        found = self._unwritten[job.id] = _Unwritten(self._core, job)
+        job.unwritten = found.write
+        return found
+
+
+class Shortcuts:
+    """What a pool does with quiet runs: leaps where each job has a slot, hops where jobs compete for them."""
+
+    def __init__(self, core: Core, matching: Matching, quiet: Quiet, passes: Passes) -> None:
+        """Take what a run consists of."""
+        self._core = core
+        self._quiet = quiet
+        self._leaps = Leaps(core, matching, quiet, passes)
+        self._hops = Hops(core, matching, quiet, passes)
+        self.write = self._hops.write
+
+    def take(self, job: PoolJob, claim: Claim) -> bool:
+        """Go through what is quiet of a job that is to be matched now; say whether its slot is no affair of others."""
+        if not self._quiet.has_quiet_runs(job):
+            return False
+        competes = len(self._core.jobs) > self._core.settings.slots
+        return self._hops.hop(job, claim) if competes else self._leaps.leap(job, claim)
+
+    def reject(self, job: PoolJob) -> bool:
+        """Reject a job whose ad nobody looks at; say if it is one."""
+        is_quiet = self._quiet.has_quiet_runs(job)
+        if is_quiet:
+            self._hops.reject(job)
+        return is_quiet
