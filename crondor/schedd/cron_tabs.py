@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.deferral import LATEST
 from crondor.diagnostics import CrondorError
 from crondor.hold_codes import USER_REQUEST
 from crondor.job import attributes
@@ -226,17 +227,15 @@ class CronTabs:
     def end_run(self, job: JobId, now: int) -> int | None:
         """Take note that a run of a job has ended at ``now`` (epoch seconds), and return its next DeferralTime.
 
-        What ``enter_status`` and ``recalculate_one`` do together, faster. None where that needs a look at the job: then
-        nothing was done.
+        What ``enter_status`` and ``recalculate_one`` do together, faster; the time is in the mirror then. None where
+        that needs a look at the job, or where the time is not to come: then nothing was done.
         """
-        entry = self._entries.get(job)
-        time = None if entry is None else self.next_time(job, now)
-        if entry is None or time is None or time <= now or entry in self._pending:
+        time, entry = self.next_time(job, now), self._entries.get(job)
+        if entry is None or entry.group.window is None or time is None or not now < time <= LATEST:
             return None
         entry.status = _IDLE
-        due = time + (entry.group.window or 0) + 1
-        if due != entry.due:
-            self._wait(entry, due)
+        entry.own["deferraltime"] = str(time)
+        self._wait(entry, time + entry.group.window + 1)
         return time
 
     def next_time(self, job: JobId, now: int) -> int | None:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.settings.exits import Exit
 
 
 class PoolEventKind(str, Enum):
@@ -43,4 +44,18 @@ class PoolEvent(NamedTuple):
     text: str = ""
 
 
+class QuietRun(NamedTuple):
+    """A run of which nothing but numbers is to be told (epoch seconds): when it is matched, arrives, starts, ends; how.
+
+    Its job stays, see ``daemons.quiet``.
+    """
+
+    matched: int
+    arrived: int
+    started: int
+    ended: int
+    exit: Exit
+
+
 Watcher: TypeAlias = Callable[[PoolEvent], None]
+RunWatcher: TypeAlias = Callable[[PoolJob, QuietRun], None]

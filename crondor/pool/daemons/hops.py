@@ -11,16 +11,14 @@ from typing import Final
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.core import Core
-from crondor.pool.daemons.events import PoolEventKind
+from crondor.pool.daemons.events import PoolEventKind, QuietRun
 from crondor.pool.daemons.leaps import Leaps
 from crondor.pool.daemons.matching import REJECTED, Matching
 from crondor.pool.daemons.negotiator import Claim
-from crondor.pool.daemons.pool_job import JobRun, PoolJob
-from crondor.pool.daemons.quiet import Quiet, QuietRun, left
+from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.quiet import Quiet, left
 from crondor.pool.daemons.schedd_passes import Passes
-from crondor.schedule import Recalculation
 
-_PLANNED: Final = Recalculation.RUN_ENDED.value
 _IDLE: Final = int(JobStatus.IDLE)
 _RUNNING: Final = int(JobStatus.RUNNING)
 
@@ -28,7 +26,7 @@ _RUNNING: Final = int(JobStatus.RUNNING)
 class _Unwritten:
     """What some runs of a job have left, and is not in its ad yet."""
 
-    __slots__ = ("_core", "_first", "_job", "_last", "_runs", "_told", "rejected")
+    __slots__ = ("_core", "_first", "_job", "_last", "_runs", "_told", "rejected", "time")
 
     def __init__(self, core: Core, job: PoolJob) -> None:
         self._core = core
@@ -37,6 +35,7 @@ class _Unwritten:
         self._last: QuietRun | None = None
         self._told: dict[str, int] = {}
         self.rejected: int | None = None
+        self.time: int | None = None  # the DeferralTime
 
     def add(self, run: QuietRun) -> None:
         """Take note of a run that has ended."""
@@ -50,6 +49,8 @@ class _Unwritten:
         """Write it."""
         core, job = self._core, self._job
         job.unwritten = None
+        if self.time is not None:
+            core.plan(job, self.time)
         if self.rejected is not None:
             core.write(job, {"LastRejMatchTime": self.rejected, "LastRejMatchReason": REJECTED})
         if self._last is not None:
@@ -71,30 +72,29 @@ class Hops:
     def hop(self, job: PoolJob, claim: Claim) -> bool:
         """Go through the run of a job that is to be matched now; say if it is quiet. Its slot is free at its end."""
         core, quiet = self._core, self._quiet
-        run = JobRun(job.kept, core.timetable.now, claim)
-        found = quiet.numbers(job, run, run.matched)
+        found = quiet.run(job, core.timetable.now)
         if found is None:
             return False
         job.status = _RUNNING
         self._book.enter_status(job.id, _RUNNING)
-        quiet.begin(job, run, found)
-        run.next = core.timetable.at(found.ended, lambda _: self._land(job, found, claim))
+        quiet.tell(job, found)
+        core.timetable.at(found.ended, lambda _: self._land(job, found, claim))
         return True
 
-    def _land(self, job: PoolJob, ended: QuietRun, claim: Claim) -> None:
+    def _land(self, job: PoolJob, run: QuietRun, claim: Claim) -> None:
         """End a run: the slot is somebody else's, and the job gets its next time."""
-        self._owed(job).add(ended)
-        self._quiet.end(job, ended.ended)
+        owed = self._owed(job)
+        owed.add(run)
         self._matching.give_back(claim)
         job.status = _IDLE
-        following = self._book.end_run(job.id, ended.ended)
+        following = self._book.end_run(job.id, run.ended)
         if following is None:
             self._book.enter_status(job.id, _IDLE)
             self._passes.run_ended(job)
         else:
-            self._core.plan(job, following)
+            owed.time = following
             job.gate.plan(following)
-            self._quiet.tell(ended.ended, PoolEventKind.PLANNED, job, following, _PLANNED)
+            self._quiet.tell_plan(job, run.ended, following)
         if job.turn is None:
             self._matching.look(job)
         self._passes.plan()
@@ -108,14 +108,14 @@ class Hops:
         """Write all that is not written yet."""
         for job in self._core.jobs.values():
             if job.unwritten is not None:
-                job.unwritten()
+                job.unwritten.write()
 
     def _owed(self, job: PoolJob) -> _Unwritten:
         """Return what is not written of a job, to be added to."""
         if job.unwritten is not None:
             return self._unwritten[job.id]
         found = self._unwritten[job.id] = _Unwritten(self._core, job)
-        job.unwritten = found.write
+        job.unwritten = found
         return found
 
 

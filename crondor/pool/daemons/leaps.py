@@ -10,16 +10,14 @@ from typing import Final
 
 from crondor.job.status import JobStatus
 from crondor.pool.daemons.core import Core
-from crondor.pool.daemons.events import PoolEventKind
+from crondor.pool.daemons.events import QuietRun
 from crondor.pool.daemons.matching import Matching
 from crondor.pool.daemons.negotiator import Claim
-from crondor.pool.daemons.pool_job import JobRun, PoolJob
-from crondor.pool.daemons.quiet import Quiet, QuietRun, left
+from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.quiet import Quiet, left
 from crondor.pool.daemons.schedd_passes import Passes
-from crondor.schedule import Recalculation
 
 _MOST: Final = 100  # runs in one leap: whoever shows how far a simulation is wants to be asked
-_PLANNED: Final = Recalculation.RUN_ENDED.value
 
 
 class Leaps:
@@ -40,16 +38,14 @@ class Leaps:
         core, quiet = self._core, self._quiet
         first = core.timetable.now
         matched: int | None = first
-        run = JobRun(job.ad, first, claim)
         runs, last = 0, None
         told: dict[str, int] = {}
         while matched is not None and runs < _MOST:
-            found = quiet.numbers(job, run, matched)
+            found = quiet.run(job, matched)
             following = None if found is None else core.schedd.book.next_time(job.id, found.ended)
             if found is None or following is None or following <= found.ended:
                 break
-            quiet.begin(job, run, found)
-            quiet.end(job, found.ended)
+            quiet.tell(job, found)
             last, runs = found, runs + 1
             told |= found.exit.attributes
             matched = self._plan(job, found, following)
@@ -66,6 +62,6 @@ class Leaps:
     def _plan(self, job: PoolJob, ended: QuietRun, following: int) -> int | None:
         """Tell of the next time; return when its run is matched, None where that is not known."""
         job.gate.plan(following)
-        self._quiet.tell(ended.ended, PoolEventKind.PLANNED, job, following, _PLANNED)
+        self._quiet.tell_plan(job, ended.ended, following)
         opens = job.gate.opens(ended.ended)
         return None if opens is None else self._matching.moment(job, opens, ended.ended)

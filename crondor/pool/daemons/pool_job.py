@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import count, int32
@@ -66,6 +66,15 @@ class JobRun:
         return self.claim is not None
 
 
+class Unwritten(Protocol):
+    """What has happened to a job and is not in its ad yet; ``time`` is its DeferralTime, where that is not."""
+
+    time: int | None
+
+    def write(self) -> None:
+        """Write it."""
+
+
 class PoolJob:
     """A job in the queue.
 
@@ -113,7 +122,7 @@ class PoolJob:
         self.id = job
         self.key = str(job)
         self.kept = ad
-        self.unwritten: Callable[[], None] | None = None
+        self.unwritten: Unwritten | None = None
         self.codes = ad.parts()[0]
         self.universe = count(ad, "JobUniverse") or int(Universe.VANILLA)
         self.is_local = self.universe in _ON_SCHEDD
@@ -142,7 +151,7 @@ class PoolJob:
     def ad(self) -> ClassAd:
         """The ad in the queue; what is not written yet is written first."""
         if self.unwritten is not None:
-            self.unwritten()
+            self.unwritten.write()
         return self.kept
 
     @property

@@ -62,6 +62,10 @@ class DrawnPrograms:
 
     def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
         """Draw how long it takes, and how it ends."""
+        return self.drawn(job, now)
+
+    def drawn(self, job: PoolJob, now: int) -> Lasting:
+        """Return how long the program of a job's run takes that is started at ``now``, and how it ends."""
         if self._always is not None:
             return self._always
         time = job.gate.time

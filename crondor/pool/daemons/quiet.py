@@ -8,7 +8,7 @@ ends. ``leaps`` goes through many such runs of a job that never has to wait for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from crondor.classad import Code, lower
 from crondor.deferral import Verdict
@@ -17,26 +17,18 @@ from crondor.job.policy import Act
 from crondor.job.status import JobStatus
 from crondor.pool.daemons.arrivals import arrival
 from crondor.pool.daemons.core import Core
-from crondor.pool.daemons.events import PoolEvent, PoolEventKind
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, QuietRun, Watcher
+from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import JobRun, PoolJob
-from crondor.pool.daemons.programs import Lasting
+from crondor.pool.daemons.programs import DrawnPrograms
 from crondor.pool.daemons.starter import Starter
-from crondor.pool.settings.exits import Exit
+from crondor.schedule import Recalculation
 
 _COUNTERS: Final = ("JobRunCount", "NumShadowStarts", "NumJobStarts", "NumJobCompletions")
 _LARGE: Final = 1 << 30
+_RUN_ENDED: Final = Recalculation.RUN_ENDED.value
 
 _made: Final = tuple.__new__  # a third of what the class itself takes
-
-
-class QuietRun(NamedTuple):
-    """A run as numbers (epoch seconds): when it is matched, its files are there, its program starts, ends, and how."""
-
-    matched: int
-    arrived: int
-    started: int
-    ended: int
-    exit: Exit
 
 
 class Quiet:
@@ -47,6 +39,8 @@ class Quiet:
         self._core = core
         self._starter = starter
         settings = core.settings
+        programs = starter.programs
+        self._programs = programs if isinstance(programs, DrawnPrograms) else None
         self._is_possible = core.flow is None and settings.preemption is None and settings.skew == 0
 
     def has_quiet_runs(self, job: PoolJob) -> bool:
@@ -62,46 +56,51 @@ class Quiet:
             )
         return job.is_quiet and job.gate.is_settled and self._core.schedd.is_counted(job.id)
 
-    def numbers(self, job: PoolJob, run: JobRun, matched: int) -> QuietRun | None:
-        """Return a run that is matched at a time as numbers; None where it is not quiet, or does not end in time."""
+    def run(self, job: PoolJob, matched: int) -> QuietRun | None:
+        """Return a job's run that is matched at a time; None where it is not quiet, or does not end in time."""
         core, gate = self._core, job.gate
-        time = gate.time
-        if time is None or gate.opens(matched) != matched:
+        time, programs = gate.time, self._programs
+        if time is None or programs is None or gate.opens(matched) != matched:
             return None
         arrived = started = matched + self._starter.transfer(job)
         if arrived < time:
             started = time
         else:
-            verdict = arrival(run.ad, arrived, core.context, time)
+            verdict = arrival(job.kept, arrived, core.context, time)
             if verdict is None or verdict.verdict is not Verdict.START:
                 return None
-        begun = self._starter.programs.start(job, run, time)
-        if not isinstance(begun, Lasting):
-            return None
-        ended = started + begun.seconds
-        if ended > core.timetable.until:
-            return None
-        return _made(QuietRun, (matched, arrived, started, ended, begun.exit))
+        seconds, ending = programs.drawn(job, time)
+        ended = started + seconds
+        return None if ended > core.timetable.until else _made(QuietRun, (matched, arrived, started, ended, ending))
 
-    def tell(self, time: int, what: PoolEventKind, job: PoolJob, number: int = 0, text: str = "") -> None:
-        """Tell the watchers of something that happens to a job at a time of its own (epoch seconds)."""
-        happening = _made(PoolEvent, (time, what, job, number, text))
+    def tell(self, job: PoolJob, run: QuietRun) -> None:
+        """Tell the watchers all that happens to a run."""
+        core = self._core
+        for watcher in core.watchers:
+            whole = core.watchers_of_runs.get(watcher)
+            if whole is None:
+                tell_run(watcher, job, run)
+            else:
+                whole(job, run)
+
+    def tell_plan(self, job: PoolJob, now: int, time: int) -> None:
+        """Tell the watchers of the time of a job's next run, as of the end of its last one (epoch seconds)."""
+        happening = _made(PoolEvent, (now, PoolEventKind.PLANNED, job, time, _RUN_ENDED))
         for watcher in self._core.watchers:
             watcher(happening)
 
-    def begin(self, job: PoolJob, run: JobRun, quiet: QuietRun) -> None:
-        """Tell of a run up to the start of its program."""
-        job.run = run
-        run.arrived, run.started = quiet.arrived, None
-        self.tell(quiet.matched, PoolEventKind.MATCHED, job)
-        self.tell(quiet.arrived, PoolEventKind.ARRIVED, job, (job.gate.time or 0) - quiet.arrived)
-        run.started = quiet.started
-        self.tell(quiet.started, PoolEventKind.STARTED, job)
 
-    def end(self, job: PoolJob, ended: int) -> None:
-        """Tell of the end of a run."""
-        self.tell(ended, PoolEventKind.ENDED, job, 1, "" if job.ruling is None else job.ruling.reason)
-        job.run = None
+def tell_run(watcher: Watcher, job: PoolJob, run: QuietRun) -> None:
+    """Tell a watcher of a run step by step."""
+    time = job.gate.time or 0
+    job.run = whole = JobRun(job.kept, run.matched, Claim())
+    watcher(PoolEvent(run.matched, PoolEventKind.MATCHED, job))
+    whole.arrived = run.arrived
+    watcher(PoolEvent(run.arrived, PoolEventKind.ARRIVED, job, time - run.arrived))
+    whole.started = run.started
+    watcher(PoolEvent(run.started, PoolEventKind.STARTED, job))
+    watcher(PoolEvent(run.ended, PoolEventKind.ENDED, job, 1, "" if job.ruling is None else job.ruling.reason))
+    job.run = None
 
 
 def left(job: PoolJob, runs: int, first: int, last: QuietRun, told: Mapping[str, int]) -> dict[str, int]:
