@@ -37,6 +37,7 @@ _TERMS: Final = (*_CRON, "deferralwindow")
 _PREFIX: Final = "Invalid cron schedule parameters: "
 _UNDER_WAY: Final = frozenset((JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED))
 _IDLE: Final = int(JobStatus.IDLE)
+_RUNNING: Final = int(JobStatus.RUNNING)
 _SPARE: Final = 1000
 _KNOWN: Final = 10_000  # times that are kept of a schedule
 _NAMES: Final = {name: name for name in _CRON}
@@ -223,6 +224,15 @@ class CronTabs:
         if entry is not None and why is not None:
             self._compute({entry: why}, now, edits)
         return edits[0] if edits else None
+
+    def begin_run(self, job: JobId) -> None:
+        """Take note that a run of an idle job has begun, as ``enter_status`` does, faster."""
+        entry = self._entries.get(job)
+        if entry is not None:
+            entry.status = _RUNNING
+            entry.due = None
+            if self._pending:
+                self._pending.pop(entry, None)
 
     def end_run(self, job: JobId, now: int) -> int | None:
         """Take note that a run of a job has ended at ``now`` (epoch seconds), and return its next DeferralTime.

@@ -74,18 +74,19 @@ class Core(ABC):
         """Set attributes of a run to numbers: what ``write`` does, faster."""
         if job.unwritten is not None:
             job.unwritten.write()
-        self._count(job, numbers)
+        if self.flow is not None:
+            self.flow.write(job, numbers)
+        self.schedd.count(job, numbers)
+        if job.is_periodic:
+            self.check_later(job)
 
     def plan(self, job: PoolJob, time: int) -> None:
         """Set the DeferralTime (epoch seconds)."""
         if job.unwritten is not None:
             job.unwritten.time = None
-        self._count(job, {"DeferralTime": time})
-
-    def _count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
         if self.flow is not None:
-            self.flow.write(job, numbers)
-        self.schedd.count(job, numbers)
+            self.flow.write(job, {"DeferralTime": time})
+        self.schedd.plan(job, time)
         if job.is_periodic:
             self.check_later(job)
 

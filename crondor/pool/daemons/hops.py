@@ -76,7 +76,7 @@ class Hops:
         if found is None:
             return False
         job.status = _RUNNING
-        self._book.enter_status(job.id, _RUNNING)
+        self._book.begin_run(job.id)
         quiet.tell(job, found)
         core.timetable.at(found.ended, lambda _: self._land(job, found, claim))
         return True

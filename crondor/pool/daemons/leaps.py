@@ -45,6 +45,8 @@ class Leaps:
             following = None if found is None else core.schedd.book.next_time(job.id, found.ended)
             if found is None or following is None or following <= found.ended:
                 break
+            if runs:
+                self._passes.leap_over(found.matched)
             quiet.tell(job, found)
             last, runs = found, runs + 1
             told |= found.exit.attributes

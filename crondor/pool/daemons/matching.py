@@ -42,10 +42,10 @@ class Matching:
         turns: Turns,
         begin: Callable[[PoolJob, JobRun], None],
         hold: Callable[[PoolJob, Hold], None],
-        pass_if_due: Callable[[int], bool],
     ) -> None:
-        """Take who begins a run, who puts jobs on hold, and who passes over the queue first where that is due.
+        """Take who begins a run, and who puts jobs on hold.
 
+        ``pass_if_due`` has the schedd pass over its queue where that would do something, and says so.
         ``shortcuts`` go through the runs of a job that gets a slot; None where each event has its turn.
         """
         settings = core.settings
@@ -53,7 +53,7 @@ class Matching:
         self._turns = turns
         self._begin = begin
         self._hold = hold
-        self._pass_if_due = pass_if_due
+        self.pass_if_due: Callable[[int], bool] = lambda _: False
         self.shortcuts: Shortcuts | None = None
         self.negotiator: Negotiator[PoolJob] = Negotiator(settings.machine, settings.slots, settings.machines)
 
@@ -86,7 +86,7 @@ class Matching:
 
     def _consider(self, job: PoolJob, now: int) -> None:
         """Give a job a machine, or reject it."""
-        if self._pass_if_due(now) and (not job.is_idle or (job.turn is not None and job.turn.call is not None)):
+        if self.pass_if_due(now) and (not job.is_idle or (job.turn is not None and job.turn.call is not None)):
             return
         job.turn = None
         core = self._core

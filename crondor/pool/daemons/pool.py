@@ -60,8 +60,9 @@ class Pool(Core):
         programs = DrawnPrograms(settings) if programs is None else programs
         hold = partial(self._hold, by_schedd=False)
         self.starter = Starter(self, hold, self._vacate, self._exited, self._freed, programs)
-        self.matching = Matching(self, turns, self.starter.begin, self._hold, self._pass_if_due)
+        self.matching = Matching(self, turns, self.starter.begin, self._hold)
         self.passes = Passes(self, turns, self._hold, self.matching.look)
+        self.matching.pass_if_due = self.passes.look_if_due
         self._shortcuts: Shortcuts | None = None
 
     def let_leap(self) -> None:
@@ -237,10 +238,6 @@ class Pool(Core):
     def _freed(self, claim: Claim) -> None:
         """Let another job have a slot."""
         self.matching.give_back(claim)
-
-    def _pass_if_due(self, now: int) -> bool:
-        """Have the schedd pass over its queue where that would do something, and say so."""
-        return self.passes.look_if_due(now)
 
     def _hold(self, job: PoolJob, hold: Hold, *, by_schedd: bool = True) -> None:
         self.starter.leave(job, "HoldKillSig")

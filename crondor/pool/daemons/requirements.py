@@ -181,7 +181,7 @@ class Gate:
         time, opens = self.time, self.match_opens
         if time is None or opens is None:
             return now if all(name in self._ad for name in _NUMBERS) else None
-        first = max(opens, now)
+        first = opens if opens > now else now  # noqa: FURB136 - max() takes three times as long, twice in each run
         return first if first < time + self._window else None
 
     def lets(self, now: int, context: Callable[[int], Context]) -> bool:

@@ -338,7 +338,7 @@ def _count_start(course: _Course, there: int) -> None:
 
 
 def _later(one: int | None, other: int) -> int:
-    return other if one is None else max(one, other)
+    return other if one is None or other > one else one
 
 
 def _nothing(_ledger: OutcomeCounts, _course: _Course, _seen: PoolEvent) -> None:
