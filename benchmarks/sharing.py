@@ -11,7 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.check import texts
-from benchmarks.queues import Row, cost, crondor
+from benchmarks.queues import Cost, Row, cost, crondor
 from benchmarks.route_diff import configuration
 from benchmarks.unique_ads import texts as ads
 
@@ -56,7 +56,7 @@ def rows() -> Iterator[Row]:
 def _row(command: Command, place: Path) -> Row:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0  # before our own
     files = [f"{number}.sub" for number in range(FILES)] if command.takes_files else []
-    one, two = [], []
+    one, two = list[Cost](), list[Cost]()
     for _ in range(_ROUNDS):
         for jobs, found in ((1, one), (2, two)):
             found.append(cost([*crondor(), *command.words, *files, "--jobs", str(jobs)], place))

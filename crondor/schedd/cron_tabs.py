@@ -240,8 +240,11 @@ class CronTabs:
         What ``enter_status`` and ``recalculate_one`` do together, faster; the time is in the mirror then. None where
         that needs a look at the job, or where the time is not to come: then nothing was done.
         """
-        time, entry = self.next_time(job, now), self._entries.get(job)
-        if entry is None or entry.group.window is None or time is None or not now < time <= LATEST:
+        entry = self._entries.get(job)
+        if entry is None or entry.plan is None or entry.group.window is None:
+            return None
+        time = entry.plan.next(now)
+        if time is None or not now < time <= LATEST:
             return None
         entry.status = _IDLE
         entry.own["deferraltime"] = str(time)

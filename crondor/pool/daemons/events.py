@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.settings.exits import Exit
@@ -57,5 +57,14 @@ class QuietRun(NamedTuple):
     exit: Exit
 
 
+class RunWatcher(Protocol):
+    """A watcher that can be told of a whole run at once, and of the time of the next (epoch seconds)."""
+
+    def note_run(self, job: PoolJob, run: QuietRun) -> None:
+        """Take note of all that happens to a run, from its match to its end."""
+
+    def note_plan(self, job: PoolJob, time: int) -> None:
+        """Take note of a new DeferralTime."""
+
+
 Watcher: TypeAlias = Callable[[PoolEvent], None]
-RunWatcher: TypeAlias = Callable[[PoolJob, QuietRun], None]

@@ -6,14 +6,14 @@ the ad is kept, and written when somebody looks at the ad, at the latest when ti
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from crondor.job.status import JobStatus
-from crondor.job_queue import JobId
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import PoolEventKind, QuietRun
 from crondor.pool.daemons.leaps import Leaps
-from crondor.pool.daemons.matching import REJECTED, Matching
+from crondor.pool.daemons.matching import FIRST, REJECTED, Matching
 from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.quiet import Quiet, left
@@ -42,8 +42,9 @@ class _Unwritten:
         if not self._runs:
             self._first = run.matched
         self._runs += 1
-        self._last = run
-        self._told |= run.exit.attributes
+        last, self._last = self._last, run
+        if last is None or last.exit != run.exit:
+            self._told |= run.exit.attributes
 
     def write(self) -> None:
         """Write it."""
@@ -67,7 +68,6 @@ class Hops:
         self._quiet = quiet
         self._passes = passes
         self._book = core.schedd.book
-        self._unwritten: dict[JobId, _Unwritten] = {}
 
     def hop(self, job: PoolJob, claim: Claim) -> bool:
         """Go through the run of a job that is to be matched now; say if it is quiet. Its slot is free at its end."""
@@ -78,10 +78,10 @@ class Hops:
         job.status = _RUNNING
         self._book.begin_run(job.id)
         quiet.tell(job, found)
-        core.timetable.at(found.ended, lambda _: self._land(job, found, claim))
+        core.timetable.at(found.ended, partial(self._land, job, found, claim))
         return True
 
-    def _land(self, job: PoolJob, run: QuietRun, claim: Claim) -> None:
+    def _land(self, job: PoolJob, run: QuietRun, claim: Claim, _: int) -> None:
         """End a run: the slot is somebody else's, and the job gets its next time."""
         owed = self._owed(job)
         owed.add(run)
@@ -112,10 +112,9 @@ class Hops:
 
     def _owed(self, job: PoolJob) -> _Unwritten:
         """Return what is not written of a job, to be added to."""
-        if job.unwritten is not None:
-            return self._unwritten[job.id]
-        found = self._unwritten[job.id] = _Unwritten(self._core, job)
-        job.unwritten = found
+        found = job.unwritten
+        if not isinstance(found, _Unwritten):
+            found = job.unwritten = _Unwritten(self._core, job)
         return found
 
 
@@ -125,21 +124,30 @@ class Shortcuts:
     def __init__(self, core: Core, matching: Matching, quiet: Quiet, passes: Passes) -> None:
         """Take what a run consists of."""
         self._core = core
+        self._matching = matching
         self._quiet = quiet
+        self._slots = core.settings.slots
         self._leaps = Leaps(core, matching, quiet, passes)
         self._hops = Hops(core, matching, quiet, passes)
         self.write = self._hops.write
 
-    def take(self, job: PoolJob, claim: Claim) -> bool:
-        """Go through what is quiet of a job that is to be matched now; say whether its slot is no affair of others."""
-        if not self._quiet.has_quiet_runs(job):
-            return False
-        competes = len(self._core.jobs) > self._core.settings.slots
-        return self._hops.hop(job, claim) if competes else self._leaps.leap(job, claim)
+    def take(self, job: PoolJob, now: int) -> bool:
+        """Go through what is quiet of a job that is considered now, and say if that is all.
 
-    def reject(self, job: PoolJob) -> bool:
-        """Reject a job whose ad nobody looks at; say if it is one."""
-        is_quiet = self._quiet.has_quiet_runs(job)
-        if is_quiet:
+        One that finds no slot is rejected, and waits for one.
+        """
+        negotiator, gate = self._matching.negotiator, job.gate
+        if not self._quiet.has_quiet_runs(job) or negotiator.is_partitionable:
+            return False
+        if not gate.lets(now, self._core.context) or not gate.is_settled:
+            return False
+        claim = negotiator.take()
+        if claim is None:
             self._hops.reject(job)
-        return is_quiet
+            negotiator.wait(job, FIRST)
+            return True
+        competes = len(self._core.jobs) > self._slots
+        if self._hops.hop(job, claim) if competes else self._leaps.leap(job, claim):
+            return True
+        negotiator.give_back(claim)
+        return False

@@ -41,7 +41,7 @@ class Leaps:
         runs, last = 0, None
         told: dict[str, int] = {}
         while matched is not None and runs < _MOST:
-            found = quiet.run(job, matched)
+            found = quiet.run(job, matched) if job.gate.opens(matched) == matched else None
             following = None if found is None else core.schedd.book.next_time(job.id, found.ended)
             if found is None or following is None or following <= found.ended:
                 break

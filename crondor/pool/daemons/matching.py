@@ -6,6 +6,7 @@ HTCondor: Scheduler::FindRunnableJobForClaim, Scheduler::IsLocalJobEligibleToRun
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, Protocol
 
 from crondor.job.status import JobStatus
@@ -19,18 +20,15 @@ from crondor.pool.daemons.turns import Turns
 from crondor.pool.settings.machines import request
 from crondor.schedd.protocol import Hold
 
-_FIRST: Final = (0,)
+FIRST: Final = (0,)
 REJECTED: Final = "no match found"
 
 
 class Shortcuts(Protocol):
     """What goes through some runs without their events."""
 
-    def take(self, job: PoolJob, claim: Claim) -> bool:
-        """Go through runs of a job that is to be matched now, and say if there are; its slot is its affair then."""
-
-    def reject(self, job: PoolJob) -> bool:
-        """Note that there is no machine for a job, and say if that was done."""
+    def take(self, job: PoolJob, now: int) -> bool:
+        """Go through runs of a job that is considered now, or have it wait for a slot; say if that was done."""
 
 
 class Matching:
@@ -82,13 +80,15 @@ class Matching:
 
     def turn(self, job: PoolJob, time: int) -> None:
         """Have a job considered at a time (epoch seconds)."""
-        job.turn = self._core.timetable.at(time, lambda now: self._consider(job, now), MATCH, job.rank)
+        job.turn = self._core.timetable.at(time, partial(self._consider, job), MATCH, job.rank)
 
     def _consider(self, job: PoolJob, now: int) -> None:
         """Give a job a machine, or reject it."""
         if self.pass_if_due(now) and (not job.is_idle or (job.turn is not None and job.turn.call is not None)):
             return
         job.turn = None
+        if self.shortcuts is not None and self.shortcuts.take(job, now):
+            return
         core = self._core
         if core.flow is not None and not job.is_local and not core.flow.negotiate(job):
             self._turn_at(job, now + core.settings.negotiator_interval)
@@ -108,7 +108,7 @@ class Matching:
         """Return the kinds of machines whose gates let a job in."""
         context = self._core.context
         if len(job.gates) == 1:
-            return _FIRST if job.gate.lets(now, context) else ()
+            return FIRST if job.gate.lets(now, context) else ()
         return [kind for kind, gate in enumerate(job.gates) if gate.lets(now, context)]
 
     def _claim(self, job: PoolJob, kinds: Sequence[int]) -> None:
@@ -120,8 +120,6 @@ class Matching:
         if claim is None:
             self._reject(job)
             negotiator.wait(job, kinds, wanted)
-            return
-        if self.shortcuts is not None and wanted is None and self.shortcuts.take(job, claim):
             return
         self.match(job, claim)
         if wanted is not None:
@@ -139,7 +137,7 @@ class Matching:
             self._turn_at(job, self._core.now)
 
     def _reject(self, job: PoolJob) -> None:
-        if not (job.is_local or (self.shortcuts is not None and self.shortcuts.reject(job))):
+        if not job.is_local:
             core = self._core
             core.write(job, {"LastRejMatchTime": core.now, "LastRejMatchReason": REJECTED})
             core.tell(PoolEventKind.REJECTED, job, text=REJECTED)

@@ -17,7 +17,7 @@ from crondor.job.policy import Act
 from crondor.job.status import JobStatus
 from crondor.pool.daemons.arrivals import arrival
 from crondor.pool.daemons.core import Core
-from crondor.pool.daemons.events import PoolEvent, PoolEventKind, QuietRun, Watcher
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, QuietRun, RunWatcher, Watcher
 from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.daemons.programs import DrawnPrograms
@@ -38,13 +38,14 @@ class Quiet:
         """Take what a run consists of."""
         self._core = core
         self._starter = starter
+        self._known: list[tuple[Watcher, RunWatcher | None]] = []
         settings = core.settings
         programs = starter.programs
         self._programs = programs if isinstance(programs, DrawnPrograms) else None
         self._is_possible = core.flow is None and settings.preemption is None and settings.skew == 0
 
     def has_quiet_runs(self, job: PoolJob) -> bool:
-        """Say whether the runs of a job are numbers, and end without a look at it."""
+        """Say whether the runs of a job are numbers, and end without a look at it, once its gate is settled."""
         if job.is_quiet is None:
             job.is_quiet = (
                 self._is_possible
@@ -54,13 +55,13 @@ class Quiet:
                 and len(job.gates) == 1
                 and all(_is_plain(job.codes.get(lower(name))) for name in _COUNTERS)
             )
-        return job.is_quiet and job.gate.is_settled and self._core.schedd.is_counted(job.id)
+        return job.is_quiet and job.gate.is_still and self._core.schedd.is_counted(job.id)
 
     def run(self, job: PoolJob, matched: int) -> QuietRun | None:
-        """Return a job's run that is matched at a time; None where it is not quiet, or does not end in time."""
-        core, gate = self._core, job.gate
-        time, programs = gate.time, self._programs
-        if time is None or programs is None or gate.opens(matched) != matched:
+        """Return a job's run that is matched at a time, its gates open; None for one that is not quiet, or too long."""
+        core, programs = self._core, self._programs
+        time = job.gate.time
+        if time is None or programs is None:
             return None
         arrived = started = matched + self._starter.transfer(job)
         if arrived < time:
@@ -73,21 +74,28 @@ class Quiet:
         ended = started + seconds
         return None if ended > core.timetable.until else _made(QuietRun, (matched, arrived, started, ended, ending))
 
+    def _watchers(self) -> list[tuple[Watcher, RunWatcher | None]]:
+        """Return who is told, and how of whole runs."""
+        core = self._core
+        if len(self._known) != len(core.watchers):
+            self._known = [(watcher, core.watchers_of_runs.get(watcher)) for watcher in core.watchers]
+        return self._known
+
     def tell(self, job: PoolJob, run: QuietRun) -> None:
         """Tell the watchers all that happens to a run."""
-        core = self._core
-        for watcher in core.watchers:
-            whole = core.watchers_of_runs.get(watcher)
+        for watcher, whole in self._watchers():
             if whole is None:
                 tell_run(watcher, job, run)
             else:
-                whole(job, run)
+                whole.note_run(job, run)
 
     def tell_plan(self, job: PoolJob, now: int, time: int) -> None:
         """Tell the watchers of the time of a job's next run, as of the end of its last one (epoch seconds)."""
-        happening = _made(PoolEvent, (now, PoolEventKind.PLANNED, job, time, _RUN_ENDED))
-        for watcher in self._core.watchers:
-            watcher(happening)
+        for watcher, whole in self._watchers():
+            if whole is None:
+                watcher(PoolEvent(now, PoolEventKind.PLANNED, job, time, _RUN_ENDED))
+            else:
+                whole.note_plan(job, time)
 
 
 def tell_run(watcher: Watcher, job: PoolJob, run: QuietRun) -> None:

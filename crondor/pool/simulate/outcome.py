@@ -10,10 +10,10 @@ from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.events import PoolEvent, PoolEventKind
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, QuietRun
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob
-from crondor.pool.daemons.quiet import QuietRun, tell_run
+from crondor.pool.daemons.quiet import tell_run
 from crondor.pool.daemons.starter import LOST_REPORT
 from crondor.recurrence import Recurrence
 from crondor.spec import FIELDS
@@ -137,7 +137,7 @@ class OutcomeCounts:
         self._courses: dict[JobId, _Course] = {}
         self._times: dict[tuple[str | None, ...], _Times] = {}  # by the texts of the schedule
         pool.watchers.append(self.note)
-        pool.watchers_of_runs[self.note] = self.note_run
+        pool.watchers_of_runs[self.note] = self
 
     def __getitem__(self, job: JobId) -> JobOutcome:
         """Return what is known of a job."""
@@ -181,11 +181,22 @@ class OutcomeCounts:
             course.time = schedule.next(seen.time).time
 
     def plan(self, course: _Course, seen: PoolEvent) -> None:
-        """Take a new DeferralTime: what was planned until then is settled."""
-        if seen.number == course.time:
+        """Take a new DeferralTime."""
+        self._plan(course, seen.number)
+
+    def note_plan(self, job: PoolJob, time: int) -> None:
+        """Take note of a new DeferralTime (epoch seconds)."""
+        self.seen += 1
+        course = self._courses.get(job.id)
+        if course is not None:
+            self._plan(course, time)
+
+    def _plan(self, course: _Course, time: int) -> None:
+        """Settle what was planned until a new time."""
+        if time == course.time:
             return
-        self.settle(course, seen.number)
-        course.time = seen.number
+        self.settle(course, time)
+        course.time = time
         course.cause = _Cause.IDLE
 
     def settle(self, course: _Course, until: int) -> None:
