@@ -107,6 +107,8 @@ def _plain(number: float, unit: str, base: int, key: str) -> str | None:
     if size is not None and base:
         letter = (size["letter"] or size["word"][0]).lower()
         if key.startswith("request_"):
+            if letter == "p":  # which condor_submit does not know
+                number, letter = number * 1024, "t"
             return f"{number:g}{letter.upper()}B" if number < 1_000_000 else f"{round(number)}{letter.upper()}B"
         return str(round(number * _SIZES[letter] / base))
     if base:
