@@ -23,11 +23,11 @@ def halfway(done: Callable[[ScheddError | None], list[str]], doubtful: Callable[
         said = done(error)
         if not said:
             raise
-        before = _warning(f"before that {'; '.join(said)}", "that is not undone")
-        raise ScheddError((*error.diagnostics, before)) from None
+        warned = _warning(f"before that {'; '.join(said)}", "that is not undone")
+        raise ScheddError((*error.diagnostics, warned)) from None
     except KeyboardInterrupt:
-        said = "; ".join(done(None)) or "nothing done before"
-        show([_warning(f"interrupted: {said}; {doubtful()}", "what was done is not undone: look with condor_q")])
+        before = "; ".join(done(None)) or "nothing done before"
+        show([_warning(f"interrupted: {before}; {doubtful()}", "what was done is not undone: look with condor_q")])
         raise
 
 
