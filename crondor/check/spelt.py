@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
+from crondor._regex import regex
 
-_PIECES: Final = re.compile(r'"(?:[^"\\]|\\.)*"')  # strings, in which nothing is an operator
-_OPERATORS: Final = re.compile(
+_PIECES: Final = regex(r'"(?:[^"\\]|\\.)*"')  # strings, in which nothing is an operator
+_OPERATORS: Final = regex(
     r"===|!==|=>|=<|<>|(?<![=<>!?])=(?![=?!<>])|(?<![\w.$])(?:and|or|not)(?![\w.(])", re.IGNORECASE
 )
 _MEANT: Final[Mapping[str, str]] = {
@@ -34,10 +35,10 @@ _TIMES: Final = {
     **dict.fromkeys(("w", "week", "weeks"), 604800),
 }
 _SIZES: Final = {letter: 1024**power for power, letter in enumerate("kmgtp", 1)}
-_SIZE: Final = re.compile(
+_SIZE: Final = regex(
     r"(?P<letter>[kmgtp])(?:i?b{1,2}|bytes?|ib)?|(?P<word>kilo|mega|giga|tera|peta)(?:byte)?s?", re.IGNORECASE
 )
-_COUNTED: Final = re.compile(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
+_COUNTED: Final = regex(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
 
 
 class Replacement(NamedTuple):
