@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crondor.check.fixing import fixed
 from crondor_cli.check.run import CheckResult
-from crondor_cli.common.findings.fixed_files import report_fixed
+from crondor_cli.common.fixed_files import report_fixed
 
 
 def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
