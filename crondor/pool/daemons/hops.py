@@ -75,7 +75,7 @@ class Hops:
         found = quiet.run(job, core.timetable.now)
         if found is None:
             return False
-        job.status = _RUNNING
+        job.status, job.began = _RUNNING, found.started
         self._book.begin_run(job.id)
         quiet.tell(job, found)
         core.timetable.at(found.ended, partial(self._land, job, found, claim))

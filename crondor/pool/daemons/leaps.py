@@ -48,6 +48,7 @@ class Leaps:
             if runs:
                 self._passes.leap_over(found.matched)
             quiet.tell(job, found)
+            job.began = found.started
             last, runs = found, runs + 1
             told |= found.exit.attributes
             matched = self._plan(job, found, following)

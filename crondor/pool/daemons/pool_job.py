@@ -84,12 +84,13 @@ class PoolJob:
     its Requirements against each kind of machine, ``gate`` the first of them; ``ruling`` what happens at every exit,
     where that is always the same; ``has_dollars`` says that something in it is expanded with the machine's ad. ``kept``
     is the ad in the queue as it is, ``unwritten`` brings it up to date; ``is_quiet`` is what was found out about its
-    runs, see ``daemons.quiet``.
+    runs, see ``daemons.quiet``. ``began`` is when its last run was matched, or started, None for never.
     """
 
     __slots__ = (
         "_chances",
         "_has_policy",
+        "began",
         "check",
         "codes",
         "gate",
@@ -129,6 +130,7 @@ class PoolJob:
         self.rank = (-(int32(ad, "JobPrio") or 0), *job)
         self.status = count(ad, "JobStatus")
         self.run: JobRun | None = None
+        self.began: int | None = None
         self.turn: TimetableEntry | None = None
         self.check: TimetableEntry | None = None
         self.is_starved = self.has_left = self.is_over = self.has_stayed = False
