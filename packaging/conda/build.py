@@ -1,7 +1,4 @@
-"""`make conda`: render the recipes beside this with rattler-build, and build them from what `make conda` gathered.
-
-    python packaging/conda/build.py --render-only
-"""
+"""`make conda`: render the recipes beside this with rattler-build, and build them from what `make conda` gathered."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ def rendered(name: str, python: str) -> list[rattler.RenderedVariant]:
 
 def main() -> None:
     """Say what each package needs; unless that is all, build it and run its tests."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--render-only", action="store_true", help="build nothing, and ask no channel")
     parser.add_argument("--channel", action="append", help="where the rest comes from (conda-forge)")
     parser.add_argument("--python", default="3.", help="build python-pcre2 for this Python alone, such as 3.13 (all)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import IO, Any, Final
 
@@ -48,3 +49,10 @@ def no_such_option(error: click.NoSuchOption, command: click.Command, ctx: click
     likely = meant if meant in known else next(iter(near), None)
     hint = f" Did you mean '{likely}'?" if likely else ""
     return click.UsageError(f"No such option '{error.option_name}'.{hint}", ctx)
+
+
+def need_processes(name: str) -> None:
+    """Refuse a command that forks, or acts as other users. Raises UsageError on Windows."""
+    if not hasattr(os, "fork"):
+        context = click.get_current_context(silent=True)
+        raise click.UsageError(f"crondor {name} needs a system with processes as Linux has them", context)
