@@ -13,6 +13,7 @@ BASE ?= docker.io/library/debian:trixie-slim
 EXTRAS ?= holidays,ics,monitor
 BUILDAH ?= $(firstword $(foreach each,buildah podman docker,$(if $(shell command -v $(each)),$(each))))
 IMAGE_ARGS ?=
+CONDA_ARGS ?=
 
 # -qq: errors only.
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
@@ -20,7 +21,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint check docs pictures site site-test fuzz bench pythons dist deb image vscode clean
+.PHONY: help demo test lint check docs pictures site site-test fuzz bench pythons dist deb image conda vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
@@ -38,6 +39,7 @@ help:
 	@echo 'make dist    build wheel, sdist, their bill of materials (CycloneDX) and checksums into dist'
 	@echo 'make deb     build the Debian package into dist (ARCH=arm64 for the other one; needs dpkg-deb)'
 	@echo 'make image   build an OCI image with buildah, podman or docker (EXTRAS=monitor,htcondor, BASE=debian:trixie-slim)'
+	@echo 'make conda   build the conda packages into build/conda/channel (CONDA_ARGS=--render-only, or "--channel URL --python 3.13")'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
 	@echo 'Needs Python 3.10 or later with venv; another one: make test PYTHON=python3.13'
@@ -121,6 +123,13 @@ image: $(VENV)/.installed-dist
 	$(BUILDAH) build --file packaging/oci/Containerfile --tag $(IMAGE):$(VERSION) --platform linux/$(ARCH) \
 	  --build-arg BASE=$(BASE) --build-arg EXTRAS=$(EXTRAS) --build-arg VERSION=$(VERSION) \
 	  --build-arg REVISION=$$(git rev-parse HEAD) $(IMAGE_ARGS) build/oci
+
+# The recipes take the sdist of this checkout, and that of pcre2 by its checksum. What else they need, a channel has.
+conda: $(VENV)/.installed-dist
+	$(BIN)/python -m hatchling build --target sdist --directory dist
+	$(BIN)/python -m pip download -qq --disable-pip-version-check --no-deps --no-binary pcre2 --require-hashes \
+	  --dest build/conda --requirement packaging/deb/bundled.txt
+	$(strip $(BIN)/python packaging/conda/build.py $(CONDA_ARGS))
 
 # --ignore-scripts: nothing that a package brings is run while it is installed.
 vscode:

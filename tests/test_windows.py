@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -92,6 +93,7 @@ def test_commands_work(line: str, said: str, folder: Path) -> None:
 
 LIBRARY = """
 from pathlib import Path
+from types import SimpleNamespace
 
 import crondor
 from crondor.classad import ClassAd, Expression
@@ -154,8 +156,7 @@ def test_files_are_looked_for_below_a_folder_of_windows(
     path: str, real: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Backslashes and drives are no way out, and no reason to refuse."""
-    monkeypatch.setattr(files.os, "path", ntpath)
-    monkeypatch.setattr(files.os, "sep", "\\")
+    monkeypatch.setattr(files, "os", SimpleNamespace(path=ntpath, sep="\\"))
     below = Files([r"C:\lab\jobs"], base=r"C:\lab\jobs")
     if real is not None:
         assert below.real(path) == real
