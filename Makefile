@@ -13,6 +13,7 @@ BASE ?= docker.io/library/debian:trixie-slim
 EXTRAS ?= holidays,ics,monitor
 BUILDAH ?= $(firstword $(foreach each,buildah podman docker,$(if $(shell command -v $(each)),$(each))))
 IMAGE_ARGS ?=
+IMAGE_TIME = $(if $(filter docker,$(notdir $(BUILDAH))),,--timestamp $$(git log -1 --format=%ct))
 CONDA_ARGS ?=
 
 # -qq: errors only.
@@ -122,7 +123,7 @@ image: $(VENV)/.installed-dist
 	    --platform manylinux2014_$(DEB_MACHINE_$(ARCH)) --dest build/oci/wheels "$$wheel[$(EXTRAS)]"
 	$(BUILDAH) build --file packaging/oci/Containerfile --tag $(IMAGE):$(VERSION) --platform linux/$(ARCH) \
 	  --build-arg BASE=$(BASE) --build-arg EXTRAS=$(EXTRAS) --build-arg VERSION=$(VERSION) \
-	  --build-arg REVISION=$$(git rev-parse HEAD) $(IMAGE_ARGS) build/oci
+	  --build-arg REVISION=$$(git rev-parse HEAD) $(IMAGE_TIME) $(IMAGE_ARGS) build/oci
 
 # The recipes take the sdist of this checkout, and that of pcre2 by its checksum. What else they need, a channel has.
 conda: $(VENV)/.installed-dist
