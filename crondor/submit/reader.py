@@ -68,6 +68,7 @@ class _Reader(StatementReader):
         reader="condor_submit",
         contents="what it holds is not known",
         conditional="conditional",
+        name="bad-name",
         line_end="no-line-end",
         comment="comment-in-line",
         include="include",
@@ -233,7 +234,7 @@ class _Reader(StatementReader):
         if begin is not None:
             self._queue(begin, line)
             return
-        if parts.operator == ":" and not parts.is_sentence:
+        if parts.operator == ":" and parts.name and not parts.is_sentence:
             message = f"condor_submit does not read a colon behind {parts.name}"
             self.found.error("colon", message, line.span(parts.at, parts.at + 1), "write = instead of :", fix="=")
             return
