@@ -126,6 +126,19 @@ def folder_of(real: str) -> Iterator[tuple[int, str]]:
         os.close(at)
 
 
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path leads to something. Raises OSError where one may not look: Path.exists of 3.14 says no."""
+    try:
+        os.stat(path)  # noqa: PTH116 - a path or a text
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return False
+        raise
+    return True
+
+
 def open_real(real: str, flags: int, mode: int = 0o600) -> int:
     """Open what is at a path without links, and return its descriptor. Raises OSError."""
     if not HAS_DESCRIPTORS:
