@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import asyncio.subprocess  # what is here before the names go, as it would be another thing on Windows
 import concurrent.futures.process
+import importlib.resources
 import logging.handlers
 import multiprocessing.context
 import os
 import runpy
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import time
 import warnings
 
@@ -25,7 +28,15 @@ import click.shell_completion
 import dateutil.parser
 import tzlocal
 
-LOADED = (asyncio.subprocess, concurrent.futures.process, logging.handlers, multiprocessing.context)
+LOADED = (
+    asyncio.subprocess,
+    concurrent.futures.process,
+    importlib.resources,
+    logging.handlers,
+    multiprocessing.context,
+    shutil,
+    tempfile,
+)
 THIRD = (click.shell_completion, dateutil.parser, tzlocal)
 MODULES = ("fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty")
 NAMES = {
