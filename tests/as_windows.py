@@ -44,7 +44,7 @@ NAMES = {
         O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK O_PATH O_SYNC WNOHANG chown chroot ctermid fchdir fchmod
         fchown fdatasync fork forkpty fstatvfs getegid geteuid getgid getgroups getloadavg getpgid getpgrp getpriority
         getresuid getsid getuid getxattr initgroups killpg lchown listxattr lockf memfd_create mkfifo mknod nice
-        openpty pathconf pidfd_open pipe2 posix_fadvise posix_spawn pread preadv pwrite readv register_at_fork
+        openpty pathconf pidfd_open pipe2 posix_fadvise pread preadv pwrite readv register_at_fork
         removexattr sched_getaffinity sched_yield sendfile setegid seteuid setgid setgroups setpgid setpriority
         setresgid setresuid setsid setuid setxattr statvfs sync sysconf tcgetpgrp ttyname uname wait3 wait4 waitid
         writev
