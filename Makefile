@@ -36,7 +36,7 @@ help:
 	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2 YEARS=10)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
-	@echo 'make pythons runs every test on Python 3.10 to 3.13 (PYTEST_ARGS=tests/engine for some of them)'
+	@echo 'make pythons runs every test on Python 3.10 to 3.14 (PYTEST_ARGS=tests/engine for some of them)'
 	@echo 'make dist    build wheel, sdist, their bill of materials (CycloneDX) and checksums into dist'
 	@echo 'make deb     build the Debian package into dist (ARCH=arm64 for the other one; needs dpkg-deb)'
 	@echo 'make image   build an OCI image with buildah, podman or docker (EXTRAS=monitor,htcondor, BASE=debian:trixie-slim)'
