@@ -10,7 +10,7 @@ ARCH ?= amd64
 VERSION = $(shell sed -n 's/^version = "\(.*\)".*/\1/p' pyproject.toml)
 IMAGE ?= crondor
 BASE ?= docker.io/library/debian:trixie-slim
-EXTRAS ?= holidays,ics,monitor
+EXTRAS ?= holidays,htcondor,ics,monitor
 BUILDAH ?= $(firstword $(foreach each,buildah podman docker,$(if $(shell command -v $(each)),$(each))))
 IMAGE_ARGS ?=
 IMAGE_TIME = $(if $(filter docker,$(notdir $(BUILDAH))),,--timestamp $$(git log -1 --format=%ct))
@@ -39,7 +39,7 @@ help:
 	@echo 'make pythons runs every test on Python 3.10 to 3.14 (PYTEST_ARGS=tests/engine for some of them)'
 	@echo 'make dist    build wheel, sdist, their bill of materials (CycloneDX) and checksums into dist'
 	@echo 'make deb     build the Debian package into dist (ARCH=arm64 for the other one; needs dpkg-deb)'
-	@echo 'make image   build an OCI image with buildah, podman or docker (EXTRAS=monitor,htcondor, BASE=debian:trixie-slim)'
+	@echo 'make image   build an OCI image with buildah, podman or docker (EXTRAS=monitor, BASE=debian:trixie-slim)'
 	@echo 'make conda   build the conda packages into build/conda/channel (CONDA_ARGS=--render-only, or "--channel URL --python 3.13")'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
