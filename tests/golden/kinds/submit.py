@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -233,8 +232,10 @@ def _said(record: Mapping[str, object]) -> _Said:
             said.faults = tuple(fault.message for fault in error.diagnostics)
             before = _before(error, submit)
             if not said.ads and before:  # the tool makes the jobs of each queue statement before it reads on
-                with suppress(InvalidSubmit):
+                try:
                     _make(before, folder, config, command, said)
+                except InvalidSubmit as earlier:
+                    said.faults += tuple(fault.message for fault in earlier.diagnostics)
             return said
     if 0 < command.most < len(said.ads):
         said.faults = (f"Number of submitted jobs would exceed -maxjobs ({command.most})",)
