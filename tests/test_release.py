@@ -68,6 +68,14 @@ def test_the_version_is_one() -> None:
     assert entries[0] == VERSION
 
 
+def test_no_entry_of_the_changelog_is_there_twice() -> None:
+    """A merge may bring back what was cut: new entries stand under Unreleased, and a heading has a blank line below."""
+    text = read("CHANGELOG.md")
+    entries = re.findall(r"^- (.+)$", text, re.MULTILINE)
+    assert len(entries) == len(set(entries))
+    assert not re.findall(r"^\*\*.+\*\*\n(?!\n)", text, re.MULTILINE)
+
+
 def test_pages_name_the_files_of_this_version() -> None:
     """docs/install.md: wheels and packages to type."""
     text = read("docs/install.md")
