@@ -52,7 +52,7 @@ def as_windows(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
-        env={"USERNAME": "bob", "PATH": os.defpath},
+        env={"HOME": str(folder), "USERNAME": "bob", "PATH": os.defpath},
         check=False,
     )
 
