@@ -222,7 +222,7 @@ def _projected(ad: Mapping[str, str], projection: list[str] | None) -> Ad:
 
 
 def _read(doing: str) -> dict[str, Any]:
-    state: dict[str, Any] = json.loads(STATE.read_text())
+    state: dict[str, Any] = json.loads(STATE.read_text(encoding="utf-8"))
     state["calls"].append(doing)
     fault = next((fault for fault in state["faults"] if fault[0] == doing), None)
     if fault is not None:
@@ -243,4 +243,4 @@ def _fail(how: str) -> None:
 
 
 def _write(state: dict[str, Any]) -> None:
-    STATE.write_text(json.dumps(state))
+    STATE.write_text(json.dumps(state), encoding="utf-8")
