@@ -126,6 +126,7 @@ class QueueWatch:
         for event in events:
             logged.setdefault(event.job, []).append(event)
         for ad in left:
+            self._remember(job_id(ad))
             self._take(ad, now, {}, logged)
         for ad in ads:
             self._take(ad, now, statuses, logged)
@@ -143,6 +144,12 @@ class QueueWatch:
         return Look(now, runs, jobs, late)
 
     # Taking in
+
+    def _remember(self, job: JobId | None) -> None:
+        """Go on with a job of which it is known already that it has left."""
+        watch = None if job is None else self._gone.pop(job, None)
+        if watch is not None:
+            self._jobs[watch.job] = watch
 
     def _take(
         self, ad: ClassAd, now: int, statuses: dict[JobId, ScheduledJob], logged: dict[JobId, list[JobEvent]]

@@ -237,7 +237,7 @@ def _follow(
     def end(number: int, _frame: FrameType | None) -> None:
         ended.append(number)
 
-    told: set[Diagnostic] = set()
+    told = _Told()
     manager = ServiceManager(os.environ)
     with waking({"SIGTERM": end}) as waker:
         manager.ready()
@@ -255,7 +255,7 @@ def _follow(
                 notifier.beat()
             if metrics is not None:
                 metrics.update(looks, clock.now)
-                _show_new(metrics.findings, told)
+                told.show_new(metrics.findings)
             waker.wait_alive(poll, manager)
         manager.stopping()
 
@@ -267,17 +267,25 @@ def _show_fault(queue: WatchedQueue) -> None:
         show(replace(each, message=f"{about}{each.message}") for each in queue.fault.diagnostics)
 
 
-def _show_new(findings: Iterable[Diagnostic], told: set[Diagnostic]) -> None:
-    new = [each for each in dict.fromkeys(findings) if each not in told]
-    show(new)
-    told.update(new[:_MOST_TOLD])
+class _Told:
+    """What was said already: each finding is said once, as long as no more than so many others have come since."""
+
+    def __init__(self) -> None:
+        self._findings: dict[Diagnostic, None] = {}
+
+    def show_new(self, findings: Iterable[Diagnostic]) -> None:
+        new = [each for each in dict.fromkeys(findings) if each not in self._findings]
+        show(new)
+        self._findings.update(dict.fromkeys(new))
+        for each in [*self._findings][:-_MOST_TOLD]:
+            del self._findings[each]
 
 
-def _look(queue: WatchedQueue, clock: Clock, told: set[Diagnostic], format_: str, *, named: bool) -> Look | None:
+def _look(queue: WatchedQueue, clock: Clock, told: _Told, format_: str, *, named: bool) -> Look | None:
     """Look at a queue and print the news; one that cannot be read is said once, until it can be read again."""
     was_fine = queue.fault is None
     look = queue.look(clock)
-    _show_new(queue.findings, told)
+    told.show_new(queue.findings)
     if was_fine:
         _show_fault(queue)
     if look is None:

@@ -13,13 +13,16 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.attributes import integer
-from crondor.job_queue import JobId, read_history
+from crondor.job.queued import QueuedJob
+from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
 from crondor.monitor import Look, QueueWatch, Totals, UserLogFollower
 from crondor.schedd.ads import job_id
+from crondor.schedd.embedded import HISTORY
 from crondor.schedd.protocol import NotOffered, Schedd
 from crondor.schedd.selection import Selection
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.ad_files import context_of
 from crondor_cli.common.options import Clock
 from crondor_cli.common.queue import QueueOptions, live_of, no_queue, opened, read_scheduled
 
@@ -66,7 +69,16 @@ class WatchedQueue:
             grace=wanted.grace,
             since=wanted.begin,
         )
+        self._histories = tuple(map(HistoryFollower, self._history_paths()))
+        self._leaving: dict[JobId, ClassAd] = {}  # in a history file, and still in the queue when it was read
         self._logs = UserLogFollower(wanted.folders, clock.zone) if wanted.folders else None
+
+    def _history_paths(self) -> Iterable[str]:
+        """Return the history files: those that were named, or that of an embedded queue."""
+        asked = self._wanted.asked
+        if self._wanted.histories or asked.kind != "queue":
+            return self._wanted.histories
+        return [str(asked.folder / HISTORY)]
 
     @property
     def label(self) -> str:
@@ -78,10 +90,14 @@ class WatchedQueue:
         began = time.monotonic()
         self.findings = []
         try:
+            if not self.looks:
+                self._skip()  # before the jobs are read: one that leaves in between is in the file then
             ads = self._ads(clock)
             events = [] if self._logs is None else self._logs.events(ads, clock.now)
-            left = [] if self.looks or self._wanted.begin is None else self._left_since(self._wanted.begin)
-            found = self._watch.look(ads, clock.now, events=events, find_left=self._find_left, left=left)
+            begin = self._wanted.begin
+            left = self._new_left(ads, clock) if self.looks or begin is None else self._left_since(begin, clock)
+            find_left = None if self._histories else self._find_left
+            found = self._watch.look(ads, clock.now, events=events, find_left=find_left, left=left)
         except CrondorError as error:
             self.fault = error
             return None
@@ -112,11 +128,30 @@ class WatchedQueue:
 
     # Jobs that have left
 
+    def _skip(self) -> None:
+        """Leave out the jobs that have left before the first look. Raises QueueIO."""
+        for each in self._histories:
+            each.skip()
+
+    def _new_left(self, ads: Iterable[ClassAd], clock: Clock) -> list[ClassAd]:
+        """Return the jobs that have left since the last look, as the history files have them; once each.
+
+        A schedd writes there first, and then takes the job out of its queue. Raises QueueIO.
+        """
+        for each in self._histories:
+            for ad in self._chosen(each.poll(self.findings.append), clock):
+                job = job_id(ad)
+                if job is not None:
+                    self._leaving[job] = ad
+        if not self._leaving:
+            return []
+        here = set(map(job_id, ads))
+        left = [ad for job, ad in self._leaving.items() if job not in here]
+        self._leaving = {job: ad for job, ad in self._leaving.items() if job in here}
+        return left
+
     def _find_left(self, jobs: Sequence[JobId]) -> Iterable[ClassAd]:
         """Return the ads of jobs that have left; none where nobody tells. Raises CrondorError."""
-        wanted = set(jobs)
-        if self._wanted.histories:
-            return (ad for ad in self._of_histories() if job_id(ad) in wanted)
         if self.schedd is None:
             return []
         try:
@@ -124,10 +159,10 @@ class WatchedQueue:
         except NotOffered:
             return []
 
-    def _left_since(self, begin: int) -> list[ClassAd]:
+    def _left_since(self, begin: int, clock: Clock) -> list[ClassAd]:
         """Return the jobs that have left since a time (epoch seconds). Raises CrondorError."""
-        if self._wanted.histories:
-            ads = self._of_histories()
+        if self._histories:
+            ads = self._chosen(self._of_histories(begin), clock)
         elif self.schedd is not None:
             try:
                 condition = self._wanted.chosen.where(f"EnteredCurrentStatus >= {begin}")
@@ -138,9 +173,16 @@ class WatchedQueue:
             return []
         return list(islice((ad for ad in ads if (integer(ad, "EnteredCurrentStatus") or 0) >= begin), _MOST_LEFT))
 
-    def _of_histories(self) -> Iterator[ClassAd]:
-        for path in self._wanted.histories:
-            yield from read_history(path, report=self.findings.append)
+    def _of_histories(self, begin: int) -> Iterator[ClassAd]:
+        """Yield the jobs of the history files, and of those that were rotated since a time. Raises QueueIO."""
+        for each in self._histories:
+            for path in history_files(each.path, begin):
+                yield from read_history(path, report=self.findings.append)
+
+    def _chosen(self, ads: Iterable[ClassAd], clock: Clock) -> Iterator[ClassAd]:
+        """Yield the jobs that are watched: scheduled ones, of those that were asked for."""
+        chosen, context = self._wanted.chosen, context_of(clock)
+        return (ad for ad in ads if QueuedJob(ad).is_scheduled and chosen.holds(ad, context))
 
 
 def queues_of(
