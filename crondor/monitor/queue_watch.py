@@ -6,7 +6,7 @@ scheduled jobs. A job that was removed is kept until its next due time is judged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from typing import Final, NamedTuple
@@ -106,6 +106,10 @@ class QueueWatch:
     def __len__(self) -> int:
         """Return how many jobs are watched, with those that have left and have a due time to come."""
         return len(self._jobs) + len(self._gone)
+
+    def missing(self, here: Container[JobId | None]) -> list[JobId]:
+        """Return the jobs that were in the queue at the last look, and of which a look would ask ``find_left``."""
+        return [job for job, watch in self._jobs.items() if job not in here and watch.history.gone is None]
 
     def look(
         self,

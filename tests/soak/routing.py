@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import signal
-import sys
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -116,4 +115,4 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

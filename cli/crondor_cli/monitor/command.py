@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import FrameType
 
@@ -23,6 +23,7 @@ from crondor_cli.common.queue import QueueOptions, job_arguments, selection_of, 
 from crondor_cli.common.show import show
 from crondor_cli.common.signals import waking
 from crondor_cli.monitor.alerts import write_alerts
+from crondor_cli.monitor.asking import PATIENCE, Questions
 from crondor_cli.monitor.metrics import Address, Metrics, read_address
 from crondor_cli.monitor.notices import LONGEST, Notice, Notifier, environment, read_notices, read_url
 from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
@@ -56,6 +57,7 @@ _FAILS = (
     _TROUBLE,
 )
 _TOLD = [verdict.value for verdict in Verdict if verdict is not Verdict.AHEAD]
+_ONCE = 60.0  # seconds that --once waits for schedds that do not answer
 _MOST_TOLD = 10_000  # findings that are kept, so that each is said once
 _DEFAULT = f"{Verdict.MISSED.value},{Verdict.LOST.value},{_TROUBLE}"
 
@@ -198,8 +200,11 @@ def _once(
     rows: list[Row] = []
     is_bad = False
     all_queues = list(queues)
+    questions = Questions(all_queues)
+    looks = {queue: queue.look(clock) for queue in questions.round(_ONCE, lambda: False)}
+    questions.close()
     for queue in all_queues:
-        look = queue.look(clock)
+        look = looks.get(queue)
         show(dict.fromkeys(queue.findings))
         _show_fault(queue)
         is_bad |= queue.fault is not None or has_error(queue.findings)
@@ -237,16 +242,23 @@ def _follow(
     def end(number: int, _frame: FrameType | None) -> None:
         ended.append(number)
 
+    def is_over() -> bool:
+        manager.alive()
+        return bool(ended)
+
     told = _Told()
+    questions = Questions(queues)
     manager = ServiceManager(os.environ)
-    with waking({"SIGTERM": end}) as waker:
+    with waking({"SIGTERM": end}) as waker, closing(questions):
         manager.ready()
         while not ended:
-            clock = ticks.clock
-            looks: dict[WatchedQueue, Look | None] = {}
-            for queue in queues:
-                looks[queue] = _look(queue, clock, told, format_, named=len(queues) > 1)
+            looks: dict[WatchedQueue, Look | None] = dict.fromkeys(queues)
+            for queue in questions.round(PATIENCE, is_over):
+                looks[queue] = _look(queue, ticks.clock, told, format_, named=len(queues) > 1)
                 manager.alive()
+            for queue in questions.silenced if not ended else ():
+                _show_fault(queue)
+            clock = ticks.clock
             for queue, look in looks.items():
                 if look is not None:
                     is_first = queue.looks == 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import click
 
@@ -16,9 +17,10 @@ from crondor.job.attributes import integer
 from crondor.job.queued import QueuedJob
 from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
 from crondor.monitor import Look, QueueWatch, Totals, UserLogFollower
+from crondor.monitor.queue_watch import FindLeft
 from crondor.schedd.ads import job_id
 from crondor.schedd.embedded import HISTORY
-from crondor.schedd.protocol import NotOffered, Schedd
+from crondor.schedd.protocol import NotOffered, Schedd, Unreachable
 from crondor.schedd.selection import Selection
 from crondor.spec import Dialect
 from crondor.zones import Policy
@@ -26,7 +28,12 @@ from crondor_cli.common.ad_files import context_of
 from crondor_cli.common.options import Clock
 from crondor_cli.common.queue import QueueOptions, live_of, no_queue, opened, read_scheduled
 
+if TYPE_CHECKING:
+    from crondor.schedd.live import LiveSchedd, Question
+    from crondor.schedd.live_process import Answer
+
 _MOST_LEFT = 10_000  # jobs of a history that are looked at
+_SILENT = "the schedd does not answer: the others are looked at meanwhile, and it when it does"
 
 
 class Wanted(NamedTuple):
@@ -40,6 +47,26 @@ class Wanted(NamedTuple):
     begin: int | None
     histories: tuple[str, ...]
     folders: tuple[str, ...]
+
+
+@dataclass
+class _Heard:
+    """What was asked before a look; None: nothing, and the look asks."""
+
+    ads: list[ClassAd] | None = None
+    left: list[ClassAd] | None = None
+    fault: CrondorError | None = None
+    findings: list[Diagnostic] = field(default_factory=list)
+    seconds: float = 0.0
+    since: float | None = None  # when the jobs were told, by the monotonic clock
+
+    @property
+    def age(self) -> int:
+        """How many seconds ago that was."""
+        return 0 if self.since is None else int(time.monotonic() - self.since)
+
+    def found_left(self, _jobs: Sequence[JobId]) -> Iterable[ClassAd]:
+        return self.left or ()
 
 
 class WatchedQueue:
@@ -70,6 +97,7 @@ class WatchedQueue:
             since=wanted.begin,
         )
         self._histories = tuple(map(HistoryFollower, self._history_paths()))
+        self._heard = _Heard()
         self._leaving: dict[JobId, ClassAd] = {}  # in a history file, and still in the queue when it was read
         self._logs = UserLogFollower(wanted.folders, clock.zone) if wanted.folders else None
 
@@ -85,24 +113,71 @@ class WatchedQueue:
         """What it is called where it must have a name."""
         return self.name or self._wanted.asked.kind
 
+    # Asking from elsewhere
+
+    def ask(self) -> Question | None:
+        """Return what is to be asked before the next look, by any thread; None where a look asks by itself."""
+        self._heard = _Heard()
+        if self._wanted.asked.kind != "live":
+            return None
+        if self.schedd is None:
+            self.schedd = self._open()
+        return _live(self.schedd).asking(self._wanted.chosen)
+
+    def hear(self, answer: Answer | CrondorError, began: float, ended: float) -> Question | None:
+        """Take an answer; return what else is to be asked, None where the look can be made.
+
+        ``began`` and ``ended`` are when it was asked and answered, by the monotonic clock.
+        """
+        heard, schedd = self._heard, _live(self.schedd)
+        heard.seconds += ended - began
+        try:
+            if isinstance(answer, CrondorError):
+                raise answer
+            if heard.ads is None:
+                heard.since = ended
+                heard.ads = schedd.scheduled(self._wanted.chosen, answer).ads
+                heard.findings += schedd.diagnostics
+                missing = [] if self._histories else self._watch.missing(set(map(job_id, heard.ads)))
+                return schedd.asking_history(Selection(jobs=tuple(missing)), len(missing)) if missing else None
+            heard.left = schedd.left(answer)
+        except CrondorError as error:
+            heard.fault = error
+        return None
+
+    def be_silent(self) -> None:
+        """Take note that the schedd has not answered, and is not waited for."""
+        self.fault = Unreachable(Diagnostic("schedd-timeout", _SILENT))
+
+    def interrupt(self) -> None:
+        """End what another thread asks."""
+        if self.schedd is not None:
+            _live(self.schedd).interrupt()
+
     def look(self, clock: Clock) -> Look | None:
         """Look at the queue; None where it cannot be read, and ``fault`` says why."""
         began = time.monotonic()
-        self.findings = []
+        heard, self._heard = self._heard, _Heard()
+        clock = clock._replace(now=clock.now - heard.age)
+        self.findings = heard.findings
         try:
+            if heard.fault is not None:
+                raise heard.fault
             if not self.looks:
                 self._skip()  # before the jobs are read: one that leaves in between is in the file then
-            ads = self._ads(clock)
+            ads = self._ads(clock) if heard.ads is None else heard.ads
             events = [] if self._logs is None else self._logs.events(ads, clock.now)
             begin = self._wanted.begin
             left = self._new_left(ads, clock) if self.looks or begin is None else self._left_since(begin, clock)
-            find_left = None if self._histories else self._find_left
+            find_left: FindLeft | None = None if self._histories else self._find_left
+            if heard.left is not None:
+                find_left = heard.found_left
             found = self._watch.look(ads, clock.now, events=events, find_left=find_left, left=left)
         except CrondorError as error:
             self.fault = error
             return None
         finally:
-            self.seconds = time.monotonic() - began
+            self.seconds = heard.seconds + time.monotonic() - began
         if self._logs is not None:
             self.findings += self._logs.diagnostics
         self.fault = None
@@ -183,6 +258,10 @@ class WatchedQueue:
         """Yield the jobs that are watched: scheduled ones, of those that were asked for."""
         chosen, context = self._wanted.chosen, context_of(clock)
         return (ad for ad in ads if QueuedJob(ad).is_scheduled and chosen.holds(ad, context))
+
+
+def _live(schedd: Schedd | None) -> LiveSchedd:
+    return cast("LiveSchedd", schedd)
 
 
 def queues_of(
