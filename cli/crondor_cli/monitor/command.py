@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
@@ -16,6 +17,7 @@ from crondor.monitor import Look, Verdict
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
+from crondor_cli.common.journal import Level, levelled
 from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, output_option, reading_options
 from crondor_cli.common.output import say
@@ -57,6 +59,7 @@ _FAILS = (
     _TROUBLE,
 )
 _TOLD = [verdict.value for verdict in Verdict if verdict is not Verdict.AHEAD]
+_LEVELS = {Verdict.MISSED: Level.WARNING, Verdict.LOST: Level.WARNING, Verdict.LATE: Level.NOTICE}
 _ONCE = 60.0  # seconds that --once waits for schedds that do not answer
 _MOST_TOLD = 10_000  # findings that are kept, so that each is said once
 _DEFAULT = f"{Verdict.MISSED.value},{Verdict.LOST.value},{_TROUBLE}"
@@ -308,5 +311,5 @@ def _look(queue: WatchedQueue, clock: Clock, told: _Told, format_: str, *, named
         if format_ == "json":
             say(json_line(row, clock), fits=False)
         elif run.verdict is not Verdict.DUE:
-            say(line(row, clock, named=named))
+            say(levelled(line(row, clock, named=named), _LEVELS.get(run.verdict, Level.INFO), sys.stdout))
     return look
