@@ -78,9 +78,9 @@ def history_files(path: str, since: int = 0) -> list[str]:
     with suppress(OSError), os.scandir(folder or ".") as entries:
         for entry in entries:
             time = entry.name.removeprefix(f"{name}.")
-            if entry.name == name or (time != entry.name and _ROTATED(time)):
-                if entry.is_file() and entry.stat().st_mtime >= since:
-                    found.append(("~" if entry.name == name else time, entry.path))
+            is_one = entry.name == name or (time != entry.name and _ROTATED(time))
+            if is_one and entry.is_file() and entry.stat().st_mtime >= since:
+                found.append(("~" if entry.name == name else time, entry.path))
     return [each for _, each in sorted(found)]
 
 

@@ -125,14 +125,13 @@ class HistoryFollower:
 def _end_of(descriptor: int) -> _Reached:
     """Return where the last whole record of a file ends. Raises OSError."""
     status = os.fstat(descriptor)
-    size = window = status.st_size
-    end = 0
-    for window in (_WINDOW, 16 * _WINDOW, 256 * _WINDOW, size):
-        window = min(size, window)
+    size, offset = status.st_size, 0
+    for most in (_WINDOW, 16 * _WINDOW, 256 * _WINDOW, size):
+        window = min(size, most)
         end = _end(os.pread(descriptor, window, size - window))
         if end:
+            offset = size - window + end
             break
-    offset = size - window + end if end else 0
     proof = os.pread(descriptor, min(_PROOF, offset), max(0, offset - _PROOF))
     return _Reached(FileId.of(status), offset, proof)
 

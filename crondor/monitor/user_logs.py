@@ -92,7 +92,7 @@ class UserLogFollower:
             self._refuse(f"the user log {path} cannot be read: {getattr(error, 'strerror', None) or error}")
 
     def _opened(self, path: str, real: str) -> str:
-        """Return what is new in a file that is a log's or was; nothing where none is there, or no more. Raises OSError."""
+        """Return what is new in a file that is a log's or was; nothing where none is there. Raises OSError."""
         try:
             with os.fdopen(open_file(real), "rb") as file:
                 return self._read(path, file)
@@ -134,7 +134,7 @@ class UserLogFollower:
 def _file_at(real: str) -> FileId | None:
     """Return which file is at a path without links, None where none is. Raises OSError."""
     try:
-        return FileId.of(os.stat(real, follow_symlinks=False))
+        return FileId.of(os.lstat(real))
     except FileNotFoundError:
         return None
 

@@ -78,7 +78,7 @@ def _token(printed: str) -> str:
         return f"the token here is signed with the key {key[1]}, which the schedd does not have"
     files = dict.fromkeys(_EXAMINED(printed))
     named = ", ".join(files)[:_MOST]
-    if _NO_TOKEN in printed:
+    if _NONE_FOUND in printed:
         return f"no token of {named} can be used: it must be this user's, of mode 0600" if files else _NONE_HERE
     return f"the schedd does not take the token of {named}: {_TAKES_NONE}" if files else ""
 
@@ -87,13 +87,13 @@ _TOKENS: Final = "IDTOKENS"
 _OTHER_DOMAIN: Final = re.compile(r"token as it is from trust domain (\S+) \(server trust domain is ([^)\n]*)\)").search
 _OTHER_KEY: Final = re.compile(r"token as it was signed with key (\S+) \(not known").search
 _EXAMINED: Final = re.compile(r"Examining (\S+) for valid tokens").findall
-_NO_TOKEN: Final = "No token found"
+_NONE_FOUND: Final = "No token found"
 _NONE_HERE: Final = "there is no token here"
 _TAKES_NONE: Final = "it has ended, was revoked, or is signed with another key"
 _SCOPE: Final = "; a token may be for some levels only (its scope, condor_token_list)"
 _SEE_TOKENS: Final = (
-    "condor_token_list shows the tokens here, their issuer, key and end (exp); condor_token_fetch or the administrator's"
-    " condor_token_create makes one, for ~/.condor/tokens.d"
+    "condor_token_list shows the tokens here, their issuer, key and end (exp); condor_token_fetch makes one, or the"
+    " administrator's condor_token_create, for ~/.condor/tokens.d"
 )
 _ANY_METHOD: Final = (
     "see which methods both sides have: SEC_CLIENT_AUTHENTICATION_METHODS here, SEC_WRITE_AUTHENTICATION_METHODS and"

@@ -28,7 +28,7 @@ _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
 SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
 NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
 _LONGEST: Final = 300  # characters of a HoldReason
-_MOST_KNOWN: Final = 10_000  # schedules that are remembered; each job of one time has its own
+_MOST_KNOWN: Final = 4096  # schedules that are remembered; each job of one time has its own
 _MOST_SETTABLE: Final = 1000  # runs whose gate may be open at once
 _HOLD_HELP: Final = {
     INVALID_CRON_SETTINGS: "mend the Cron attributes (condor_qedit), then release the job",

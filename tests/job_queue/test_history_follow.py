@@ -83,7 +83,7 @@ def test_what_is_there_may_be_left_out(schedd: Schedd, reader: Reader) -> None:
     assert reader.poll() == [3000]
 
 
-def test_a_record_that_is_still_written_waits(schedd: Schedd, reader: Reader) -> None:
+def test_a_record_that_is_still_written_waits(schedd: Schedd) -> None:
     """Until its banner is whole, wherever it is cut; also where what is there is left out."""
     schedd.leave(1, 2)
     whole = schedd.path.read_bytes()

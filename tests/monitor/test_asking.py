@@ -73,8 +73,8 @@ class Scene:
     def round(self, wanted: int, patience: float = LONG) -> list[Queue]:
         """Return the queues of a round in the order of their answers; it is over when so many have come."""
         found: list[Queue] = []
-        for each in self.questions.round(patience, lambda: len(found) >= wanted):
-            found.append(cast("Queue", each))
+        answers = self.questions.round(patience, lambda: len(found) >= wanted)
+        found.extend(cast("Iterator[Queue]", answers))
         return found
 
 

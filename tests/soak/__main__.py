@@ -4,7 +4,7 @@
 measured each minute, how long a poll takes, and how many series the metrics have. At the end a table is printed; status
 1 where any of these grew behind the warm-up, a process ended, or a queue could not be read.
 
-Without ``--live`` the queue is files as a schedd writes them: its log, compacted now and then, history files, user logs,
+Without ``--live`` the queue is files as a schedd writes them: its log, compacted now and then, history and user logs,
 both rotated; the router works on an embedded queue. With ``--live`` it is that of the schedd which HTCondor's
 configuration names: condor_submit and condor_rm must be there, and the jobs are removed at the end.
 """
@@ -114,27 +114,24 @@ def _address(monitor: Process) -> str:
 
 def _measure(monitor: Process, router: Process, address: str, second: float) -> list[str]:
     """Take a sample of both, and return what is wrong."""
-    with urlopen(address, timeout=60) as answer:
+    with urlopen(address, timeout=60) as answer:  # noqa: S310 - it is the monitor's
         found = _SERIES(answer.read().decode())
     numbers = {name: float(number) for name, _, number in found}
     monitor.measure(second, numbers.get("crondor_poll_seconds"), len(found))
     router.measure(second, numbers.get("crondor_router_poll_seconds"), None)
-    print(
-        f"{second / 60:6.1f} min  monitor {monitor.samples[-1].memory:.0f} MiB, poll {monitor.samples[-1].poll or 0:.2f} s"
-        f"  router {router.samples[-1].memory:.0f} MiB, poll {router.samples[-1].poll or 0:.2f} s",
-        file=sys.stderr,
-        flush=True,
-    )
-    minute = f"{second / 60:.0f}"
-    down = [
-        f"in minute {minute} {what}"
+    now = [
+        f"{each.name} {each.samples[-1].memory:.0f} MiB, poll {each.samples[-1].poll or 0:.2f} s"
+        for each in (monitor, router)
+    ]
+    print(f"{second / 60:6.1f} min", *now, sep="  ", file=sys.stderr, flush=True)
+    return [
+        f"in minute {second / 60:.0f} {what}"
         for name, what in (
             ("crondor_queue_up", "the monitor could not read the queue"),
             ("crondor_router_up", "no router ran, or its queue did not answer"),
         )
         if numbers.get(name) == 0 and second > _SAMPLE
     ]
-    return down
 
 
 def _said(process: Process) -> str:

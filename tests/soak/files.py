@@ -6,9 +6,9 @@ Half of the jobs that are due begin on time, and say so in their logs.
 from __future__ import annotations
 
 import sys
-import time
 from collections import deque
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -178,7 +178,9 @@ class Files:
         self._compacted = self._now
         self._schedd.close()
         if is_long:
-            history.rename(history.with_name(f"history.{time.strftime('%Y%m%dT%H%M%S', time.gmtime(self._now))}"))
+            history.rename(
+                history.with_name(f"history.{datetime.fromtimestamp(self._now, timezone.utc):%Y%m%dT%H%M%S}")
+            )
             for old in sorted(self._spool.glob("history.*"))[:-5]:
                 old.unlink()
         self._schedd = self._opened()  # one with transactions is compacted when it is opened

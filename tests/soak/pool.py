@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import re
 import subprocess
 from collections import deque
@@ -101,8 +102,7 @@ class Pool:
         """Return the command of a router over this queue."""
         config = self._folder / "routes.conf"
         config.write_text(_ROUTES.format(folder=self._folder, poll=load.poll))
-        user = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
-        options = ["--live", "--owner", user, "--user-logs", str(self._logs), "--log-format", "json"]
+        options = ["--live", "--owner", getpass.getuser(), "--user-logs", str(self._logs), "--log-format", "json"]
         return [*CRONDOR, "route", "run", "--config", str(config), *options]
 
     @property

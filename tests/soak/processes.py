@@ -30,28 +30,33 @@ class Process:
         self.samples: list[Sample] = []
         self.out, self.err = folder / f"{name}.out", folder / f"{name}.err"
         with self.out.open("wb") as out, self.err.open("wb") as err:
-            self._process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            self._running = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+
+    @property
+    def process(self) -> int:
+        """Its number."""
+        return self._running.pid
 
     @property
     def is_running(self) -> bool:
         """Whether it has not ended."""
-        return self._process.poll() is None
+        return self._running.poll() is None
 
     @property
     def status(self) -> int | None:
         """How it ended, None while it runs."""
-        return self._process.poll()
+        return self._running.poll()
 
     def measure(self, second: float, poll: float | None, series: int | None) -> None:
         """Take a sample, ``second`` seconds after the begin."""
-        me, *helpers = family(self._process.pid)
+        me, *helpers = family(self.process)
         numbers = [_numbers(each) for each in (me, *helpers)]
         self.samples.append(
             Sample(
                 second,
                 numbers[0][0],
                 sum(each[0] for each in numbers[1:]),
-                len(os.listdir(f"/proc/{me}/fd")),
+                len([*Path(f"/proc/{me}/fd").iterdir()]),
                 numbers[0][1],
                 sum(each[2] for each in numbers),
                 poll,
@@ -62,25 +67,29 @@ class Process:
     def end(self) -> None:
         """Tell it to end, as a service manager does, and wait for it; one that does not is killed."""
         if self.is_running:
-            self._process.send_signal(signal.SIGTERM)
+            self._running.send_signal(signal.SIGTERM)
         try:
-            self._process.wait(_END)
+            self._running.wait(_END)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self._running.kill()
+            self._running.wait()
 
 
 def family(process: int) -> list[int]:
     """Return a process and all that descend from it."""
     found = [process]
     for each in found:
-        try:
-            threads = os.listdir(f"/proc/{each}/task")
-            for thread in threads:
-                found += map(int, Path(f"/proc/{each}/task/{thread}/children").read_text().split())
-        except OSError:
-            continue  # it has just ended
+        found += _children(each)
     return found
+
+
+def _children(process: int) -> list[int]:
+    """Return the processes that a process has started; none of one that has just ended."""
+    try:
+        threads = [*Path(f"/proc/{process}/task").iterdir()]
+        return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    except OSError:
+        return []
 
 
 def _numbers(process: int) -> tuple[float, int, float]:

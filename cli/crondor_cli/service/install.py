@@ -35,8 +35,9 @@ Examples:
 What stands after -- is what the command takes, and is checked as if it were typed. Its relative paths count from the
 folder that this is typed in. systemctl is not run: what to type is said.
 
-A unit of --system runs as a user that systemd makes for it, unless --run-as names one; it can write to a folder
-for its state, /var/lib/ and the unit's name, and to what --write names. --token hands a token over, which only the service can read.
+A unit of --system runs as a user that systemd makes for it, unless --run-as names one; it can write to a folder for its
+state, /var/lib/ and the unit's name, and to what --write names. --token hands a token over, which only the service can
+read.
 
 Exit status: 0 written, 1 it cannot be, 2 wrong usage."""
 
