@@ -24,7 +24,9 @@ child.wait()
 def samples(**more: float) -> list[Sample]:
     """Return an hour's samples of a process of which some numbers grow by so much each minute."""
     return [
-        STEADY._replace(second=60.0 * minute, **{name: getattr(STEADY, name) + minute * by for name, by in more.items()})
+        STEADY._replace(
+            second=60.0 * minute, **{name: getattr(STEADY, name) + minute * by for name, by in more.items()}
+        )
         for minute in range(HOUR)
     ]
 
