@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 
 from crondor._named_tuple import NamedTuple
 from crondor._types import expect
@@ -14,7 +15,7 @@ from crondor.check.subject import CheckedFile, CheckSettings
 from crondor.check.suppress import heard
 from crondor.diagnostics import CrondorError
 from crondor.source import Source
-from crondor.submit import SubmitFile, read_submit
+from crondor.submit import SubmitFile, UnreadableLines, read_submit
 
 Read = Callable[[Source], SubmitFile]
 
@@ -50,13 +51,19 @@ def check_submit(
 def read_file(
     source: Source, settings: CheckSettings, read: Read = read_submit, memory: CheckMemory | None = None
 ) -> CheckedFile:
-    """Read a submit description for the rules; one that cannot be read is what they speak of, too."""
+    """Read a submit description for the rules; one that cannot be read is what they speak of, too.
+
+    Of one with lines that are no statements they see the rest, unless a macro is missing there, which they may define.
+    """
     memory = memory or CheckMemory()
     memory.turn()
     try:
         return CheckedFile(source, settings, read(source), memory=memory)
     except CrondorError as error:
-        return CheckedFile(source, settings, None, error.diagnostics, memory=memory)
+        rest = error.readable if isinstance(error, UnreadableLines) else None
+        file = CheckedFile(source, settings, rest, error.diagnostics, memory=memory)
+        is_odd = file.macros is not None and bool(file.macros.unknown)
+        return replace(file, submit=None) if is_odd else file
 
 
 def report_of(file: CheckedFile) -> CheckReport:

@@ -304,7 +304,10 @@ class CheckedJob:
 
 @dataclass(frozen=True, eq=False)
 class CheckedFile:
-    """One submit description: what it says, or the errors that make it unreadable, and its jobs in groups."""
+    """One submit description: what it says, and its jobs in groups.
+
+    ``errors`` are what makes it unreadable; ``submit`` is then the rest of it, None where nobody can say what that is.
+    """
 
     source: Source
     settings: CheckSettings
@@ -362,7 +365,7 @@ class CheckedFile:
     @cached_property
     def made(self) -> MadeJobs | None:
         """What making the jobs' ads showed, None where they cannot be made, or it would take too long."""
-        if self.submit is None or not self.is_whole or not self.is_checked or len(self.source.text) > LONGEST:
+        if self.submit is None or self._hides or not self._has_known_jobs or len(self.source.text) > LONGEST:
             return None
         access_point = self.settings.access_point
         knobs = None if access_point is None else access_point.submit_knobs
@@ -456,14 +459,21 @@ class CheckedFile:
     @property
     def is_whole(self) -> bool:
         """Whether every line was read; commands may hide in what was not, such as a file that may not be opened."""
-        return self.submit is not None and not any(fault.kind in _HIDING for fault in self.submit.unknown)
+        return self.submit is not None and not self.errors and not self._hides
 
     @property
     def is_checked(self) -> bool:
         """Whether the jobs are known, so that what is not found is not there."""
-        if self.submit is None or self.effort.jobs is not None:
-            return False
-        return not has_error(self._grouped[1])
+        return self._has_known_jobs and not self.errors
+
+    @property
+    def _hides(self) -> bool:
+        """Whether there are lines that nobody has seen."""
+        return self.submit is not None and any(fault.kind in _HIDING for fault in self.submit.unknown)
+
+    @property
+    def _has_known_jobs(self) -> bool:
+        return self.submit is not None and self.effort.jobs is None and not has_error(self._grouped[1])
 
     @property
     def all_faults(self) -> tuple[Diagnostic, ...]:

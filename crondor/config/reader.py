@@ -78,6 +78,7 @@ class _Reader(StatementReader):
         reader="HTCondor",
         contents="what it sets is not known",
         conditional="config-if",
+        name="config-name",
         line_end="config-line",
         comment="config-comment",
         include="config-include",

@@ -44,6 +44,7 @@ class Words(NamedTuple):
     reader: str
     contents: str
     conditional: str
+    name: str
     line_end: str
     comment: str
     include: str
@@ -174,14 +175,23 @@ class StatementReader(ABC):
         line = ":"? (conditional | statement)
         """
         if line.text[0] == ":" and len(line.text) > 1 and (self.is_inside_if or statement.is_hidden_if(line.text)):
-            line = line.behind(1)
-            if line.is_empty:
+            if line.text[1] in BLANKS:
+                self._nameless(line)
                 return
+            line = line.behind(1)
         keyword = statement.conditional(line.text)
         if keyword:
             self.guarded(lambda: self._conditional(keyword, line), line.span())
         elif self.ifs is None or self.ifs.holds:
             self.guarded(lambda: self._statement(line), line.span())
+
+    def _nameless(self, line: LogicalLine) -> None:
+        """Report a line that does not begin right behind its colon: not even an if is seen in it."""
+        if self.ifs is None or self.ifs.holds:
+            shown = line.behind(1)
+            blanks = line.span(1, len(line.text) - len(shown.text))
+            message = f"a blank stands behind the colon, so that {self.words.reader} finds no name here"
+            self.found.error(self.words.name, message, blanks, f"write :{shown.text[:60]}")
 
     def _conditional(self, keyword: str, line: LogicalLine) -> None:
         """Read a line that begins or ends a branch.

@@ -14,7 +14,7 @@ from crondor.submit.errors import InvalidSubmit
 from crondor.submit.file import LIMIT, SubmitFile
 from crondor.submit.host import SubmitHost
 from crondor.submit.jobs import JobGroup, QueuedItems
-from crondor.submit.reader import read_submit
+from crondor.submit.reader import UnreadableLines, read_submit
 from crondor.submit.scope import Origin
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "QueuedItems",
     "SubmitFile",
     "SubmitHost",
+    "UnreadableLines",
     "job_ads",
     "read_submit",
 ]

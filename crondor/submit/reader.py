@@ -11,13 +11,13 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from crondor._types import expect
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
 from crondor.macro.queue_statement import QueueArguments, QueueError
 from crondor.macro.reader import StatementReader, Words
 from crondor.macro.statement import Statement
 from crondor.source import Source, Span
-from crondor.submit.errors import SubmitFindings
+from crondor.submit.errors import InvalidSubmit, SubmitFindings
 from crondor.submit.facts import SubmitFacts
 from crondor.submit.file import SubmitFile
 from crondor.submit.host import SubmitHost
@@ -29,6 +29,20 @@ if TYPE_CHECKING:
     from crondor.submit.listing import ListReader
 
 _FACTS = SubmitHost()
+_OF_LINES = frozenset(("colon", "bad-name", "no-statement"))  # nothing else depends on what such a line meant
+_MOST_LINES = 8  # what has more of them may be a text of another kind
+
+
+class UnreadableLines(InvalidSubmit):
+    """A submit description of which some lines are no statements.
+
+    ``readable`` is the rest, as if these were not there: what else is wrong with it can be seen of that.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], readable: SubmitFile) -> None:
+        """Keep the diagnostics in the order given, and the rest of the description."""
+        super().__init__(diagnostics)
+        self.readable = readable
 
 
 def read_submit(  # noqa: PLR0913 - all that a submit description may see beside its text, by name
@@ -53,7 +67,8 @@ def read_submit(  # noqa: PLR0913 - all that a submit description may see beside
     value asked for needs it.
 
     Commands that HTCondor would run, and files that may not be read, are no faults: reading goes on, and the result's
-    ``unknown`` names them. Raises InvalidSubmit with all faults at once, those of included files too.
+    ``unknown`` names them. Raises InvalidSubmit with all faults at once, those of included files too; UnreadableLines
+    where the rest can be read.
     """
     expect("source", source, Source, "a Source", "write Source(text, 'job.sub')")
     facts = SubmitFacts(host, environ, now, zone, seed)
@@ -68,6 +83,7 @@ class _Reader(StatementReader):
         reader="condor_submit",
         contents="what it holds is not known",
         conditional="conditional",
+        name="bad-name",
         line_end="no-line-end",
         comment="comment-in-line",
         include="include",
@@ -101,12 +117,25 @@ class _Reader(StatementReader):
             self.found.error("empty-file", "the file holds no submit command", end)
         if queue is not None:
             self._queue_of_command_line(queue)
-        self.found.check()
+        if self.found.errors:
+            rest = self._readable(end)
+            raise InvalidSubmit(self.found.errors) if rest is None else UnreadableLines(self.found.errors, rest)
         if not self.work.queues:
             self._queue_implied(end)
         elif self.work.after_queue is not None:
             message = "this stands behind the last queue statement and has no effect"
             self.found.warn("after-queue", message, self.work.after_queue, "move it before the queue statement")
+        return self._file()
+
+    def _readable(self, end: Span) -> SubmitFile | None:
+        """Return the file without the lines that are no statements, None where anything else is wrong with it."""
+        if not self.work.queues:
+            self._append_lines()
+            self.work.add(QueueArguments(), end, is_implied=True)
+        is_text = len(self.found.errors) > _MOST_LINES
+        return None if is_text or any(fault.kind not in _OF_LINES for fault in self.found.errors) else self._file()
+
+    def _file(self) -> SubmitFile:
         warnings = (*self.found.warnings, *self.found.unknown)
         unknown = tuple(self.found.unknown)
         queues, sources = tuple(self.work.queues), tuple(self.sources)
@@ -225,7 +254,7 @@ class _Reader(StatementReader):
             self._assignment(parts, line)
 
     def _queue_or_fault(self, parts: Statement, line: LogicalLine) -> None:
-        """Read a queue statement, or say what else the line may have been meant to be.
+        """Read a queue statement, or say what else the line may have been meant to be, and take it for that.
 
         queue = ("queue" | "iter" | "itera" | "iterat" | "iterate") arguments
         """
@@ -233,18 +262,23 @@ class _Reader(StatementReader):
         if begin is not None:
             self._queue(begin, line)
             return
-        if parts.operator == ":" and not parts.is_sentence:
+        if parts.operator == ":" and parts.name and not parts.is_sentence:
             message = f"condor_submit does not read a colon behind {parts.name}"
             self.found.error("colon", message, line.span(parts.at, parts.at + 1), "write = instead of :", fix="=")
+            if statement.is_name(parts.name):
+                self._define_macro(parts.name.lower(), parts, line)
             return
         name, rest = parts.name, line.text[len(parts.name) :].strip(BLANKS)
         shown = f"{name} = {rest or '...'}"
+        is_meant = statement.is_name(name) and "=" not in rest
         self.found.error(
             "no-statement",
             "this line is neither an assignment nor a queue statement",
             line.span(),
-            f"write {shown}" if statement.is_name(name) and len(shown) <= 80 and "=" not in rest else None,
+            f"write {shown}" if is_meant and len(shown) <= 80 else None,
         )
+        if is_meant and rest:
+            self.work.define(name.lower(), rest, line.span(len(name)), line.span(0, len(name)))
 
     def _assignment(self, parts: Statement, line: LogicalLine) -> None:
         """Read the definition of a macro or an attribute. Raises MacroError.

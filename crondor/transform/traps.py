@@ -70,8 +70,9 @@ def _assigned_keyword(line: LogicalLine) -> Iterator[Diagnostic]:
 def _command(of: NamedCommand) -> Iterator[Diagnostic]:
     second = of.words[1]
     raw = second.text
-    if not isinstance(of, ByPattern) and raw[-1:] in {",", "="} and of.keyword != "DELETE":
-        message = f"HTCondor 25.14 makes a name of {raw} that ends in a NUL character; crondor takes {of.name}"
+    if not isinstance(of, ByPattern) and raw[-1:] in {",", "="}:
+        then = ", so that nothing is deleted" if of.keyword == "DELETE" else ""
+        message = f"HTCondor 25.14 makes a name of {raw} that ends in a NUL character{then}; crondor takes {of.name}"
         yield warning(
             "name-sign", message, of.line.span(second.start, second.end), "put a blank before the sign", of.name
         )

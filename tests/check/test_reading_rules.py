@@ -142,6 +142,29 @@ def test_good_descriptions_are_quiet(text: str, tmp_path: Path) -> None:
     assert not {code for code in said - {"CRN017"} if code.startswith("CRN0")}
 
 
+def test_what_else_is_wrong_is_said_beside_a_line_that_cannot_be_read(tmp_path: Path) -> None:
+    """All faults at once; a line without its sign is taken for what it seems to say, and of what it may hide is not."""
+    text = "executable /bin/true\ncron_minute = 61\nrequest_disk = 5QB\nperiodic_hold : a + * b\ncron_hour 25\nqueue\n"
+    found = [each.diagnostic for each in read(tmp_path, text).findings]
+    assert [(each.code, each.span.line) for each in found if each.span is not None] == [
+        *(("CRN001", 1), ("CRN101", 2), ("CRN560", 3), ("CRN001", 4), ("CRN312", 4), ("CRN001", 5), ("CRN101", 5)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is this\ncron_minute = $(minute)\nqueue\n",
+        "if maybe\ncron_minute = 61\nendif\nqueue\n",
+        "wrong\n" * 9 + "cron_minute = 61\nqueue\n",
+        "cron_minute = 61\nwrong\nqueue 1 2\n",
+    ],
+)
+def test_where_nobody_can_say_what_the_rest_is_nothing_is_said_of_it(text: str, tmp_path: Path) -> None:
+    """A macro that an unread line may define, a branch, a list of jobs, or what is hardly a submit description."""
+    assert not [each for each in read(tmp_path, text).findings if each.diagnostic.code > "CRN1"]
+
+
 def test_a_fault_in_an_included_file_is_shown_there(tmp_path: Path) -> None:
     """With the included file's name and line."""
     (tmp_path / "more.sub").write_text("a = 1\ncron_minute = 60\n", encoding="utf-8")

@@ -27,6 +27,7 @@ TAKEN = [
     ("CRN515", ("container_image = docker:python:3.12",), "docker:python:3.12"),
     ("CRN515", ("container_image = docker:/python",), "docker:/python"),
     ("CRN515", ("should_transfer_files = YES", "output_destination = /data/results"), "/data/results"),
+    ("CRN514", ("when_to_transfer_output = YES",), "YES"),
     ("CRN516", ('periodic_hold_reason = "x"', "periodic_hold_subcode = 3"), "periodic_hold_reason"),
     ("CRN516", ("on_exit_hold_subcode = 3",), "on_exit_hold_subcode"),
     ("CRN516", ("notify_user = ada@example.org",), "notify_user"),

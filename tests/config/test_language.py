@@ -96,7 +96,7 @@ def test_conditions(condition: str, holds: bool) -> None:
 def test_conditionals_may_stand_inside_one_another() -> None:
     """An elif is asked only where nothing before it held; a colon hides a line from old releases only."""
     made = read(
-        "if false", "X = 1", "elif true", ":if false", "X = 2", "else", ": X = 3", "endif", "else", "X = 4", "endif"
+        "if false", "X = 1", "elif true", ":if false", "X = 2", "else", ":X = 3", "endif", "else", "X = 4", "endif"
     )
     assert made.string("x") == "3"
 

@@ -112,7 +112,8 @@ def test_places_are_counted_in_the_units_that_were_agreed_on(encoding: str) -> N
             uri, 3, {"range": place(1, 5, 1, end), "text": "b"}, {"range": place(2, 0, 2, 0), "text": "bad\n"}
         )
         found = client.diagnostics(uri, 3)
-        assert [(each["code"], each["range"]["start"]) for each in found] == [("CRN001", {"line": 2, "character": 0})]
+        places = [each["range"]["start"] for each in found if each["code"] == "CRN001"]
+        assert places == [{"line": 2, "character": 0}]
         client.change(
             uri, 4, {"text": 'executable = /bin/x\narguments = é𝄞 " $(x\n' + "x = é𝄞\ncron_hour = 3 #é𝄞\nqueue\n"}
         )

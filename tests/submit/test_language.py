@@ -83,7 +83,7 @@ def folder(tmp_path: Path) -> Path:
         ("if defined OPSYSVER\ncron_minute = 1\nendif", "1"),
         ("if defined use ROLE:Execute\ncron_minute = 1\nendif", "1"),
         ("if version >= 8.1.6\n if version < 25.0\n  junk\n endif\n cron_minute = 1\nendif", "1"),
-        (":if true\n: cron_minute = 1\n:endif", "1"),
+        (":if true\n:cron_minute = 1\n:endif", "1"),
         ("cron_minute = 1\nif false\ncron_minute = 2\nqueue 9\ninclude : nofile\nerror : no\nendif", "1"),
         ("if $INT(abc)\nelse\ncron_minute = 2\nendif", "2"),
     ],
@@ -91,6 +91,14 @@ def folder(tmp_path: Path) -> Path:
 def test_conditionals(text: str, minute: str) -> None:
     """Only the lines of the branch that holds are read."""
     assert values(text)["cron_minute"] == minute
+
+
+@pytest.mark.parametrize("line", [": cron_minute = 1", ":  if true", ": queue"])
+def test_a_blank_behind_the_colon_that_hides_a_line(line: str) -> None:
+    """HTCondor finds no name there (25.14 and 23.9.6); in a branch that does not hold nothing is looked at."""
+    with pytest.raises(InvalidSubmit, match="2:2: error: a blank stands behind the colon"):
+        read_submit(Source(f"if true\n{line}\nendif\nqueue\n", "job.sub"))
+    assert read_submit(Source(f"if false\n{line}\nendif\nqueue\n")).job_count == 1
 
 
 @pytest.mark.parametrize(

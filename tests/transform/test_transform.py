@@ -263,6 +263,8 @@ def test_all_faults_are_found_at_once() -> None:
         ("REQUIREMENTS true\nREQUIREMENTS false\nSET X 1", "requirements-twice"),
         ("SET X 1 # note", "set-expression"),
         ("SET X= 5", "name-sign"),
+        ("DELETE X=", "name-sign"),
+        ("DELETE X, Y", "name-sign"),
         ("DELETE A B", "delete-words"),
         ("V=A\nSET $(V) 1", "name-macro"),
         ("V=A\nDELETE $(V)", "name-macro"),

@@ -1,12 +1,13 @@
 // What Furo leaves open for keyboards and screen readers: what scrolls takes the focus, captions have a level.
-function reachable() {
-  for (const box of document.querySelectorAll("pre, .table-wrapper")) {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
-  }
+function reachable(box) {
+  if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  else box.removeAttribute("tabindex");
 }
-reachable();
-addEventListener("resize", reachable);
+const sizes = new ResizeObserver((changes) => changes.forEach(({ target }) => reachable(target)));
+for (const box of document.querySelectorAll("pre, .table-wrapper")) {
+  reachable(box);
+  sizes.observe(box);
+}
 for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", "2");
 
 // The version switch: shown once versions.json of the site names more than one, as

@@ -50,11 +50,15 @@ export async function overflows(page, what) {
   check(`${what} is wider than its window`, pixels <= 0, `by ${pixels} px`);
 }
 
+// A page learns of a new size with its next frame, and a script that asks may be quicker: wait for what is then drawn.
+const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+
 // The page as it is, wide and narrow, light and dark: nothing overflows, axe finds nothing serious. Colours alone differ
 // between light and dark, and they do not with the width: axe looks at dark ones once. SHOTS=FOLDER keeps pictures.
 export async function inspect(page, what) {
   for (const width of [1280, 320]) {
     await page.setViewportSize({ width, height: 900 });
+    await page.evaluate(painted);
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
       await overflows(page, `${what}, ${width} px,`);

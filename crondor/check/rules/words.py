@@ -20,6 +20,8 @@ _PULL_POLICY: Final = ("docker_pull_policy", "dockerpullpolicy")
 _NETWORK: Final = ("docker_network_type", "dockernetworktype")
 _NETWORKS: Final = ("host", "none", "nat")  # of any docker; an administrator may offer others
 _NOTIFY: Final = ("notify_user", "notifyuser")
+_MOMENT: Final = ("when_to_transfer_output", "whentotransferoutput")
+_MOMENTS: Final = frozenset(("on_exit", "on_exit_or_evict", "on_success"))
 _DESTINATION: Final = ("output_destination", "outputdestination")
 _IMAGE: Final = ("container_image", "containerimage")
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.", re.DOTALL)
@@ -62,6 +64,11 @@ def odd_word(file: CheckedFile) -> Iterator[RuleHit]:
         if events is not None and value.text.lower() in events.choices:
             message = f"notify_user is the address of e-mail, and {value.text} a user of that name"
             yield RuleHit(message, value.span, f"write notification = {value.text.lower()}")
+    for value in file.given.of(_MOMENT):
+        taken = _moment_of(value.text)
+        if taken is not None:
+            message = f"{value.text} is no moment; HTCondor, by a slip of its own, takes it for {taken}"
+            yield RuleHit(message, value.span, "write ON_EXIT, or ON_EXIT_OR_EVICT for files after an eviction too")
 
 
 @rule(
@@ -79,6 +86,15 @@ def no_url(file: CheckedFile) -> Iterator[RuleHit]:
             new = f"{found['scheme']}://{value.text[found.end() :]}"
             message = f"{value.text[:60]} is a file of that name to HTCondor, which it transfers: no address"
             yield _instead(file, value, message, new, new)
+
+
+def _moment_of(word: str) -> str | None:
+    """Return what a word is taken for that is none of the command's."""
+    if word.lower() in _MOMENTS:
+        return None
+    from crondor.submit.ad.transfer import BEYOND  # noqa: PLC0415 - 40 ms, and few files have another word
+
+    return BEYOND.get(word.lower())
 
 
 def _slip(text: str, words: tuple[str, ...]) -> str | None:

@@ -53,7 +53,7 @@ class WrongQuotes(ValueError):
 def set_arguments(draft: Draft) -> None:
     """Set Args or Arguments (SubmitHash::SetArguments)."""
     shell = draft.command("shell")
-    draft.use("allow_arguments_v1")
+    draft.flag("allow_arguments_v1")
     if shell is not None:
         draft.use(*_OF_JOB.old)
         draft.use(_OF_JOB.new)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from crondor.job.arguments import old_entries
+from crondor.job.attributes import string
 from crondor.submit.ad import values
 from crondor.submit.ad.arguments import WrongQuotes, is_quoted, joined, split, unquoted
 from crondor.submit.ad.draft import Draft, shown
@@ -21,9 +22,15 @@ _QUOTED: Final = "write environment = \"A=1 B='two words'\""
 
 
 def set_environment(draft: Draft) -> None:
-    """Set Environment, or Env where the old command gives the old syntax."""
+    """Set Environment, or Env where the old command gives the old syntax.
+
+    A job behind the first of its cluster has the variables of the first as well, whether its own command names them or
+    not; without a command it has just them, and getenv is not looked at.
+    """
     first, second = draft.command("environment", "env"), draft.command("environment2")
     allowed = draft.flag("allow_environment_v1")
+    if draft.process and first is None and second is None:
+        return
     draft.use(*_GETENV)
     if first is not None and second is None:
         draft.use("env")
@@ -42,9 +49,22 @@ def set_environment(draft: Draft) -> None:
         name = "environment2" if second is not None else draft.written("environment", "env") or ""
         draft.fault("submit-environment", name, message, _QUOTED)
         return
-    found = {**_of_submitter(draft, may_delimit=first is None or second is not None), **given}
+    submitter = _of_submitter(draft, may_delimit=first is None or second is not None)
+    found = {**submitter, **inherited(draft), **given}
     if found or not draft.has("Env", "Environment"):
         _write(draft, found, is_old=second is None and _is_old(draft.command("env")))
+
+
+def inherited(draft: Draft) -> dict[str, str | None]:
+    """Return the variables that a job has from the first of its cluster, none for that job itself (Env::MergeFrom)."""
+    if not draft.process:
+        return {}
+    first = draft.cluster.ad
+    new, old = string(first, "Environment"), string(first, "Env")
+    try:
+        return dict(map(_pair, filter(None, split(new)) if new is not None else old_entries(old or "")))
+    except WrongQuotes:
+        return {}
 
 
 def _entries(text: str, *, is_new: bool) -> dict[str, str | None]:

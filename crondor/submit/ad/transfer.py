@@ -27,6 +27,14 @@ _WHEN: Final = {
     **dict.fromkeys(("none", "null"), _NONE),
     **dict.fromkeys(("on_success", "onsuccess"), ON_SUCCESS),
 }
+BEYOND: Final = {
+    **dict.fromkeys(("yes", "true"), _EVICT),
+    **dict.fromkeys(("no", "false", "never"), "ON_EXIT"),
+    **dict.fromkeys(("if_needed", "auto"), ON_SUCCESS),
+}
+"""Words of ShouldTransferFiles that are taken for moments: getNumFromName reads on behind the table of these, into that
+of the others (HTCondor 25.14 and 23.9.6; recorded)."""
+
 _SHOULD_NAMES: Final = ("shouldtransferfiles", "should_transfer_files")
 _WHEN_NAMES: Final = ("whentotransferoutput", "when_to_transfer_output")
 _INPUT: Final = ("transfer_input_files", "transferinputfiles")
@@ -45,8 +53,9 @@ def should(text: str | None) -> str | None:
 
 
 def when(text: str | None) -> str | None:
-    """Return the moment of the transfer of output for a word that means it, None for any other."""
-    return _WHEN.get(lower(text or ""))
+    """Return the moment of the transfer of output for a word that is taken for it, None for any other."""
+    word = lower(text or "")
+    return _WHEN.get(word) or BEYOND.get(word)
 
 
 def set_transfer(draft: Draft) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -74,12 +73,14 @@ _HEAD = re.compile(
 )
 _UNUSED = re.compile(r"the (?:line|queue variable) '([\w./]+)(?: = [^\n]*)?' was unused by condor_submit")
 _STEP = re.compile(r"\s+at Step [0-9]+, ItemIndex [0-9]+\s*\Z")
-# Where crondor says the same in words of its own: HTCondor's words, and crondor's, with the same groups in them.
+# Where crondor says the same in words of its own: HTCondor's words, and crondor's, with the same groups in them; a bar
+# parts words of which either will do.
 _OTHER_WORDS = (
     (r"Failed to parse command file \(line [0-9]+\)\.?", ""),
     (r"Could not get attribute references from Requirements: .*", "Parse error in expression: Requirements = "),
     (r"cannot parse: (\S+) : .*", "condor_submit does not read a colon behind {}"),
-    (r"invalid queue statement\.?", "condor_submit does not read a colon behind "),
+    (r"cannot parse: .*", "this line is neither an assignment nor a queue statement"),
+    (r"invalid queue statement\.?", "condor_submit does not read a colon behind |this line is neither an assignment"),
     ("Illegal Identifier: <\ufeffuniverse>", "the file begins with a byte order mark"),
     (r"(Reached end of file without finding closing brace '\)' for )Queue command on line [0-9]+", "{}this queue"),
     ("at use (?:feature|template):.*", "use "),
@@ -181,7 +182,7 @@ def _is_said(error: str, message: str) -> bool:
     for theirs, ours in _OTHER_WORDS:
         match = re.fullmatch(theirs, error)
         if match is not None:
-            return _alike(ours.format(*match.groups())) in message
+            return any(_alike(each.format(*match.groups())) in message for each in ours.split("|"))
     return _alike(error) in message or _alike(error).startswith(message)
 
 
@@ -231,8 +232,10 @@ def _said(record: Mapping[str, object]) -> _Said:
             said.faults = tuple(fault.message for fault in error.diagnostics)
             before = _before(error, submit)
             if not said.ads and before:  # the tool makes the jobs of each queue statement before it reads on
-                with suppress(InvalidSubmit):
+                try:
                     _make(before, folder, config, command, said)
+                except InvalidSubmit as earlier:
+                    said.faults += tuple(fault.message for fault in earlier.diagnostics)
             return said
     if 0 < command.most < len(said.ads):
         said.faults = (f"Number of submitted jobs would exceed -maxjobs ({command.most})",)
