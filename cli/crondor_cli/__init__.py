@@ -2,5 +2,5 @@
 
 import gc
 
-# New objects between two looks for garbage: most are of modules, and looking while they load takes 2 ms of each start.
-gc.set_threshold(20_000)
+# New objects between two looks for garbage: most are of modules, and looking while they load takes 2 to 5 ms of each.
+gc.set_threshold(50_000)

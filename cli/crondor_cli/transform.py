@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -32,6 +32,7 @@ from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.parallel import jobs_option
+from crondor_cli.common.replacing import written_file
 from crondor_cli.common.route_options import load_config
 
 EXAMPLE = """\
@@ -308,24 +309,27 @@ def _diff(outcome: TransformOutcome) -> str:
 
 def _write(texts: Iterable[str], out: str) -> None:
     """Write texts as bytes, those that are no UTF-8 included. Raises UsageError."""
-    with ExitStack() as stack:
-        file: BinaryIO | None = None
-        if out != "-":
-            try:
-                file = stack.enter_context(Path(out).open("wb"))
-            except (OSError, ValueError) as error:
-                raise file_problem("write", out, error) from None
+    failed: list[Exception] = []
+    with nullcontext() if out == "-" else written_file(out) as file:
         parts: list[str] = []
         size = 0
-        try:
-            for text in texts:
-                parts.append(text)
-                size += len(text)
-                if size >= _MANY:
-                    _flush(parts, file)
-                    size = 0
-        finally:  # what was done before a file that ends in an error is written
-            _flush(parts, file)
+        for text in _up_to_failure(texts, failed):
+            parts.append(text)
+            size += len(text)
+            if size >= _MANY:
+                _flush(parts, file)
+                size = 0
+        _flush(parts, file)
+    if failed:
+        raise failed[0]
+
+
+def _up_to_failure(texts: Iterable[str], failed: list[Exception]) -> Iterator[str]:
+    """Yield texts; what was done before a file that ends in an error is written, so it is only noted."""
+    try:
+        yield from texts
+    except Exception as error:  # noqa: BLE001 - it is raised later
+        failed.append(error)
 
 
 def _flush(parts: list[str], file: BinaryIO | None) -> None:

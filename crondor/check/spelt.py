@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
+from crondor._regex import regex
 
-_PIECES: Final = re.compile(r'"(?:[^"\\]|\\.)*"')  # strings, in which nothing is an operator
-_OPERATORS: Final = re.compile(
+_PIECES: Final = regex(r'"(?:[^"\\]|\\.)*"')  # strings, in which nothing is an operator
+_OPERATORS: Final = regex(
     r"===|!==|=>|=<|<>|(?<![=<>!?])=(?![=?!<>])|(?<![\w.$])(?:and|or|not)(?![\w.(])", re.IGNORECASE
 )
 _MEANT: Final[Mapping[str, str]] = {
@@ -34,10 +35,10 @@ _TIMES: Final = {
     **dict.fromkeys(("w", "week", "weeks"), 604800),
 }
 _SIZES: Final = {letter: 1024**power for power, letter in enumerate("kmgtp", 1)}
-_SIZE: Final = re.compile(
+_SIZE: Final = regex(
     r"(?P<letter>[kmgtp])(?:i?b{1,2}|bytes?|ib)?|(?P<word>kilo|mega|giga|tera|peta)(?:byte)?s?", re.IGNORECASE
 )
-_COUNTED: Final = re.compile(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
+_COUNTED: Final = regex(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
 
 
 class Replacement(NamedTuple):
@@ -107,6 +108,8 @@ def _plain(number: float, unit: str, base: int, key: str) -> str | None:
     if size is not None and base:
         letter = (size["letter"] or size["word"][0]).lower()
         if key.startswith("request_"):
+            if letter == "p":  # which condor_submit does not know
+                number, letter = number * 1024, "t"
             return f"{number:g}{letter.upper()}B" if number < 1_000_000 else f"{round(number)}{letter.upper()}B"
         return str(round(number * _SIZES[letter] / base))
     if base:

@@ -83,7 +83,7 @@ def _events(name: str, context: Context) -> list[_Component]:
     except CrondorError as error:
         fault = error.diagnostics[0]
         message = fault.message if name in fault.message else f"cannot read {short(name)}: {fault.message}"
-        raise _refused(message, fault.help or "write the name of an .ics file") from None
+        raise _refused(message, fault.help or "name an .ics file that is there, and that you may read") from None
     try:
         import icalendar as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra
     except ImportError:

@@ -28,7 +28,8 @@ class Context(NamedTuple):
 
     ``start`` is the instant (epoch seconds) that periods are counted from where the text names none; ``name`` is the
     job's, which H and ~ are hashed from; ``files`` are those that may be read, None for none. ``is_whole``: behind the
-    last event of a calendar file there is none; else the file is known up to there.
+    last event of a calendar file there is none; else the file is known up to there. ``behind`` is what the text says
+    right behind the piece: its times, as in `` at 06:00``.
     """
 
     zone: Zone
@@ -38,6 +39,7 @@ class Context(NamedTuple):
     name: str = ""
     files: Files | None = None
     is_whole: bool = False
+    behind: str = ""
 
 
 def named_zone(name: str, span: Span, remarks: Remarks) -> Zone | None:

@@ -66,6 +66,22 @@ def taken_days(days: Callable[[int], int], day: int) -> Iterator[int]:
         year, index = year + 1, 0
 
 
+class YearDays:
+    """The days that years take, each year worked out once."""
+
+    def __init__(self, work_out: Callable[[int], int]) -> None:
+        """Take what works out the days of a year."""
+        self._work_out = work_out
+        self._known: dict[int, int] = {}
+
+    def days(self, year: int) -> int:
+        """Return the days of a year (bit 0 is 1 January) that may have runs: none that has is missing."""
+        found = self._known.get(year)
+        if found is None:
+            found = self._known[year] = self._work_out(year)
+        return found
+
+
 class DaySet:
     """A schedule that knows its days; what is asked of instants is answered from ``days`` and ``minutes``.
 

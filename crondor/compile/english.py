@@ -225,7 +225,7 @@ class _Reader:
         if start is not None:
             return Elapsed(start, step, zone, f"{words} from {zone.moment(start):%Y-%m-%d %H:%M}")
         if not in_turn:
-            help_text = f"write `every {number} {unit}s from 2026-12-01T00:00`"
+            help_text = self._counted("2026-12-01T00:00")
             message = f"{number} {unit}s do not go round in {'an hour' if unit == 'minute' else 'a day'}: from when?"
             self.context.remarks.fault("start", message, word.span, help_text)
             return None
@@ -236,8 +236,8 @@ class _Reader:
     def _of_calendar(self, number: int, unit: str, word: _Word) -> DayTerm | None:
         start = self.context.start if self.anchor is None and number > 1 else self.anchor
         if number > 1 and start is None:
-            help_text = f"write `every {number} {unit}s from 2026-12-01`"
-            self.context.remarks.fault("start", f"every {number} {unit}s, counted from when?", word.span, help_text)
+            message = f"every {number} {unit}s, counted from when?"
+            self.context.remarks.fault("start", message, word.span, self._counted("2026-12-01"))
             if self.take("on"):
                 self.days()
             return None
@@ -249,6 +249,10 @@ class _Reader:
         if unit == "day":
             kind = kind._replace(words="")
         return self._term(kind, f"{' ' * bool(kind.words)}{often}", in_turn(unit, number, day))
+
+    def _counted(self, start: str) -> str:
+        """Return what to write instead: the same words, counted from a time."""
+        return f"write `{self.span.text} from {start}{self.context.behind}`"
 
     def _within(self, unit: str, start: int | None) -> _Kind:
         """Return the days of a week or month: those named, or the start's own."""

@@ -17,6 +17,7 @@ from crondor.compile.english import UNDERSTOOD, looks_like_words, read_words
 from crondor.compile.expression import Atom, Clause, Part
 from crondor.compile.faults import short
 from crondor.compile.holiday_calendar import PREFIX, read_holidays
+from crondor.compile.phrases import at_times
 from crondor.compile.rfc import looks_like_rfc, read_rfc
 from crondor.compile.sets import Active, Both, Either, Without
 from crondor.diagnostics import similar
@@ -200,7 +201,8 @@ def _of_atom(atom: Atom, context: Context) -> Meaning | None:
         both = read_calendar_file(atom.span, context)
         return None if both is None else Meaning(both[0].zone, atom.span, both[0], cover=lambda: both[1])
     anchor = None if atom.start is None else _instant(atom.start, context.zone)
-    runs, days = _read(atom.span, context, anchor)
+    behind = "" if atom.times is None else f" {at_times(atom.times)}"
+    runs, days = _read(atom.span, context._replace(behind=behind), anchor)
     if isinstance(runs, Spans):
         found = Meaning(runs.zone, atom.span, whole=lambda: runs)
     elif runs is not None:

@@ -23,6 +23,11 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
+def at_times(times: int) -> str:
+    """Return the minutes of a day (a bit set) as a schedule is written: "at 09:00, 17:00"."""
+    return f"at {', '.join(f'{second // 3600:02}:{second // 60 % 60:02}' for second in seconds_of(times))}"
+
+
 def clock_list(times: int) -> str:
     """Return the minutes of a day (a bit set) in words: "at 09:00 and 17:00", "every 10 minutes"."""
     minutes = [second // 60 for second in seconds_of(times)]

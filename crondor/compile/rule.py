@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import EPOCH_ORDINAL, day_number, month_length, weekday
-from crondor.compile.days import MINUTES, WHOLE_YEAR, seconds_of, spread, taken_days, year_of, year_start
+from crondor.compile.days import MINUTES, WHOLE_YEAR, YearDays, seconds_of, spread, taken_days, year_of, year_start
 
 _HOUR = (1 << 60) - 1
 
@@ -50,8 +50,8 @@ class Rule(NamedTuple):
     week_start: int = 1
 
 
-class RulePattern:
-    """The days and minutes of a rule."""
+class RulePattern(YearDays):
+    """The days and minutes of a rule; without BYSETPOS and below HOURLY exactly the days that have runs."""
 
     def __init__(self, rule: Rule) -> None:
         """Take the rule; what it does not say is taken from its start."""
@@ -63,7 +63,7 @@ class RulePattern:
             self._minutes = _positioned_minutes(rule, self._minutes)
         self._times = sum(self._minutes << 60 * hour for hour in hours)
         self._time_list = [second // 60 for second in seconds_of(self._times)] if rule.positions else []
-        self._known: dict[int, int] = {}
+        super().__init__(self._of_year)
         self._periods: dict[tuple[int, int], dict[int, int]] = {}
         self._phases: dict[int, int] = {}
         self._last = rule.until
@@ -84,13 +84,6 @@ class RulePattern:
     def last(self) -> int | None:
         """The last minute on the wall clock that COUNT or UNTIL leave, None where neither ends the rule."""
         return self._last
-
-    def days(self, year: int) -> int:
-        """Return the days of a year that may have runs; without BYSETPOS and below HOURLY exactly those that have."""
-        found = self._known.get(year)
-        if found is None:
-            found = self._known[year] = self._days(year)
-        return found
 
     def minutes(self, day: int) -> int:
         """Return the runs of a day as a bit set of its minutes."""
@@ -132,7 +125,7 @@ class RulePattern:
                 self._phases[phase] = found
         return found
 
-    def _days(self, year: int) -> int:
+    def _of_year(self, year: int) -> int:
         """Return the days of a year that the parts and the interval leave."""
         start_year = date.fromordinal(self._start_day + EPOCH_ORDINAL).year
         if year < start_year or (self._last is not None and year_start(year) * MINUTES > self._last):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from crondor._recurrence.zone_walk import opening
 from crondor.calendar import DAY, FIRST_YEAR, LAST_YEAR
-from crondor.compile.days import MINUTES, WHOLE_DAY, WHOLE_YEAR, DaySet, seconds_of, year_of, year_start
+from crondor.compile.days import MINUTES, WHOLE_DAY, WHOLE_YEAR, DaySet, YearDays, seconds_of, year_of, year_start
 from crondor.zones import Policy, Stretch, Zone
 
 
@@ -21,21 +21,13 @@ class Pattern(Protocol):
         """Return the runs of a day (number since 1970-01-01) as a bit set of its minutes."""
 
 
-class Timed:
+class Timed(YearDays):
     """The same times on every day that is taken."""
 
     def __init__(self, days: Callable[[int], int], times: int) -> None:
         """Take the days by year (exactly those taken), and the minutes of a day as a bit set."""
-        self._days = days
+        super().__init__(days)
         self._times = times
-        self._known: dict[int, int] = {}
-
-    def days(self, year: int) -> int:
-        """Return the days of a year that are taken."""
-        found = self._known.get(year)
-        if found is None:
-            found = self._known[year] = self._days(year)
-        return found
 
     def minutes(self, day: int) -> int:
         """Return the times, on a day that is taken."""

@@ -21,7 +21,7 @@ from crondor.config.reader import read_config
 from crondor.config.values import as_boolean
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro.files import FileRefused, Files
-from crondor.source import Source, Span
+from crondor.source import Source, Span, lines_of
 
 VARIABLE: Final = "CONDOR_CONFIG"
 ONLY_VARIABLES: Final = "ONLY_ENV"
@@ -273,7 +273,7 @@ def _homes(files: Files) -> Iterator[str]:
         text = files.read("/etc/passwd").text
     except CrondorError:
         return
-    for line in text.splitlines():
-        fields = line.split(":")
+    for line in lines_of(text):
+        fields = line.rstrip().split(":")
         if fields[0] == "condor" and len(fields) > 5 and fields[5].startswith("/"):
             yield fields[5]

@@ -15,7 +15,7 @@ from typing import Final
 from crondor.config.deployed import VARIABLE
 from crondor.diagnostics import CrondorError
 from crondor.macro.files import Files
-from crondor.source import Source
+from crondor.source import Source, lines_of
 
 ROOT: Final = "/etc/condor-ce/condor_config"
 GENERATOR: Final = "/usr/share/condor-ce/condor_ce_router_defaults"
@@ -73,7 +73,7 @@ def variables(files: Files, environ: Mapping[str, str]) -> dict[str, str]:
         text = _text(files, path)
         if text is None:
             continue
-        for line in text.splitlines():
+        for line in map(str.rstrip, lines_of(text)):
             assigned = re.fullmatch(r"\s*export\s+([A-Za-z_]\w*)=(\S*|\"[^\"]*\"|'[^']*')\s*(?:#.*)?", line)
             if assigned is not None and _PLAIN.fullmatch(assigned[2]):
                 found[assigned[1]] = assigned[2].strip("\"'")
@@ -99,7 +99,7 @@ def _exported(text: str, environ: Mapping[str, str]) -> dict[str, str]:
     """Return what a file of a site exports, each value quoted for a job's environment; it is no shell's."""
     exports: set[str] = set()
     values: dict[str, str] = {}
-    for line in map(str.strip, text.splitlines()):
+    for line in map(str.strip, lines_of(text)):
         if line.startswith("#"):
             continue
         if (found := _EXPORT.match(line)) is not None:

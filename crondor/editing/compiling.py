@@ -18,7 +18,7 @@ from crondor.editing.comments import read_said
 from crondor.editing.kinds import TextKind
 from crondor.editing.reading import ReadText
 from crondor.editing.settings import EditSettings
-from crondor.source import Source, Span
+from crondor.source import Source, Span, lines_of
 from crondor.zones import zone_of
 
 _COMMENT: Final = re.compile(r"(?P<margin>[ \t]*#)[ \t]*(?P<text>[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
@@ -88,7 +88,7 @@ def _is_of(source: Source, line: Span, offset: int) -> bool:
     if begin <= offset <= line.end:
         return True
     inside, at = False, 0
-    for each in text.splitlines(keepends=True):
+    for each in lines_of(text):
         bare = each.rstrip("\r\n")
         is_end = END.fullmatch(bare) is not None
         inside = inside or BEGIN.fullmatch(bare) is not None

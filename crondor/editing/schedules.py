@@ -46,12 +46,12 @@ def schedules(text: ReadText, count: int) -> Iterator[ScheduleShown]:
             yield _shown(job, fields, count, text.settings.check.now)
 
 
-def counted(text: ReadText) -> Iterator[tuple[Span, int]]:
-    """Yield the queue statements of a submit description, with how many jobs each makes."""
+def counted(text: ReadText) -> Iterator[tuple[Span, int | None]]:
+    """Yield the queue statements of a submit description, with how many jobs each makes; None: that is not known."""
     if text.kind is TextKind.SUBMIT and text.jobs.submit is not None:
         for queue in text.jobs.submit.queues:
             if not queue.is_implied and queue.span.source is text.source:
-                yield queue.span, queue.jobs
+                yield queue.span, queue.jobs if queue.arguments.is_whole else None
 
 
 def moment(time: int, zone: str | tzinfo) -> str:

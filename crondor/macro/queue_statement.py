@@ -51,7 +51,8 @@ class QueueArguments(NamedTuple):
     """What stands behind ``queue``: ``items`` is None without a list.
 
     ``source`` says where (more) items come from, ``path`` is the file or command; ``kinds`` is what the names of files
-    are taken of: ``files``, ``dirs``, ``any``, or nothing where the file's own commands decide.
+    are taken of: ``files``, ``dirs``, ``any``, or nothing where the file's own commands decide. ``is_whole`` says that
+    all items are known: none comes from a file or a command that nobody looked at.
     """
 
     per_item: int = 1
@@ -62,6 +63,7 @@ class QueueArguments(NamedTuple):
     kinds: str = ""
     chosen: slice = slice(None)
     layout: Layout = Layout()
+    is_whole: bool = True
 
 
 def parse(text: str, line: LogicalLine | None, shift: int) -> QueueArguments:

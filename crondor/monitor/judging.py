@@ -46,7 +46,7 @@ class JobFacts:
 
 
 class Judgement(NamedTuple):
-    """A verdict; ``is_final``: whatever is learnt later of this time, it stays."""
+    """A verdict, as a DueRun has it in it; ``is_final``: whatever is learnt later of this time, it stays."""
 
     verdict: Verdict
     cause: Cause | None = None

@@ -308,20 +308,7 @@ class QueueWatch:
         return gone is None or time <= gone.time
 
     def _run(self, watch: JobWatch, run: Deferral, found: Judgement, before: Verdict | None) -> DueRun:
-        return DueRun(
-            self.name,
-            str(watch.job),
-            watch.owner,
-            watch.cmd,
-            run,
-            found.verdict,
-            found.cause,
-            found.started,
-            found.detail,
-            found.code,
-            found.is_final,
-            before,
-        )
+        return DueRun(self.name, str(watch.job), watch.owner, watch.cmd, run, *found, before)
 
     def _unplanned(self, watch: JobWatch) -> Iterator[DueRun]:
         """Yield the new starts that belong to no due time; those before the first look are nobody's news."""

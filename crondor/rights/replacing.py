@@ -1,4 +1,4 @@
-"""Another text in the place of a file's, at once, and all else of the file as it was."""
+"""Another text in the place of a file's, at once, and all else of it as it was; a new file whole, or not at all."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import errno
 import os
 import secrets
 import stat
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, TypeVar
 
-from crondor.rights.accounts import is_root, user_name
+from crondor.rights.accounts import Account, is_root, user_name
 from crondor.rights.acting import as_account
 from crondor.rights.trust import stranger
-from crondor.rights.walk import HAS_DESCRIPTORS, folder_of, followed
+from crondor.rights.walk import HAS_DESCRIPTORS, folder_of, followed, steps
 
 _CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
 _READING: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _CLOSED
 _MAKING: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | _CLOSED
+_CHANGING: Final = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _CLOSED
+_NO_FOLDERS: Final = ("/dev/", "/proc/")
 _SYSTEMS: Final = ("security.", "trusted.")  # attributes that the system gives a new file by itself
+
+_T = TypeVar("_T")
 
 
 class Changed(RuntimeError):
@@ -37,14 +42,97 @@ def replace_text(path: str, old: bytes, new: bytes) -> None:
         _replace_there(Path(os.path.realpath(path)), old, new)
         return
     real = followed(path)
-    who = stranger(os.path.dirname(real)) if is_root() else None  # noqa: PTH120 - paths are texts here
+    _as_host(path, _host(real), lambda: _replace(real, old, new))
+
+
+@contextmanager
+def whole_file(path: str) -> Iterator[BinaryIO]:
+    """Give a file to write to, which gets its name, or an old file's place, when all of it is written.
+
+    Until then, and for good where an error ends it, there is nothing or the old file. Of an old one all stays but the
+    text, as in ``replace_text``; it must be one that may be written to. What is no file of a folder (a pipe, a device,
+    ``/dev/stdout``) is written to as it comes. Raises Untrusted, and OSError as ``replace_text`` does.
+    """
+    if _is_stream(path):
+        with Path(path).open("wb") as file:
+            yield file
+        return
+    if not HAS_DESCRIPTORS:
+        with _whole_there(Path(os.path.realpath(path))) as file:
+            yield file
+        return
+    real = followed(path)
+    who = _host(real)
+    fresh, part = _as_host(path, who, lambda: _begun(real))
     try:
-        as_account(who, lambda: _replace(real, old, new))
+        with os.fdopen(fresh, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(fresh)
+        _as_host(path, who, lambda: _named(real, part))
+    except BaseException:
+        _as_host(path, who, lambda: _dropped(real, part))
+        raise
+
+
+def _is_stream(path: str) -> bool:
+    """Say whether a path leads to what is written to as it comes. Raises OSError where it leads nowhere."""
+    with suppress(FileNotFoundError):
+        kind = Path(path).stat().st_mode
+        if not stat.S_ISREG(kind):
+            return True
+    return HAS_DESCRIPTORS and any(step.path.startswith(_NO_FOLDERS) for step in steps(path))
+
+
+def _host(real: str) -> Account | None:
+    """Return as whom root works in the folder of a path: the user whose it is; None as itself."""
+    return stranger(os.path.dirname(real)) if is_root() else None  # noqa: PTH120 - paths are texts here
+
+
+def _as_host(path: str, who: Account | None, deed: Callable[[], _T]) -> _T:
+    """Do something as the user in whose folder it is. Raises what the deed does."""
+    try:
+        return as_account(who, deed)
     except PermissionError as error:
         if who is None:
             raise
         reason = f"{error.strerror}, as {who.name}, in whose folder it is"
         raise PermissionError(error.errno, reason, path) from None
+
+
+def _begun(real: str) -> tuple[int, str]:
+    """Make a file beside the one that is or shall be at a path, alike; return its descriptor and name."""
+    with folder_of(real) as (folder, name):
+        part = f".crondor-{secrets.token_hex(8)}"
+        try:
+            os.close(os.open(name, _CHANGING, dir_fd=folder))  # one that may not be written to is not replaced either
+            before = os.open(name, _READING, dir_fd=folder)
+        except FileNotFoundError:
+            return os.open(part, _MAKING, 0o666, dir_fd=folder), part
+        try:
+            state = _plain(before, real)
+            fresh = os.open(part, _MAKING, 0o600, dir_fd=folder)
+            try:
+                _make_alike(fresh, before, state)
+            except BaseException:
+                os.close(fresh)
+                os.unlink(part, dir_fd=folder)
+                raise
+        finally:
+            os.close(before)
+        return fresh, part
+
+
+def _named(real: str, part: str) -> None:
+    with folder_of(real) as (folder, name):
+        os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
+        with suppress(PermissionError):  # a folder that may be written to, and not listed
+            _sync(folder)
+
+
+def _dropped(real: str, part: str) -> None:
+    with folder_of(real) as (folder, _), suppress(FileNotFoundError):
+        os.unlink(part, dir_fd=folder)
 
 
 def _replace(real: str, old: bytes, new: bytes) -> None:
@@ -91,15 +179,21 @@ def _put(folder: int, part: str, name: str, state: os.stat_result) -> None:
 
 def _looked(descriptor: int, old: bytes, path: str) -> os.stat_result:
     """Return the state of an open file that may be replaced. Raises Changed and OSError."""
+    state = _plain(descriptor, path)
+    with os.fdopen(os.dup(descriptor), "rb") as file:
+        if file.read(len(old) + 1) != old:
+            raise Changed
+    return state
+
+
+def _plain(descriptor: int, path: str) -> os.stat_result:
+    """Return the state of an open file that is a plain one of one name. Raises OSError."""
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode):
         raise OSError(errno.EINVAL, "it is not a plain file", path)
     if state.st_nlink > 1:
         reason = f"it has {state.st_nlink} names (hard links), and under the others it would stay as it was"
         raise OSError(errno.EMLINK, reason, path)
-    with os.fdopen(os.dup(descriptor), "rb") as file:
-        if file.read(len(old) + 1) != old:
-            raise Changed
     return state
 
 
@@ -143,11 +237,18 @@ def _replace_there(path: Path, old: bytes, new: bytes) -> None:
     """Do it where folders have no descriptors, and files no owners that could be lost: on Windows."""
     if path.read_bytes() != old:
         raise Changed
+    with _whole_there(path) as file:
+        file.write(new)
+
+
+@contextmanager
+def _whole_there(path: Path) -> Iterator[BinaryIO]:
     part = path.with_name(f".crondor-{secrets.token_hex(8)}")
     try:
         with part.open("xb") as file:
-            file.write(new)
-        part.chmod(path.stat().st_mode & 0o7777)
+            yield file
+        with suppress(FileNotFoundError):
+            part.chmod(path.stat().st_mode & 0o7777)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -29,6 +29,7 @@ class ListReader:
         self._found = found
         self._word = word
         self.sources: list[Source] = []
+        self._is_whole = True
 
     def fill(self, arguments: QueueArguments, lines: LineReader, span: Span) -> QueueArguments:
         """Return the arguments with all their items; those that cannot be known are left out, and that is said."""
@@ -44,12 +45,17 @@ class ListReader:
             self._command(arguments.path, span)
         elif source is ItemSource.STDIN:
             message = f"the rows are read from standard input at submission: {_HIDDEN}"
-            self._found.hide("unknown-items", message, span, "write the rows into a file, or here")
+            self.hide("unknown-items", message, span, "write the rows into a file, or here")
         if arguments.kinds:
             arguments = arguments._replace(items=self._names(items, arguments.kinds, span))
         if items.are_rows and not arguments.kinds:
             self._warn_of_rows(items, is_file=source is ItemSource.FILE)
-        return self._with_header(arguments, span)
+        return self._with_header(arguments, span)._replace(is_whole=self._is_whole)
+
+    def hide(self, kind: str, message: str, span: Span, hint: str | None) -> None:
+        """Note that items are not known."""
+        self._is_whole = False
+        self._found.hide(kind, message, span, hint)
 
     def _command(self, path: str, span: Span) -> None:
         if not path.endswith("|"):
@@ -58,7 +64,7 @@ class ListReader:
         message = (
             f"condor_submit would run {_short(path)} and take its output for rows; crondor runs nothing: {_HIDDEN}"
         )
-        self._found.hide("runs-command", message, span, "write the rows into a file, or here")
+        self.hide("runs-command", message, span, "write the rows into a file, or here")
 
     def _rows(self, items: Items, lines: LineReader, span: Span) -> None:
         """Read the lines of a list up to its closing parenthesis."""
@@ -79,7 +85,7 @@ class ListReader:
     def _rows_of_file(self, items: Items, path: str, span: Span) -> None:
         if self._files is None:
             message = f"the rows stand in {_short(path)}, and crondor opens no file here: {_HIDDEN}"
-            self._found.hide("unknown-items", message, span, "write the rows out: queue a,b from ( rows )")
+            self.hide("unknown-items", message, span, "write the rows out: queue a,b from ( rows )")
             return
         try:
             source = self._files.read(path)
@@ -95,7 +101,7 @@ class ListReader:
         """Report a file that was not read: one that lies outside hides something, all else is a fault."""
         for fault in error.diagnostics:
             if isinstance(error, FileRefused) and error.is_outside:
-                self._found.hide(fault.kind, f"{fault.message}: {hidden}", span, fault.help)
+                self.hide(fault.kind, f"{fault.message}: {hidden}", span, fault.help)
             else:
                 self._found.error(fault.kind, fault.message, fault.span or span, fault.help)
 
@@ -104,7 +110,7 @@ class ListReader:
         patterns = [item.text for item in items]
         if self._files is None:
             message = f"the items are names of files, and crondor looks into no folder here: {_HIDDEN}"
-            self._found.hide("unknown-items", message, span, "write the names out: queue name in (a.dat b.dat)")
+            self.hide("unknown-items", message, span, "write the names out: queue name in (a.dat b.dat)")
             return Items()
         if kinds == "*":
             kinds = self._kinds(span)

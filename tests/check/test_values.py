@@ -65,6 +65,9 @@ PLANTED = [
     # units and amounts
     ("CRN560", ("request_memory = 4GiB",), "4GiB"),
     ("CRN560", ("request_memory = 2GiBB",), "2GiBB"),
+    ("CRN560", ("request_memory = 4P",), "4P"),
+    ("CRN560", ("request_disk = 1.5 PB",), "1.5 PB"),
+    ("CRN560", ("request_memory = 4X",), "4X"),
     ("CRN560", ("request_memory = 600 s",), "600 s"),
     ("CRN560", ("request_memory = 4,096",), "4,096"),
     ("CRN560", ("request_memory = 4,000,000 MB",), "4,000,000 MB"),

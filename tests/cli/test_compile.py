@@ -305,3 +305,23 @@ def test_check_bounds_what_it_reads_of_a_calendar() -> None:
     result = crondor("check", "job.sub", "--format", "json", *NOW)
     assert codes(result) == ["CRN567"]
     assert "down.ics" in result.out
+
+
+@pytest.mark.parametrize(("name", "reason"), [("nope.ics", "No such file"), ("folder.ics", "not a plain file")])
+def test_the_help_for_a_calendar_that_cannot_be_read_fits(name: str, reason: str, tmp_path: Path) -> None:
+    """It is an .ics file's name already: what is missing is the file."""
+    (tmp_path / "folder.ics").mkdir()
+    found = crondor("compile", str(tmp_path / name))
+    assert (found.status, reason in found.err) == (1, True)
+    assert "help: name an .ics file that is there, and that you may read" in found.err
+
+
+@pytest.mark.parametrize(
+    "text", ["every 90 minutes", "every 2 days at 06:00", "every 3 weeks on Friday at 6:30, 18:00"]
+)
+def test_what_is_proposed_can_be_compiled(text: str) -> None:
+    """And it keeps all that was said."""
+    proposed = crondor("compile", text).err.split("help: write `")[1].split("`")[0]
+    assert proposed.startswith(text.split(" at ", maxsplit=1)[0])
+    assert (" at " in proposed) == (" at " in text)
+    assert crondor("compile", proposed).status == 0

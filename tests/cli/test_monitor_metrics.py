@@ -200,4 +200,4 @@ def test_alerts_are_written_once(tmp_path: Path) -> None:
     again = crondor("monitor", "--alerts", "-o", str(folder))
     assert (again.status, "--force overwrites" in again.err) == (2, True)
     assert crondor("monitor", "--alerts", "-o", str(folder), "--force").status == 0
-    assert crondor("monitor", "--alerts", "-o", str(folder / "crondor.rules.yml")).status == 1
+    assert crondor("monitor", "--alerts", "-o", str(folder / "crondor.rules.yml")).status == 2

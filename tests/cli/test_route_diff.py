@@ -162,3 +162,64 @@ def test_old_routes_and_their_conversion() -> None:
     text = Path("converted.conf").read_text(encoding="utf-8").replace("< 8000", "<= 8000")
     Path("converted.conf").write_text(text, encoding="utf-8")
     assert crondor("route", "diff", "legacy.conf", "converted.conf", "--legacy", "--format", "json").data["moved"]
+
+
+def test_a_route_that_is_called_otherwise_is_renamed() -> None:
+    """Nothing else of it is new: no job moves, no pair of routes overlaps more."""
+    Path("new.conf").write_text(OLD.replace("Large", "Big"), encoding="utf-8")
+    found = diff()
+    assert found.status == 1
+    assert found.lines[:3] == ["Routes", "  renamed  Large -> Big", ""]
+    assert found.lines[3].startswith("old.conf and new.conf: they differ; compared over ")
+    data = diff("--format", "json").data
+    assert data["routes"] == {
+        "added": [],
+        "dropped": [],
+        "renamed": [{"before": "Large", "after": "Big"}],
+        "rejected": [],
+        "order": None,
+    }
+    assert [data[name] for name in ("moved", "copies", "unreached", "overlaps", "settings", "unproven")] == [[]] * 6
+    assert "| `Large` | renamed: `Big` now |" in diff("--format", "markdown").lines
+
+
+def test_what_else_differs_of_a_renamed_route_is_said_of_it() -> None:
+    """Its limit, its place in the list, and what other routes do."""
+    text = OLD.replace("Large", "Big").replace("MaxJobs = 10", "MaxJobs = 20").replace("Short, Big", "Big, Short")
+    Path("new.conf").write_text(text.replace("Tag 1", "Tag 2"), encoding="utf-8")
+    data = diff("--format", "json").data
+    assert data["routes"]["renamed"] == [{"before": "Large", "after": "Big"}]
+    assert data["routes"]["order"] == {"before": ["Short", "Large", "Rest"], "after": ["Big", "Short", "Rest"]}
+    assert data["settings"] == [{"route": "Big", "name": "MaxJobs", "before": "10", "after": "20"}]
+    assert {(each["before"], each["after"]) for each in data["moved"]} == {("Short", "Big")}
+    assert {each["attribute"] for each in data["copies"] if each["route_after"] == "Short"} == {"Tag"}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_the_name_line_of_a_route_tells_which_it_was(named: bool) -> None:
+    """Whatever became of its rules; without it, other rules are another route."""
+    line = "\n  NAME Large" if named else ""
+    text = (
+        OLD.replace("> 8000", "> 9000")
+        .replace("Short, Large", "Short, Big")
+        .replace("ROUTE_Large @=end", f"ROUTE_Big @=end{line}")
+    )
+    Path("new.conf").write_text(text, encoding="utf-8")
+    data = diff("--format", "json").data
+    assert (data["routes"]["renamed"] == [{"before": "Large", "after": "Big"}]) is named
+    assert (data["routes"]["added"], data["routes"]["dropped"]) == (([], []) if named else (["Big"], ["Large"]))
+    assert (("Large", "Big") in {(each["before"], each["after"]) for each in data["moved"]}) is not named
+
+
+def test_a_conversion_is_known_by_the_names_it_writes_down() -> None:
+    """A name that no knob can have is another one there."""
+    Path("old.conf").write_text(
+        "JOB_ROUTER_SOURCE_JOB_CONSTRAINT = true\nJOB_ROUTER_ENTRIES @=end\n"
+        '[ Name = "a b"; GridResource = "batch slurm"; Requirements = TARGET.X == 1; ]\n'
+        '[ Name = "c"; GridResource = "batch pbs"; Requirements = TARGET.X == 3; ]\n@end\n',
+        encoding="utf-8",
+    )
+    assert crondor("route", "convert", "--config", "old.conf", "-o", "new.conf", "--force").status == 0
+    found = diff("--legacy")
+    assert "  renamed  a b -> ab" in found.lines
+    assert not {"  added    ab", "  dropped  a b", "Jobs that change their route"}.intersection(found.lines)

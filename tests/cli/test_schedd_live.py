@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from crondor.classad.ad import ClassAd
-from tests.cli.running import Result, crondor
+from tests.cli.running import PROGRAM, SLOWEST, Result, crondor, environment
 from tests.schedd.conftest import StandIn
 
 NIGHTLY = "executable = /bin/true\ncron_hour = 3\narguments = $(Process)\nqueue 2\n"
@@ -99,3 +104,49 @@ def test_what_was_edited_before_an_error_is_said(stand_in: StandIn) -> None:
     assert "warning: before that 1 job edited (1.0); JobPrio of job 2.0 set" in result.err
     stand_in.fail(("edit", "permission denied"))
     assert "before that" not in schedd(stand_in, *words).err
+
+
+def ctrl_c(stand_in: StandIn, doing: str, calls: int, *words: str) -> tuple[int, str]:
+    """Type Ctrl-C while the schedd is busy with one of its calls; return the status, and what was said."""
+    stand_in.write({**stand_in.read(), "calls": []})
+    stand_in.fail(*[(doing, "")] * (calls - 1), (doing, "hang"))
+    given = stand_in.environment
+    given["PYTHONPATH"] = os.pathsep.join((environment()["PYTHONPATH"], given["PYTHONPATH"]))
+    command = subprocess.Popen(
+        [*PROGRAM, "schedd", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(**given),
+        start_new_session=True,
+    )
+    for _ in range(1000):
+        with suppress(ValueError):  # it is just being written
+            if stand_in.read()["calls"].count(doing) >= calls or command.poll() is not None:
+                break
+        select.select([], [], [], 0.05)
+    os.killpg(command.pid, signal.SIGINT)
+    _, said = command.communicate(timeout=SLOWEST)
+    return command.returncode, said
+
+
+def test_what_was_submitted_before_ctrl_c_is_said(stand_in: StandIn, tmp_path: Path) -> None:
+    """And that nobody knows of the one that was on its way."""
+    path = tmp_path / "nightly.sub"
+    path.write_text(NIGHTLY, "utf-8")
+    status, said = ctrl_c(stand_in, "submit", 2, "submit", "--live", str(path))
+    assert status == 130
+    assert said.splitlines() == [
+        "warning: interrupted: 1 job submitted to cluster 3; one more job may have been submitted [schedd-halfway]",
+        "    = help: what was done is not undone: look with condor_q",
+    ]
+    status, said = ctrl_c(stand_in, "submit", 1, "submit", "--live", str(path))
+    assert "interrupted: nothing done before; one more job may have been submitted" in said
+
+
+def test_what_was_edited_before_ctrl_c_is_said(stand_in: StandIn) -> None:
+    """Job by job, and of one attribute by attribute."""
+    words = ("edit", "--live", "1", "2", "--set", "JobPrio=5", "--set", "NiceUser=true")
+    status, said = ctrl_c(stand_in, "edit", 4, *words)
+    assert status == 130
+    assert "interrupted: 1 job edited (1.0); job 2.0 may have been edited in part [schedd-halfway]" in said

@@ -93,6 +93,13 @@ def test_what_people_write_is_understood(text: str, words: str, expected: str | 
         ("every day at 09:00:30", "whole minutes", "leave the seconds out"),
         ("every 90 minutes", "do not go round in an hour", "from 2026-12-01T00:00"),
         ("every 2 days", "counted from when?", "every 2 days from"),
+        ("every 2 days at 06:00", "counted from when?", "write `every 2 days from 2026-12-01 at 06:00`"),
+        (
+            "(every 2 weeks on Monday, Friday at 6:30, 18:00) except 24 December",
+            "counted from when?",
+            "write `every 2 weeks on Monday, Friday from 2026-12-01 at 06:30, 18:00`",
+        ),
+        ("nope.ics", "may not be read here", "say which folder"),
         ("first and ninth Monday of the month", "is no schedule", ""),
         ("40th of the month", "days are 1st to 31st", ""),
         ("sixth Monday of the month", "is no schedule", ""),

@@ -188,6 +188,16 @@ def test_the_lens_counts_the_jobs_of_each_queue_statement(client: Client) -> Non
     assert titles == ["7 jobs", "2 jobs, next start Sat 2026-11-21 06:00 +0100"]
 
 
+@pytest.mark.parametrize(
+    "queue", ["queue a from seq 3 |", "queue a from -", "queue a from /nowhere/else", "queue a matching /etc/*"]
+)
+def test_the_lens_of_a_list_that_nobody_looks_at_names_no_number(client: Client, queue: str) -> None:
+    """What a command prints, and what lies outside, is not known."""
+    uri = client.open("/somewhere/f.sub", f"executable = /bin/x\nqueue 2\n{queue}\n")
+    titles = [each["command"]["title"] for each in client.about("codeLens", uri)]
+    assert titles == ["2 jobs", "? jobs"]
+
+
 def test_a_file_of_a_megabyte_is_served() -> None:
     """Its findings come, and questions are answered while they are looked for."""
     text = "".join(f"# {'x' * 60}\nm{n} = {n}\n" for n in range(14_000)) + "cron_hour = 99\nexecutable = x\nqueue\n"

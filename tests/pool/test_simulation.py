@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crondor.pool.daemons.matching import Matching
 from crondor.pool.settings.exits import Exits
 from crondor.pool.settings.lengths import InvalidLength, Lengths
 from crondor.pool.simulate import simulation as simulating
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
-from crondor.pool.simulate.simulation import Enough, Life, Simulation, Terms
+from crondor.pool.simulate.simulation import EndlessSecond, Enough, Life, Simulation, Terms
 from crondor.spec import Dialect
 from tests.pool.pools import NOW, POOL, ads
 
@@ -241,3 +242,61 @@ def test_advice_on_a_long_life_costs_three_more(monkeypatch: pytest.MonkeyPatch)
     assert len(windows) == 12
     assert not any(each.counts[RunOutcome.MISSED] for each in live(shared, windows=windows).outcomes)
     assert any(each.counts[RunOutcome.MISSED] for each in life.outcomes)
+
+
+AT_ONCE: dict[str, Any] = {
+    "match_delay": Lengths.fixed(0),
+    "transfer": Lengths.fixed(0),
+    "run_time": Lengths.fixed(0),
+}
+ONCE = f"deferral_time = {NOW + 60}\ndeferral_window = 100\ndeferral_prep_time = 10"
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        (f"{ONCE}\non_exit_remove = false", 100),
+        (f"{ONCE}\nmax_retries = 1000000\nsuccess_exit_code = 3", 100),
+        (f"{ONCE}\non_exit_hold = true\nperiodic_release = true", 100),
+        (f"{ONCE}\nuniverse = local\non_exit_remove = false", 21),  # SCHEDD_MIN_INTERVAL is 5 s
+        ("on_exit_remove = false", 3601),
+        ("universe = local\non_exit_remove = false", 721),
+        ("deferral_time = time()\ndeferral_window = 100\non_exit_remove = false", 3601),
+        ("cron_minute = *\ncron_window = 100\non_exit_remove = false", 60),
+        ("cron_minute = *\ncron_window = 100\nuniverse = local\non_exit_remove = false", 60),
+    ],
+)
+def test_a_job_runs_once_a_second_at_most(text: str, starts: int, slots: int) -> None:
+    """Where nothing takes any time, too, time goes by: who is queued again waits for another cycle."""
+    world = replace(simulation(text, **AT_ONCE, slots=slots), end=NOW + 3600)
+    times: list[int] = []
+    outcome = world.run(watchers=[lambda seen: times.append(seen.time) if seen.what.value == "started" else None])[0]
+    assert len(times) == len(set(times)) == outcome.starts
+    assert outcome.starts == starts
+
+
+def test_a_second_without_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the reason: there is a bound on what happens within one."""
+    monkeypatch.setattr(Matching, "moment", lambda _self, _job, opens, _now: opens)
+    with pytest.raises(EndlessSecond, match=rf"within second {NOW + 60}: no time goes by"):
+        simulation(f"{ONCE}\non_exit_remove = false", **AT_ONCE).run()
+
+
+def test_advice_does_not_run_a_job_of_one_time_again_for_days() -> None:
+    """What its window lets it do after its run is nobody's plan: no life costs more than the one to be bettered."""
+    world = simulation(f"{ONCE}\non_exit_remove = false", 8, **AT_ONCE | {"transfer": Lengths.fixed(20)})
+    lived = world.life()
+    costs: list[int] = []
+    living = Simulation.life
+
+    def count(self: Simulation, **changes: Any) -> Life:  # noqa: ANN401 - its own arguments
+        made = living(self, **changes)
+        costs.append(made.cost)
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Simulation, "life", count)
+        assert world.enough(life=lived) == [Enough(10, 0)]
+    assert costs
+    assert max(costs) <= lived.cost

@@ -2,70 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
-
-import click
-
-from crondor.check.fixing import Cured, fixed
-from crondor.diagnostics import printable
-from crondor.source import Source
+from crondor.check.fixing import fixed
 from crondor_cli.check.run import CheckResult
-from crondor_cli.common.changed_text import diff_of, write_source
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.show import in_order, shown
+from crondor_cli.common.fixed_files import report_fixed
 
 
 def fix_files(result: CheckResult, *, write: bool, unsafe: bool) -> int:
-    """Show or make the changes of every file; return the exit status.
-
-    It is 1 where a change is shown, or where errors or warnings are left after writing.
-    """
-    changed = 0
-    left: list[Cured] = []
-    failed: list[click.UsageError] = []
-    for report in result.reports:
-        cured = fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
-        if cured.report.source.text != report.source.text:
-            try:
-                _show_or_write(report.source, cured, write=write)
-                changed += 1
-            except click.UsageError as problem:
-                failed.append(problem)
-                cured = Cured(report, ())
-        left.append(cured)
-    status = _end(result, left, changed, write=write)
-    for error in failed:
-        say(f"Error: {error.message}", err=True)
-    return 2 if failed else status
-
-
-def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
-    """Show or make the changes of a file. Raises UsageError where it cannot be written."""
-    if write:
-        write_source(before, cured.report.source)
-        say(f"{printable(before.name)}: {', '.join(cured.titles)}")
-    else:
-        emit(diff_of(before, cured.report.source).encode("utf-8", "surrogateescape"))
-
-
-def _end(result: CheckResult, left: list[Cured], changed: int, *, write: bool) -> int:
-    """Say what no fix has cured, and why a fix was left out; return the exit status."""
-    after = replace(result, reports=tuple(cured.report for cured in left))
-    reasons = {
-        (each.diagnostic.code, each.diagnostic.span): f"    = not fixed: {each.fix.title}: {each.reason}"
-        for cured in left
-        for each in cured.left
-    }
-    for each in in_order(finding.diagnostic for finding in after.all_findings):
-        say(shown(each, sys.stderr), err=True)
-        if (each.code, each.span) in reasons:
-            say(printable(reasons[each.code, each.span]), err=True)
-    if not write and changed:
-        say(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
-        return 2 if result.unread else 1
-    if write:
-        left_over = sum(1 for _ in after.all_findings)
-        files = f"{changed} file{'' if changed == 1 else 's'}"
-        say(f"{files} changed, {left_over} finding{'' if left_over == 1 else 's'} left", err=True)
-    return after.status
+    """Show or make the changes of every file; return the exit status."""
+    cures = (
+        (report, fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read))
+        for report in result.reports
+    )
+    return report_fixed(result, cures, write=write)

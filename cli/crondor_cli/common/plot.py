@@ -9,6 +9,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from crondor.rights.replacing import whole_file
+
 
 def save_figure(draw: Callable[[], Figure], path: str) -> None:
     """Draw into a file, by its suffix. Raises OSError."""
@@ -19,4 +21,6 @@ def save_figure(draw: Callable[[], Figure], path: str) -> None:
         mpl.rc("font", size=9)
         mpl.rc("svg", hashsalt="crondor")  # the same picture has the same bytes
         mpl.rc("text", parse_math=False)  # a file's name is no formula
-        draw().savefig(path, format=form, metadata={"Date": None} if form == "svg" else None)
+        figure = draw()
+        with whole_file(path) as file:
+            figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None)

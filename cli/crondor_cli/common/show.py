@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
+from crondor._regex import regex
 from crondor.diagnostics import CrondorError, Diagnostic, render
 from crondor_cli.common.journal import LEVELS, levelled
 from crondor_cli.common.layout import screen_columns
@@ -14,7 +15,7 @@ from crondor_cli.common.output import Visible, say, styled, together
 from crondor_cli.common.screen import SCREEN
 
 _SEVERITY = r"\b(error|warning|note)(?=: )"
-_UNDERLINE = re.compile(r"^ *\| *(\^+)$", re.MULTILINE)
+_UNDERLINE = regex(r"^ *\| *(\^+)$", re.MULTILINE)
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from crondor.source import Source, Span
+from crondor.source import Source, Span, lines_of
 
 _KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
@@ -38,7 +38,7 @@ class TomlPlaces:
 def _keys(source: Source) -> Iterator[tuple[tuple[str, ...], Span]]:
     table: tuple[str, ...] = ()
     at = 0
-    for line in source.text.splitlines(keepends=True):
+    for line in lines_of(source.text):
         if found := _TABLE.match(line):
             table = _parts(found[1])
             yield table, source.span(at + found.start(1), at + found.end(1))

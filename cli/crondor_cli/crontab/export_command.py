@@ -11,7 +11,6 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
-from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
     Clock,
@@ -24,6 +23,7 @@ from crondor_cli.common.options import (
     schedule_options,
 )
 from crondor_cli.common.output import emit
+from crondor_cli.common.replacing import write_file
 from crondor_cli.common.show import show
 from crondor_cli.crontab.calendar import asked_calendar, calendar_of, line_of
 from crondor_cli.crontab.jobs import ExportJob, ScheduleOptions, jobs_of
@@ -144,10 +144,7 @@ def _end(clock: Clock, until: str | None) -> int | None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise file_problem("write", str(path), error) from None
+    write_file(str(path), data)
 
 
 def _usage(message: str) -> click.UsageError:

@@ -20,6 +20,7 @@ from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import clock_of, format_option, output_option, refuse_existing
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.replacing import write_file
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 
@@ -107,14 +108,20 @@ def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
         refuse_existing(map(str, paths))
     try:
         folder.mkdir(exist_ok=True)
-        for path, submit in PROGRESS.counted(zip(paths, files, strict=True), "writing", "files", len(files)):
-            if force:
-                path.unlink(missing_ok=True)  # a link is replaced, and what it leads to stays as it is
-            with path.open("x", encoding="utf-8", newline="\n") as opened:
-                opened.write(submit.text)
     except OSError as error:
         raise file_problem("write", str(error.filename or folder), error) from None
+    for path, submit in PROGRESS.counted(zip(paths, files, strict=True), "writing", "files", len(files)):
+        if path.is_symlink():
+            _unlink(path)  # it is replaced, and what it leads to stays as it is
+        write_file(str(path), submit.text.encode())
     return paths
+
+
+def _unlink(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise file_problem("write", str(path), error) from None
 
 
 def _data(found: Imported, *, has_users: bool) -> dict[str, object]:

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.printing import Format, Order
 from crondor.diagnostics import printable
 from crondor.hooks.cron.schedule import CronEvent, CronStep
 from crondor.hooks.cron.settings import Manager
 from crondor.job.attributes import printed, string
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import say
+from crondor_cli.hook.text import ad_lines
 
 
 class Screen:
@@ -38,7 +38,7 @@ class Screen:
             said = "update of the collector" if event.published.updates else "no update"
         say(printable(f"{moment:%H:%M:%S}  {name:12}  {event.what.value:15}  {said}".rstrip()))
         if event.block is not None:
-            for line in _lines(event.block.ad):
+            for line in ad_lines(event.block.ad):
                 say(f"          {printable(line)}")
 
     def ads(self, manager: Manager, ads: Iterable[tuple[ClassAd, ClassAd]]) -> None:
@@ -53,12 +53,8 @@ class Screen:
                 say(json.dumps({"manager": manager.name.lower(), "ad": shown, "attributes": values}))
             else:
                 say(f"\n{printable(shown)}")
-                for line in _lines(added) if added else ["nothing"]:
+                for line in ad_lines(added) if added else ["nothing"]:
                     say(f"  {printable(line)}")
-
-
-def _lines(ad: ClassAd) -> list[str]:
-    return ad.print(Format.LONG, Order.NAME).splitlines()
 
 
 def _event_data(event: CronEvent) -> dict[str, object]:

@@ -8,6 +8,7 @@ from crondor.diagnostics import printable
 from crondor.hooks.consequence import Consequence
 from crondor.hooks.hook_types import HookType
 from crondor.hooks.runner import HookRun
+from crondor.source import lines_of
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.output import say
 from crondor_cli.common.streaming import echo_json
@@ -35,7 +36,7 @@ def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequenc
     if consequence.hold_code:
         lines.append(_fact("", f"hold code {consequence.hold_code}, subcode {consequence.hold_subcode}"))
     if consequence.ad:
-        lines += [_fact("", line) for line in _ad_lines(consequence.ad)]
+        lines += [_fact("", line) for line in ad_lines(consequence.ad)]
     if consequence.upstream:
         lines.append(_fact("HTCondor", consequence.upstream))
     say("\n".join(lines))
@@ -91,8 +92,9 @@ def _cut(line: str) -> str:
     return f"{line[:_LONGEST]} ... and {more} characters more" if more > 0 else line
 
 
-def _ad_lines(ad: ClassAd) -> list[str]:
-    return ad.print(Format.LONG, Order.NAME).splitlines()
+def ad_lines(ad: ClassAd) -> list[str]:
+    """Return the lines of an ad in the old form, by name, without their ends."""
+    return [line.rstrip("\n") for line in lines_of(ad.print(Format.LONG, Order.NAME))]
 
 
 def _word(text: str) -> str:

@@ -165,7 +165,8 @@ def lenses(screen: TextOnScreen, text: ReadText) -> list[types.CodeLens]:
     found = []
     for span, jobs in counted(text):
         start = f", next start {moment(nexts[span], zone)}" if span in nexts else ""
-        command = types.Command(title=f"{plural(jobs, 'job')}{start}", command="")
+        count = "? jobs" if jobs is None else plural(jobs, "job")
+        command = types.Command(title=f"{count}{start}", command="")
         found.append(types.CodeLens(screen.places.range_of(span), command))
     return found
 

@@ -7,9 +7,10 @@ import os
 from collections.abc import Iterable
 from typing import Any, Final
 
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import refuse_existing
 from crondor_cli.common.output import say
+from crondor_cli.common.replacing import write_file
 
 RULES: Final = "crondor.rules.yml"
 DASHBOARD: Final = "crondor-dashboard.json"
@@ -206,9 +207,7 @@ def write_alerts(folder: str, *, force: bool) -> None:
     for path, text in paths.items():
         try:
             os.makedirs(folder, exist_ok=True)
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
         except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise CrondorError(Diagnostic("monitor-alerts", f"{path} cannot be written: {reason}")) from error
+            raise file_problem("write", folder, error) from None
+        write_file(path, text.encode())
         say(f"written: {path}")

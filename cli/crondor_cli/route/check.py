@@ -12,7 +12,7 @@ from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.common.options import clock_options, format_option, include_option
 from crondor_cli.common.route_options import ConfigCommand
-from crondor_cli.route.check_run import RouteCheckOptions, run
+from crondor_cli.route.check_run import RouteCheckOptions, fix_files, is_fixable, run
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
@@ -24,6 +24,8 @@ Examples:
   crondor route check --config 50-routes.conf
   crondor route check --config 10-base.conf --config 50-routes.conf \\
       --ignore CRN644
+  crondor route check --config 50-routes.conf --fix
+  crondor route check --config 50-routes.conf --fix --write
   crondor route check --config 50-routes.conf --format sarif > crondor.sarif
   crondor route check --explain CRN621
 
@@ -56,6 +58,8 @@ that cannot be read."""
 @click.option(
     "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
 )
+@click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
+@click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
@@ -69,6 +73,8 @@ def command(
     allow_dirs: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
+    fix: bool,
+    write: bool,
     explain: str | None,
     rules: bool,
     statistics: bool,
@@ -86,6 +92,7 @@ def command(
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules(RULES)
         return
+    _check_options(config, fix=fix, write=write, updates=baseline.update, format_=format_)
     result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict), now, tz)
     status = result.status
     if baseline.path is not None:
@@ -95,8 +102,25 @@ def command(
         status = write_baseline(result, baseline) if baseline.update else result.status
     if baseline.update:
         pass
+    elif fix:
+        status = fix_files(result, write=write)
     elif statistics:
         print_statistics(result, format_, quiet=quiet)
     else:
         print_report(result, format_, quiet=quiet)
     raise click.exceptions.Exit(status)
+
+
+def _check_options(config: ConfigFiles, *, fix: bool, write: bool, updates: bool, format_: str) -> None:
+    """Refuse what does not go together. Raises UsageError."""
+    reason = None
+    if write and not fix:
+        reason = "--write goes with --fix"
+    elif fix and updates:
+        reason = "--update-baseline writes what is found, --fix cures it: one after the other"
+    elif fix and format_ != "text":
+        reason = "--fix shows a diff, and no other --format"
+    elif fix and not is_fixable(config):
+        reason = "--fix changes the files that --config names"
+    if reason is not None:
+        raise click.UsageError(reason, click.get_current_context(silent=True))

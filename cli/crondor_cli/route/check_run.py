@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crondor.check import CheckReport, Rule
+from crondor.check.fixing import Cured
 from crondor.classad.scope import Context
 from crondor.router.rules import RULES, check_routes, page
-from crondor.router.rules.engine import refused
+from crondor.router.rules.engine import CheckedRoutes, refused
+from crondor.router.rules.fixing import fixed_routes
 from crondor.source import Source
 from crondor_cli.common.config_files import ConfigReader
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
+from crondor_cli.common.fixed_files import report_fixed
 from crondor_cli.common.options import clock_of
 
 
@@ -27,9 +30,16 @@ class RouteCheckOptions(NamedTuple):
     strict: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RouteCheckResult(ChosenReports):
-    """What was found by the rules about routes."""
+    """What was found by the rules about routes.
+
+    ``named`` are the texts of the files that were named, ``again`` checks others in their place; None where one of them
+    is no text.
+    """
+
+    named: tuple[Source, ...] = ()
+    again: Callable[[Sequence[Source]], CheckedRoutes] | None = None
 
     @property
     def rules(self) -> Mapping[str, Rule[Any]]:
@@ -57,10 +67,34 @@ def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str 
             texts.append((path, read))
         else:
             broken.append(refused(path, read.diagnostics))
-    reports: tuple[CheckReport, ...] = tuple(broken)
-    if texts:
-        configuration = reader.read(texts)
-        named = [source for _, source in texts]
-        others = [each for each in configuration.sources if each not in named] if configuration.is_followed else []
-        reports += check_routes(configuration, [*others, *named]).reports
-    return RouteCheckResult(reports, select, ignore, given.strict)
+    named = tuple(source for _, source in texts)
+
+    def again(sources: Sequence[Source]) -> CheckedRoutes:
+        paths = (path for path, _ in texts)
+        configuration = ConfigReader(config, given.allow_dirs, context).read(zip(paths, sources, strict=True))
+        others = [each for each in configuration.sources if each not in sources] if configuration.is_followed else []
+        return check_routes(configuration, [*others, *sources])
+
+    reports = (*broken, *(again(named).reports if texts else ()))
+    is_whole = bool(texts) and not broken and is_fixable(config)
+    reports = tuple(each if is_whole and each.source in named else _without_fixes(each) for each in reports)
+    return RouteCheckResult(reports, select, ignore, given.strict, named=named, again=again if is_whole else None)
+
+
+def is_fixable(config: ConfigFiles) -> bool:
+    """Say whether the files are those that the command line names, and not what is deployed in a tree or on a host."""
+    return bool(config.paths) and config.tree is None
+
+
+def _without_fixes(report: CheckReport) -> CheckReport:
+    """Return the report of a file that is not changed."""
+    return report._replace(findings=tuple(each._replace(fix=None) for each in report.findings))
+
+
+def fix_files(result: RouteCheckResult, *, write: bool) -> int:
+    """Show or make the changes of the files that were named; return the exit status."""
+    cured: dict[Source, Cured] = {}
+    if result.again is not None:
+        cured = dict(zip(result.named, fixed_routes(result.named, result.again, result.choose), strict=True))
+    cures = ((report, cured.get(report.source, Cured(report, ()))) for report in result.reports)
+    return report_fixed(result, cures, write=write)

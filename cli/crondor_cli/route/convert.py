@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 import click
 
@@ -21,10 +20,11 @@ from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.common.columns import plural
 from crondor_cli.common.config_files import files_below
 from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.file_problem import file_problem, refuse_overwriting
+from crondor_cli.common.file_problem import refuse_overwriting
 from crondor_cli.common.jobs import read_source
 from crondor_cli.common.options import format_option, output_option
 from crondor_cli.common.output import emit, say
+from crondor_cli.common.replacing import write_file
 from crondor_cli.common.route_options import ConfigCommand, config_option, load_config
 from crondor_cli.common.show import show
 
@@ -131,10 +131,7 @@ def _write(text: str, out: str) -> None:
     if out == "-":
         emit(data)
         return
-    try:
-        Path(out).write_bytes(data)
-    except (OSError, ValueError) as error:
-        raise file_problem("write", out, error) from None
+    write_file(out, data)
 
 
 def _merged(found: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -24,6 +24,7 @@ def _data(report: DiffReport) -> dict[str, object]:
         "routes": {
             "added": list(routes.added),
             "dropped": list(routes.dropped),
+            "renamed": [{"before": old, "after": new} for old, new in routes.renamed],
             "rejected": [{"route": name, "reason": reason} for name, reason in routes.rejected],
             "order": routes.order and {"before": list(routes.order[0]), "after": list(routes.order[1])},
         },

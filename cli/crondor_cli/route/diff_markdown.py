@@ -108,6 +108,7 @@ def _listed(found: TablesComparison) -> list[list[str]]:
     routes = found.routes
     rows = [[_code(name), "added"] for name in routes.added]
     rows += [[_code(name), "dropped"] for name in routes.dropped]
+    rows += [[_code(old), f"renamed: {_code(new)} now"] for old, new in routes.renamed]
     rows += [[_code(name), f"left out: {_cell(reason)}"] for name, reason in routes.rejected]
     if routes.order is not None:
         rows.append(["order", f"{_code(', '.join(routes.order[0]))}, now {_code(', '.join(routes.order[1]))}"])

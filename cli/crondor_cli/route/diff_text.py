@@ -45,6 +45,7 @@ def _listed(report: DiffReport) -> Iterator[list[str]]:
     routes = report.found.routes
     yield from ([f"added    {name}"] for name in routes.added)
     yield from ([f"dropped  {name}"] for name in routes.dropped)
+    yield from ([f"renamed  {old} -> {new}"] for old, new in routes.renamed)
     yield from ([f"left out {name}: {reason}"] for name, reason in routes.rejected)
     if routes.order is not None:
         yield [f"order    {', '.join(routes.order[0])} -> {', '.join(routes.order[1])}"]
@@ -65,11 +66,10 @@ def _unreached(report: DiffReport, each: Unreached) -> list[str]:
 
 def _copies(report: DiffReport) -> Iterator[list[str]]:
     """Yield what differs on one route, or on one that has another name now; of a job that moves the names alone."""
-    added, dropped = report.found.routes[:2]
+    renamed = report.found.routes.renamed
     moved: dict[str, list[str]] = {}
     for each in report.found.copies:
-        is_renamed = each.old_route in dropped and each.new_route in added
-        if each.old_route == each.new_route or is_renamed:
+        if each.old_route == each.new_route or (each.old_route, each.new_route) in renamed:
             head = f"{_way(each)}, {each.name or 'the copy cannot be made'}: {plural(each.jobs, 'job')}"
             yield [head, *_texts(report, each)]
         else:

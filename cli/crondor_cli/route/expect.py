@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import click
@@ -30,7 +29,7 @@ from crondor_cli.common.options import (
     output_option,
 )
 from crondor_cli.common.output import emit
-from crondor_cli.common.plot_file import writes
+from crondor_cli.common.replacing import write_file
 from crondor_cli.common.route_options import legacy_option, load_route_table, show_faults
 from crondor_cli.route import test_forms
 from crondor_cli.route.expectation_files import ExpectationFile, read_expectations, written
@@ -200,8 +199,7 @@ def _write(out: str, lines: Iterable[str]) -> None:
     if out == "-":
         emit(data)
         return
-    with writes(out):
-        Path(out).write_bytes(data)
+    write_file(out, data)
 
 
 def _name(chosen: dict[str, str | None]) -> str:

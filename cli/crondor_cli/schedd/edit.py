@@ -123,17 +123,23 @@ def _live(
     with live_of(asked) as schedd:
         said["missing"] = missing_of(schedd, chosen)
         found = [job for job in map(job_id, schedd.jobs(chosen, ["ClusterId"])) if job is not None]
-        for job in PROGRESS.counted(found, "editing", "jobs", len(found)):
-            try:
+
+        def at() -> JobId:
+            """Return the job that comes after those that were asked for."""
+            return found[len(said["edited"]) + len(said["unchanged"])]
+
+        def done(error: ScheddError | None) -> list[str]:
+            return _done(said["edited"], at(), error)
+
+        with halfway(done, lambda: f"job {at()} may have been edited in part"):
+            for job in PROGRESS.counted(found, "editing", "jobs", len(found)):
                 is_edited = schedd.edit_if(job, condition, values)
-            except ScheddError as error:
-                raise halfway(error, _done(said["edited"], job, error)) from None
-            said["edited" if is_edited else "unchanged"].append(str(job))
+                said["edited" if is_edited else "unchanged"].append(str(job))
     return said
 
 
-def _done(edited: list[str], job: JobId, error: ScheddError) -> list[str]:
-    """Say what was set before an error: of the jobs that were edited, and of the one that it was about."""
+def _done(edited: list[str], job: JobId, error: ScheddError | None) -> list[str]:
+    """Say what was set before the end: of the jobs that were edited, and of the one that an error is about."""
     shown = ", ".join(edited[:_SHOWN]) + (" ..." if len(edited) > _SHOWN else "")
     done = [f"{plural(len(edited), 'job')} edited ({shown})"] if edited else []
     if isinstance(error, PartlyEdited):

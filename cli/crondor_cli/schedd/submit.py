@@ -15,7 +15,6 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue import JobId
 from crondor.schedd.cron_tabs import CronEdit
-from crondor.schedd.protocol import ScheddError
 from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
@@ -106,18 +105,19 @@ def command(
 def _live(asked: QueueOptions, files: list[SubmitFile]) -> list[list[JobId]]:
     """Submit to a live schedd, which gives each job a cluster of its own.
 
-    Raises CrondorError before any is there, and ScheddError, which says what was submitted where it ends halfway.
+    Raises CrondorError before any is there, and ScheddError, which says what was submitted where it ends halfway, as is
+    said after Ctrl-C.
     """
     made = [_without_cluster(file) for file in files]
     there: list[JobId] = []
-    with live_of(asked) as schedd:
-        try:
-            for ads in made:
-                for ad in ads:
-                    there += schedd.submit([ad])
-        except ScheddError as error:
-            done = [f"{plural(len(there), 'job')} submitted to {_clusters_text(there)}"] if there else []
-            raise halfway(error, done) from None
+
+    def done(_: object) -> list[str]:
+        return [f"{plural(len(there), 'job')} submitted to {_clusters_text(there)}"] if there else []
+
+    with live_of(asked) as schedd, halfway(done, lambda: "one more job may have been submitted"):
+        for ads in made:
+            for ad in ads:
+                there += schedd.submit([ad])
     left = iter(there)
     return [list(islice(left, len(ads))) for ads in made]
 

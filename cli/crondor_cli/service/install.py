@@ -15,6 +15,7 @@ from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.homes import home_path
 from crondor_cli.common.options import output_option, refuse_existing
 from crondor_cli.common.output import say
+from crondor_cli.common.replacing import write_file
 from crondor_cli.common.show import show
 from crondor_cli.service.units import KINDS, Kind, Unit, can_be_said, is_unit_name
 
@@ -106,9 +107,9 @@ def command(
         refuse_existing([str(path)])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(unit.text(), encoding="utf-8")
     except OSError as error:
         raise file_problem("write", str(path), error) from None
+    write_file(str(path), unit.text().encode())
     _say_next(path, unit_name, is_system=is_system)
     show(_unreadable(unit))
 

@@ -8,14 +8,15 @@ from collections.abc import Callable, Mapping
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from crondor._named_tuple import NamedTuple
+from crondor._regex import regex
 from crondor.diagnostics import CrondorError, Diagnostic, similar
 from crondor.source import Source
 from crondor.zones import UnknownZone
 
-_NAME = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
+_NAME = regex(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _LONGEST = 64
 # Files beside the zones. `right/...` counts leap seconds, `localtime` means another zone on every host.
-_NOT_ZONES = re.compile(r"(?:posix|right)/.*|localtime|posixrules|Factory")
+_NOT_ZONES = regex(r"(?:posix|right)/.*|localtime|posixrules|Factory")
 _OFFSET = r"(?i)(?:UTC|GMT|Z)?[+-]?\d{1,2}(?::?\d{2}){0,2}"
 _SYSTEM_FILE = "/etc/localtime"
 _GUESSES = 3

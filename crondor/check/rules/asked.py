@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from crondor._regex import regex
 from crondor.check.policy_names import CONDITIONS, POLICIES, RELEASE
 from crondor.check.rule import MANY, RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 
-_STRING: Final = re.compile(r'"[^"\\]*"')
-_TRUE: Final = re.compile(r"[( ]*true[) ]*", re.IGNORECASE)
+_STRING: Final = regex(r'"[^"\\]*"')
+_TRUE: Final = regex(r"[( ]*true[) ]*", re.IGNORECASE)
 _RANKS: Final = ("rank", "my.rank", "preferences")
 
 

@@ -15,7 +15,7 @@ from crondor.classad.formats.new_form import read_new
 from crondor.classad.formats.pieces import Feed, ReadMode, Report, Text, error, name_of, tell
 from crondor.classad.formats.xml_form import read_xml
 from crondor.classad.printing import Format
-from crondor.source import Source
+from crondor.source import Source, lines_of
 
 _FIRST: Final = re.compile(r"(?:\ufeff)?[ \t\r\n\f\v]*([^ \t\r\n\f\v])[ \t\r\n\f\v]*(.?)")
 _READERS: Final = {
@@ -112,6 +112,6 @@ def read_ad(
         raise error(source, 0, 1, "there is no ad in this text")
     other = None if mode is ReadMode.DAEMON else next(ads, None)
     if other is not None and other.place is not None:
-        start = sum(map(len, source.text.splitlines(keepends=True)[: other.place.line - 1]))
+        start = sum(map(len, lines_of(source.text)[: other.place.line - 1]))
         raise error(source, start, start + 1, "another ad begins here; one is expected")
     return found

@@ -239,7 +239,7 @@ def _records(path: Path, data: bytes) -> dict[str, RunRecord]:
     runs: dict[str, RunRecord] = {}
     number = 0
     try:
-        for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):  # noqa: B007 - the message has it
+        for number, line in enumerate(data.split(b"\n")[:-1], 1):  # noqa: B007 - the message has it
             _apply(runs, json.loads(line))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise _fault(path, f"line {number} is no event") from None

@@ -112,7 +112,7 @@ class Leaps:
         following = core.schedd.book.next_time(job.id, ended)
         if following is None or following <= ended:
             return None
-        run.arrived, job.run = arrived, run
+        run.arrived, job.run, job.began = arrived, run, time
         self._tell(matched, PoolEventKind.MATCHED, job)
         self._tell(arrived, PoolEventKind.ARRIVED, job, time - arrived)
         self._tell(time, PoolEventKind.STARTED, job)

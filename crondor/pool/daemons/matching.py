@@ -64,7 +64,15 @@ class Matching:
             self.turn(job, time)
 
     def moment(self, job: PoolJob, opens: int, now: int) -> int | None:
-        """Return when a job is considered whose gates open, as known at ``now`` (epoch seconds); None for never."""
+        """Return when a job is considered whose gates open, as known at ``now`` (epoch seconds); None for never.
+
+        One that has begun in this second is queued again too late for it: the schedd gives its claim back and waits for
+        a cycle of the negotiator, and for another pass where it needs no machine. (Seen on a pool of 25.14 with
+        intervals of 5 s: /bin/true ran each 5 s, in the local universe after 1 s or more.)
+        """
+        if job.began == now:
+            now += 1
+            opens = max(opens, now)
         if job.is_local:
             return self._turns.local(job.id, opens, now)
         planned = job.gate.time
@@ -155,6 +163,7 @@ class Matching:
             for name in found.expanded:
                 given[name] = found.ad[name]
         run = job.run = JobRun(given, now, claim)
+        job.began = now
         run.time = job.gate.time if found is None else None
         core.tell(PoolEventKind.MATCHED, job)
         if core.flow is not None:

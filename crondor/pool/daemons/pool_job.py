@@ -74,12 +74,14 @@ class PoolJob:
     ``is_over`` that it was completed or removed, and may still be there because LeaveJobInQueue says so. ``gates`` are
     its Requirements against each kind of machine, ``gate`` the first of them; ``ruling`` what happens at every exit,
     where that is always the same; ``has_dollars`` says that something in it is expanded with the machine's ad.
+    ``began`` is when its last run was matched, or started, None for never.
     """
 
     __slots__ = (
         "_chances",
         "_has_policy",
         "ad",
+        "began",
         "check",
         "codes",
         "gate",
@@ -115,6 +117,7 @@ class PoolJob:
         self.rank = (-(int32(ad, "JobPrio") or 0), *job)
         self.status = count(ad, "JobStatus")
         self.run: JobRun | None = None
+        self.began: int | None = None
         self.turn: TimetableEntry | None = None
         self.check: TimetableEntry | None = None
         self.is_starved = self.has_left = self.is_over = self.has_stayed = False

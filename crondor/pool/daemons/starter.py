@@ -105,7 +105,7 @@ class Starter:
 
     def _start(self, job: PoolJob, run: JobRun) -> None:
         core = self._core
-        run.started = now = core.timetable.now
+        run.started = job.began = now = core.timetable.now
         starts = job.counter("numjobstarts")
         marks = self.programs.marks(job, run, now)
         values = {"NumJobStarts": starts + 1}

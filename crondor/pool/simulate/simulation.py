@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.attributes import integer
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import Watcher
@@ -15,6 +16,7 @@ from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.settings.pool import PoolSettings
 from crondor.pool.simulate.outcome import JobOutcome, Lateness, OutcomeCounts, RunOutcome
+from crondor.spec import FIELDS
 
 Progress = Callable[[int], None]
 """Called with the virtual time that was reached (epoch seconds)."""
@@ -23,6 +25,8 @@ _STEPS: Final = 1000  # of the pool between two calls of the progress
 _FEW_STEPS: Final = 500  # between two looks whether a try is in vain
 _TIMES: Final = 3  # advice may cost so many lives, or what a second or two can do
 _SHORT: Final = 100_000
+_AT_ONCE: Final = 10_000  # steps within one second, and 100 for each job; a run takes a dozen
+_EACH_AT_ONCE: Final = 100
 _SUBMISSION: Final = 50  # events in whose time a job is submitted
 _WIDE: Final = 7 * 86400  # the window of a run that is to show how late a job would be
 _TRIES: Final = 4
@@ -58,6 +62,17 @@ class Life(NamedTuple):
     outcomes: list[JobOutcome]
     is_contended: bool
     cost: int
+
+
+class EndlessSecond(CrondorError):
+    """Jobs that go on and on without a second going by."""
+
+    @classmethod
+    def at(cls, second: int) -> EndlessSecond:
+        """Return what to say of a second (epoch seconds)."""
+        message = f"jobs start, end and are queued again without end within second {second}: no time goes by"
+        hint = "give a run some time: a --run-time, --transfer or --match-delay of 1 s or more"
+        return cls(Diagnostic("simulate-endless", message, help=hint))
 
 
 class _Spent(Exception):
@@ -106,8 +121,15 @@ class Simulation:
         listeners: Sequence[Listener] = (),
         progress: Progress | None = None,
         is_vain: IsVain | None = None,
+        once: bool = False,
+        most: int | None = None,
     ) -> Life:
-        """Do the same, and return more about it; it ends before its time as soon as ``is_vain`` says so."""
+        """Do the same, and return more about it.
+
+        It ends before its time as soon as ``is_vain`` says so, or when it has cost more than ``most``. ``once`` has
+        jobs of one time leave after it: the runs that follow in their windows are planned by nobody. Raises
+        EndlessSecond where so much happens within one second that the next one may never come.
+        """
         settings = self.settings
         if listeners:
             settings = replace(settings, flow=replace(settings.flow, is_kept=True))
@@ -120,11 +142,17 @@ class Simulation:
             pool.let_leap()
         jobs: list[JobId] = []
         for ads in self.clusters:
-            jobs += pool.submit(_changed(ads, len(jobs), prep_times or {}, windows or {}))
+            jobs += pool.submit(_changed(ads, len(jobs), prep_times or {}, windows or {}, once=once))
         outcomes = [ledger[job] for job in jobs]
         is_ended = False
-        while not (is_ended or pool.advance(self.end, _STEPS if is_vain is None else _FEW_STEPS)):
-            is_ended = is_vain is not None and is_vain(outcomes)
+        steps = _STEPS if is_vain is None else _FEW_STEPS
+        second, done = pool.now, 0  # steps since it was first seen
+        while not (is_ended or pool.advance(self.end, steps)):
+            is_ended = (is_vain is not None and is_vain(outcomes)) or (most is not None and ledger.seen > most)
+            done = done + steps if pool.now == second else 0
+            second = pool.now
+            if done > _AT_ONCE + _EACH_AT_ONCE * len(jobs):
+                raise EndlessSecond.at(second)
             if progress is not None:
                 progress(pool.now)
         if not is_ended:
@@ -155,7 +183,7 @@ class _Advice:
         self._simulation = simulation
         self._life = life
         self._progress = progress
-        self._left = max(_SHORT, _TIMES * life.cost)
+        self._left = self._most = max(_SHORT, _TIMES * life.cost)
         self._dearest = life.cost
 
     def enough(self, together: Together | None) -> list[Enough]:
@@ -164,24 +192,44 @@ class _Advice:
         known = {n for n, ad in enumerate(ads) if None not in (_number(ad, _PREP), _number(ad, _WINDOW))}
         each = [[n] for n in range(len(ads))]
         preps, windows = (_only(known, groups) for groups in together or (each, each))
-        probe = self._lived(windows=dict.fromkeys(known, _WIDE))
-        prep_times = self._prep_times(ads, preps, probe.outcomes, kept=1)
-        found = self._windows(windows, probe.outcomes)
-        if probe.is_contended and max(len(preps), len(windows)) > 1:
-            with suppress(_Spent):
+        prep_times: dict[int, int] = {}
+        found: dict[int, int] = {}
+        with suppress(_Spent):
+            probe = self._probe(known)
+            prep_times = self._prep_times(ads, preps, probe.outcomes, kept=1)
+            found = self._windows(windows, probe.outcomes)
+            if probe.is_contended and max(len(preps), len(windows)) > 1:
                 for group in _first_failing(preps, self._life.outcomes, _is_early):
                     _replace(prep_times, group, self._prep_time_alone(ads, group))
                 for group in _first_failing(windows, self._life.outcomes, _is_in_window):
                     _replace(found, group, self._window_alone(group))
         return [Enough(prep_times.get(n), found.get(n)) for n in range(len(ads))]
 
+    def _probe(self, jobs: Collection[int]) -> Life:
+        """Live once more, with windows for some jobs that show how late they would be."""
+        return self._lived(windows=dict.fromkeys(jobs, _WIDE), once=True)
+
     def _lived(
-        self, prep_times: Terms | None = None, windows: Terms | None = None, is_vain: IsVain | None = None
+        self,
+        prep_times: Terms | None = None,
+        windows: Terms | None = None,
+        is_vain: IsVain | None = None,
+        *,
+        once: bool = False,
     ) -> Life:
-        """Live once more."""
-        made = self._simulation.life(prep_times=prep_times, windows=windows, progress=self._progress, is_vain=is_vain)
+        """Live once more. Raises _Spent for a life that costs too much by itself."""
+        made = self._simulation.life(
+            prep_times=prep_times,
+            windows=windows,
+            progress=self._progress,
+            is_vain=is_vain,
+            once=once,
+            most=self._most,
+        )
         self._left -= made.cost
         self._dearest = max(self._dearest, made.cost)
+        if made.cost > self._most + _SUBMISSION * len(made.outcomes):
+            raise _Spent
         return made
 
     def _may(self, lives: int) -> bool:
@@ -196,14 +244,14 @@ class _Advice:
     def _prep_time_alone(self, ads: Sequence[ClassAd], group: Sequence[int]) -> int | None:
         """Return the smallest prep time that is enough for some jobs while the others stay as they are."""
         self._spend()
-        probe = self._lived(windows=dict.fromkeys(group, _WIDE))
+        probe = self._probe(group)
         found = self._prep_times(ads, [group], probe.outcomes, alone=True)
         return self._least([found.get(n) for n in group], _is_early, group, "prep_times")
 
     def _window_alone(self, group: Sequence[int]) -> int | None:
         """Return the smallest window that is enough for some jobs while the others stay as they are."""
         self._spend()
-        probe = self._lived(windows=dict.fromkeys(group, _WIDE))
+        probe = self._probe(group)
         found = self._windows([group], probe.outcomes, alone=True)
         return self._least([found.get(n) for n in group], _is_in_window, group, "windows")
 
@@ -218,7 +266,8 @@ class _Advice:
         def is_enough(seconds: int) -> bool:
             self._spend()
             terms = dict.fromkeys(group, seconds)
-            outcomes = self._lived(**{what: terms}, is_vain=lambda so_far: not all(is_fine(so_far[n]) for n in group))
+            preps, windows = (terms if what == name else None for name in ("prep_times", "windows"))
+            outcomes = self._lived(preps, windows, is_vain=lambda so_far: not all(is_fine(so_far[n]) for n in group))
             return all(is_fine(outcomes.outcomes[n]) for n in group)
 
         return _least(max(known), is_enough)
@@ -270,10 +319,18 @@ class _Advice:
         return {n: window for n, window in tried.items() if _is_in_window(found[n])}
 
 
-def _changed(ads: Sequence[ClassAd], first: int, prep_times: Terms, windows: Terms) -> list[ClassAd]:
-    """Return copies of ads with other prep times and windows; ``first`` is the number of the first job."""
+def _changed(
+    ads: Sequence[ClassAd], first: int, prep_times: Terms, windows: Terms, *, once: bool = False
+) -> list[ClassAd]:
+    """Return copies of ads with other prep times and windows; ``first`` is the number of the first job.
+
+    ``once``: those of one time are over with their first run.
+    """
     made = [ad.copy() for ad in ads]
     for number, ad in enumerate(made, start=first):
+        if once and _WINDOW in ad and not any(field.attribute in ad for field in FIELDS):
+            ad.set("OnExitHold", value=False)
+            ad.set("OnExitRemove", value=True)
         for name, terms in ((_PREP, prep_times), (_WINDOW, windows)):
             if number in terms and name in ad:
                 ad.set(name, terms[number])

@@ -23,6 +23,7 @@ from crondor.router.compare.found import (
 )
 from crondor.router.compare.listed import listed_changes, setting_changes
 from crondor.router.compare.outcomes import JobOutcome, JobOutcomes
+from crondor.router.compare.renames import Renames
 from crondor.router.match.reasons import RouteOutcome, why
 from crondor.router.match.route_state import RouteState
 from crondor.router.table.route import Route
@@ -42,13 +43,15 @@ def compare_tables(
     *,
     owner: str | None = None,
     counts: Callable[[Route, CopyDifference], bool] | None = None,
+    called: Renames | None = None,
 ) -> TablesComparison:
     """Say what a new table does otherwise with jobs, each with its id, while no route is full or throttled.
 
     ``context`` has the clock of both, None: that of the new table. ``owner`` is that of Matcher. ``counts`` says of
-    what differs in the copies of a route of ``new`` whether that is a difference, None: all is. No job is changed.
+    what differs in the copies of a route of ``new`` whether that is a difference, None: all is. ``called`` are the
+    routes of ``new`` that are the same under another name, None: those that ``renames`` finds. No job is changed.
     """
-    outcomes = JobOutcomes(old, new, context or new.facts.context, owner, counts)
+    outcomes = JobOutcomes(old, new, context or new.facts.context, owner, counts, called=called)
     comparing: Comparing[ClassAd] = Comparing(outcomes, lambda ad: ad)
     for job, ad in jobs:
         comparing.take(job, outcomes.of(ad), ad)
@@ -149,7 +152,7 @@ class Comparing(Generic[_Near]):
         """Return what differs."""
         for moved in self._moved.values():
             moved.why = self._why(moved)
-        listed = listed_changes(self._old, self._new)
+        listed = listed_changes(self._old, self._new, self._outcomes.called)
         shown = {lower(name) for row in self._copies.values() for name in (row.old_route, row.new_route)}
         shown |= {lower(name) for row in self._moved.values() for name in (row.old, row.new) if name is not None}
         return TablesComparison(
@@ -160,34 +163,33 @@ class Comparing(Generic[_Near]):
             tuple(self._copies.values()),
             tuple(self._unreached()),
             self._one_sided(),
-            tuple(setting_changes(self._old, self._new)),
+            tuple(setting_changes(self._old, self._new, self._outcomes.called)),
             tuple(self._unproven(shown)),
             self._is_cut,
         )
 
     def _one_sided(self) -> tuple[Overlap, ...]:
         """Return the pairs of routes that overlap in one table alone."""
-        sides = [
-            {frozenset((lower(a), lower(b))) for a, b, side in self._overlaps if side is at} for at in (False, True)
-        ]
-        return tuple(
-            row
-            for row in self._overlaps.values()
-            if frozenset((lower(row.first), lower(row.second))) not in sides[not row.is_new]
-        )
+
+        def pair(key: tuple[str, str, bool]) -> frozenset[str]:
+            return frozenset(self._outcomes.called.before(name) if key[2] else lower(name) for name in key[:2])
+
+        sides = [{pair(key) for key in self._overlaps if key[2] is at} for at in (False, True)]
+        return tuple(row for key, row in self._overlaps.items() if pair(key) not in sides[not row.is_new])
 
     def _unreached(self) -> Iterator[Unreached]:
         old_names = {lower(route.name) for route in self._old.routes}
         for route in {lower(each.name): each for each in self._new.routes}.values():
-            before, now = (reach.get(lower(route.name), _Reach()) for reach in self._reach)
-            is_added = lower(route.name) not in old_names
+            was = self._outcomes.called.before(route.name)
+            before, now = self._reach[0].get(was, _Reach()), self._reach[1].get(lower(route.name), _Reach())
+            is_added = was not in old_names
             if not now.jobs and (before.jobs or (is_added and self.candidates)):
                 yield Unreached(route.name, is_added, before.jobs, now.taken_by, now.witness)
 
     def _unproven(self, shown: set[str]) -> Iterator[str]:
         for route in self._new.routes:
-            was = self._old.route(route.name)
-            if was is not None and lower(route.name) not in shown and not self._outcomes.copies_alike(was, route):
+            was = self._old.route(self._outcomes.called.before(route.name))
+            if was is not None and lower(route.name) not in shown and not self._outcomes.rules_alike(was, route):
                 yield route.name
 
     def _why(self, moved: RouteChange) -> str:

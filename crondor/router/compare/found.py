@@ -88,12 +88,16 @@ class SettingChange(NamedTuple):
 
 
 class RouteListChange(NamedTuple):
-    """Routes that come, go, or are left out for a fault now; the order of the others, if it differs."""
+    """Routes that come, go, or are left out for a fault now; the order of the others, if it differs.
+
+    ``renamed`` are the old and the new name of those that are called otherwise now.
+    """
 
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     rejected: tuple[tuple[str, str], ...] = ()
     order: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    renamed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,4 +124,4 @@ class TablesComparison:
         """Whether nothing differs."""
         listed = self.routes
         others = (self.moved, self.copies, self.unreached, self.overlaps, self.settings)
-        return not (listed.added or listed.dropped or listed.rejected or any(others))
+        return not (listed.added or listed.dropped or listed.rejected or listed.renamed or any(others))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -18,6 +19,7 @@ from crondor.classad.text import lower
 from crondor.router.compare.copying import Copier, CopyDifference, copy_differences
 from crondor.router.compare.placing import Placing
 from crondor.router.compare.read_rules import ReadRules
+from crondor.router.compare.renames import Renames, renames
 from crondor.router.match.dependence import needs_of
 from crondor.router.table.route import Route
 from crondor.router.table.table import RoutingTable
@@ -58,8 +60,14 @@ class JobOutcomes:
         context: Context,
         owner: str | None = None,
         counts: Callable[[Route, CopyDifference], bool] | None = None,
+        *,
+        called: Renames | None = None,
     ) -> None:
-        """Take both tables, the clock, whose jobs alone are routed, as Matcher does, and which differences count."""
+        """Take both tables, the clock, whose jobs alone are routed, as Matcher does, and which differences count.
+
+        ``called`` are the routes that have another name now, None: those that ``renames`` finds.
+        """
+        self.called = renames(old, new) if called is None else called
         self._counts = counts
         self.old, self.new, self.context, self.owner = old, new, context, owner
         self._placings = (Placing(old, context, owner), Placing(new, context, owner))
@@ -154,7 +162,7 @@ class JobOutcomes:
                 for each in routes[1:]
                 if lower(each.name) != lower(routes[0].name)
             ),
-            (_turns(old), _turns(new)) if _named(old) != _named(new) else None,
+            (_turns(old), _turns(new)) if self._names_of(old, 0) != self._names_of(new, 1) else None,
             tuple(self._copies(old, new, ad)),
         )
         return was_shared and now_shared, made
@@ -163,11 +171,29 @@ class JobOutcomes:
         self, old: tuple[Route, ...], new: tuple[Route, ...], ad: ClassAd
     ) -> Iterator[tuple[tuple[str, str, str], str | None, str | None]]:
         """Yield what differs between the copies of a job."""
-        for first, second in _pairs(old, new):
+        for first, second in self._pairs(old, new):
             if not self.copies_alike(first, second):
                 for each in copy_differences(self._copiers[0].copy(first, ad), self._copiers[1].copy(second, ad)):
                     if self._counts is None or self._counts(second, each):
                         yield (first.name, second.name, each.name), each.old, each.new
+
+    def _names_of(self, routes: tuple[Route, ...], side: int) -> tuple[str, ...]:
+        """Return what routes of a side were called before, in lower case."""
+        return tuple(self.called.before(route.name) if side else lower(route.name) for route in routes)
+
+    def _pairs(self, old: tuple[Route, ...], new: tuple[Route, ...]) -> Iterator[tuple[Route, Route]]:
+        """Yield the routes whose copies are compared: those that are the same one, or the first ones."""
+        if not old or not new:
+            return
+        by_name = dict(zip(self._names_of(old, 0), old, strict=True))
+        same = [
+            (by_name[name], route) for name, route in zip(self._names_of(new, 1), new, strict=True) if name in by_name
+        ]
+        yield from same or [(old[0], new[0])]
+
+    def rules_alike(self, old: Route, new: Route) -> bool:
+        """Say whether two routes consist of the same, whatever they are called."""
+        return self.copies_alike(old, new) or _are_same(self.old, old, self.new, replace(new, name=old.name))
 
     def copies_alike(self, old: Route, new: Route) -> bool:
         """Say whether two routes make the same of every job, for all they consist of is the same."""
@@ -177,23 +203,10 @@ class JobOutcomes:
         return self._same[key]
 
 
-def _named(routes: tuple[Route, ...]) -> tuple[str, ...]:
-    return tuple(lower(route.name) for route in routes)
-
-
 def _turns(routes: tuple[Route, ...]) -> str | None:
     if not routes:
         return None
     return routes[0].name if len(routes) == 1 else f"{', '.join(route.name for route in routes)} by turns"
-
-
-def _pairs(old: tuple[Route, ...], new: tuple[Route, ...]) -> Iterator[tuple[Route, Route]]:
-    """Yield the routes whose copies are compared: those of one name, or the first ones."""
-    if not old or not new:
-        return
-    by_name = {lower(route.name): route for route in old}
-    same = [(by_name[lower(route.name)], route) for route in new if lower(route.name) in by_name]
-    yield from same or [(old[0], new[0])]
 
 
 def _are_same(old_table: RoutingTable, old: Route, new_table: RoutingTable, new: Route) -> bool:

@@ -18,6 +18,7 @@ from crondor.classad.unparse import unparse
 from crondor.config import read_config
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router.compare import CopyDifference, MadeJob, TablesComparison, Witness, compare_tables, made_jobs
+from crondor.router.compare.renames import UNCHANGED
 from crondor.router.legacy.configuration import CONSTRAINT, NewRoute, NewTable
 from crondor.router.legacy.routes import legacy_table, without_old
 from crondor.router.legacy.table import NAMES, ROUTE, LegacyTable, live_name
@@ -68,14 +69,14 @@ def verify(table: LegacyTable, made: NewTable, context: Context | None = None, m
     both = compared_tables(table, made, context)
     jobs = made_jobs([both.old, both.new], context, most)
     trial = _Trial({job.id: job for job in jobs}, entries)
-    trial.note(compare_tables(both.old, both.alone, _of(jobs), context, counts=is_other))
+    trial.note(compare_tables(both.old, both.alone, _of(jobs), context, counts=is_other, called=UNCHANGED))
     if both.new.before or both.new.after:
         set_by = {key: _set_by(entry) for key, entry in entries.items() if not entry.entry.is_knob}
 
         def is_lost(route: Route, found: CopyDifference) -> bool:
             return lower(found.name) in set_by.get(lower(route.name), ()) and is_other(route, found)
 
-        trial.note_copies(compare_tables(both.old, both.new, _of(jobs), context, counts=is_lost))
+        trial.note_copies(compare_tables(both.old, both.new, _of(jobs), context, counts=is_lost, called=UNCHANGED))
     tried = [*_tried(made.transforms, context, most)]
     for job in tried:
         trial.transformed(job, made.transforms)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from crondor.check.rule import Rule, RuleHit, rule
+from crondor.check.rule import Fix, Rule, RuleHit, TextEdit, rule
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.tree import Binary, Node, Reference, bare, nodes
@@ -90,14 +90,14 @@ def _macro(table: CheckedTable) -> Iterator[RuleHit]:
             name = parts.name.lower()
             if parts.operator != "=" or name in known or name in used or len(name) < 6:
                 continue
-            near = next((each for each in known if one_slip(name, each)), None) or next(
-                iter(similar(name[:40], known, 0.87)), None
-            )
+            sure = [each for each in known if one_slip(name, each)]
+            near = next(iter(sure or similar(name[:40], known, 0.87)), None)
             if near is not None:
                 message = f"{route.name}: no router looks at {parts.name}, and nothing reads it as a macro"
                 begin = line.text.find(parts.name)
                 span = line.span(begin, begin + len(parts.name)) if begin >= 0 else line.span()
-                yield RuleHit(message, span, f"did you mean {known[near]}?")
+                cure = _instead(table, span, parts.name, known[near]) if len(sure) == 1 else None
+                yield RuleHit(message, span, f"did you mean {known[near]}?", cure)
 
 
 @rule("CRN628", "attribute-slip", Severity.WARNING, "an attribute that is one letter from one that jobs have")
@@ -127,6 +127,7 @@ def _command(table: CheckedTable) -> Iterator[RuleHit]:
     """A route works on the job's ad, where request_gpus is RequestGPUs."""
     read = {name.lower() for asked in _expressions(table) for name in _names(asked.tree)} | _macros(table)
     for transform in table.readable:
+        assigned = {each.target for each in commands(transform)}
         for each in commands(transform):
             name = each.target
             if name is None or each.keyword not in _SETTING or name in OF_CE or name in read or f"my.{name}" in read:
@@ -136,7 +137,9 @@ def _command(table: CheckedTable) -> Iterator[RuleHit]:
                 shown = _spelled(each.line.text, name)
                 at = each.line.text.find(shown)
                 message = f"{shown} is a command of submit files; nobody looks at an attribute of that name"
-                yield RuleHit(message, each.line.span(at, at + len(shown)), f"write {attribute}")
+                span = each.line.span(at, at + len(shown))
+                cure = None if attribute.lower() in assigned else _instead(table, span, shown, attribute)
+                yield RuleHit(message, span, f"write {attribute}", cure)
 
 
 @rule("CRN635", "missing-quotes", Severity.WARNING, "a text without its quotes")
@@ -166,7 +169,8 @@ def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
             if is_text and not is_known(word) and word.lower() not in assigned | _CONSTANTS:
                 at = each.line.text.rfind(word)
                 message = f"{word} is an attribute here, which no job is known to have, and not the text"
-                yield RuleHit(message, each.line.span(at, at + len(word)), f'write "{word}"')
+                span = each.line.span(at, at + len(word))
+                yield RuleHit(message, span, f'write "{word}"', _instead(table, span, word, f'"{word}"'))
 
 
 @rule("CRN645", "unknown-grid", Severity.WARNING, "a GridResource that names no system that HTCondor knows")
@@ -186,6 +190,13 @@ def _grid(table: CheckedTable) -> Iterator[RuleHit]:
             help_text = f"did you mean {near[0]}?" if near else f"its own are {', '.join(BATCH_SYSTEMS)}"
             message = f"{route.name}: HTCondor's blahp comes without scripts for a batch system {words[1][:40]}"
             yield RuleHit(message, place, help_text, severity=None if near else Severity.NOTE)
+
+
+def _instead(table: CheckedTable, span: Span, old: str, new: str) -> Fix | None:
+    """Return the fix that puts one word in another's place, where that stands in a file as it is."""
+    if span.text != old or not any(span.source is each for each in table.configuration.sources):
+        return None
+    return Fix(f"{new} in place of {old}", (TextEdit(span, new),))
 
 
 def _expressions(table: CheckedTable) -> Iterator[_Asked]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -18,7 +17,7 @@ from crondor_cli.common.columns import plural
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN, ChosenReports
 from crondor_cli.common.output import say
-from crondor_cli.common.replacing import replace_file
+from crondor_cli.common.replacing import replace_file, write_file
 
 _Result = TypeVar("_Result", bound=ChosenReports)
 _MAX_BYTES = 64 * 1024 * 1024
@@ -106,10 +105,6 @@ def _parsed(data: bytes, path: str) -> Baseline:
 
 def _write(path: str, before: bytes | None, after: bytes) -> None:
     if before is None:
-        try:
-            with Path(path).open("xb") as file:
-                file.write(after)
-        except (OSError, ValueError) as error:
-            raise file_problem("write", path, error) from None
+        write_file(path, after)
     elif before != after:
         replace_file(path, before, after, "meanwhile; nothing was written")

@@ -1,0 +1,116 @@
+"""Files that commands write: whole or not at all, with the mode they had, and a line that says why not."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import crondor
+
+FILES = {
+    "ok.sub": "executable = /bin/true\ncron_minute = 5\nqueue\n",
+    "ok.ads": 'Owner="ada"\nClusterId=1\nProcId=0\nJobUniverse=5\n',
+    "ok.tab": "0 3 * * * date\n",
+    "ok.rules": "SET A 1\n",
+    "ok.conf": "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A @=end\n  REQUIREMENTS true\n  UNIVERSE vanilla\n@end\n",
+    "old.conf": 'JOB_ROUTER_ENTRIES = [ name = "A"; GridResource = "batch slurm"; ]\n',
+}
+WRITERS = {
+    "export": ("out.ics", "export --to ics --minute 5 -o out.ics --force"),
+    "import": ("out/date.sub", "import crontab -o out --force ok.tab"),
+    "transform": ("out.ads", "transform --rules ok.rules -o out.ads --force ok.ads"),
+    "route convert": ("out.conf", "route convert --config old.conf -o out.conf --force"),
+    "route test": ("out.toml", "route test --record --config ok.conf -o out.toml --force"),
+    "service": ("out/crondor-run.service", "service install run --user -o out --force -- ok.sub"),
+    "alerts": ("out/crondor.rules.yml", "monitor --alerts -o out --force"),
+    "baseline": ("out.json", "check --baseline out.json --update-baseline ok.sub"),
+    "picture": ("out.svg", "agenda --plot out.svg ok.sub"),
+    "simulated": ("out.svg", "simulate --plot out.svg ok.sub --days 1"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with files to work on, in which the commands run."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def run(command: str) -> tuple[int, str]:
+    """Run a command, and return its status and what it said."""
+    words = command.split()
+    if "--plot" in words:
+        pytest.importorskip("matplotlib")
+    found = crondor(*words)
+    return found.status, found.err
+
+
+@pytest.mark.parametrize(("name", "command"), WRITERS.values(), ids=WRITERS)
+def test_a_file_is_replaced_in_one_step(name: str, command: str) -> None:
+    """Who has the old one open reads all of it; the mode stays, and nothing lies beside it."""
+    run(command)
+    out = Path(name)
+    text = out.read_bytes()
+    assert text
+    if command.startswith("check"):
+        Path("ok.sub").write_text("executable = /bin/true\ncron_minute = 77\nqueue\n")
+    out.chmod(0o640)
+    beside = sorted(out.parent.iterdir())
+    with out.open("rb") as before:
+        status, said = run(command)
+        assert (before.read(), "cannot write" in said, status < 2) == (text, False, True)
+        assert os.fstat(before.fileno()).st_ino != out.stat().st_ino
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    assert sorted(out.parent.iterdir()) == beside
+
+
+@pytest.mark.parametrize(("name", "command"), WRITERS.values(), ids=WRITERS)
+def test_an_old_file_stays_where_the_disk_is_full(name: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says so, status 2, and the old file is there, whole; where there was none, there is none."""
+
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    for is_new in (True, False):
+        if not is_new:
+            run(command)
+            if command.startswith("check"):
+                Path("ok.sub").write_text("executable = /bin/true\ncron_minute = 77\nqueue\n")
+        before = Path(name).read_bytes() if Path(name).exists() else None
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            status, said = run(command)
+        assert (status, said.splitlines()[-1]) == (2, f"Error: cannot write '{name}': No space left on device")
+        assert (Path(name).read_bytes() if Path(name).exists() else None) == before
+        assert not list(Path(name).parent.glob(".crondor*"))
+
+
+@pytest.mark.parametrize("name", ["export", "route convert", "route test", "transform"])
+def test_a_pipe_or_a_device_is_written_to_as_it_is(name: str) -> None:
+    """/dev/null stays one."""
+    out, command = WRITERS[name]
+    assert run(command.replace(out, "/dev/null")) == (0, run(command)[1])
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+def test_a_link_leads_where_it_led() -> None:
+    """What it leads to is what gets the new text."""
+    Path("real.ics").write_text("old")
+    Path("out.ics").symlink_to("real.ics")
+    assert run(WRITERS["export"][1])[0] == 0
+    assert Path("out.ics").is_symlink()
+    assert Path("real.ics").read_text(encoding="utf-8").startswith("BEGIN:VCALENDAR")
+
+
+def test_what_was_transformed_before_a_fault_is_written() -> None:
+    """And the fault is told."""
+    Path("bad.ads").write_text(FILES["ok.ads"] + "\n)(\n")
+    status, said = run("transform --rules ok.rules -o out.ads ok.ads bad.ads")
+    assert status != 0
+    assert "bad.ads" in said
+    assert "A = 1" in Path("out.ads").read_text(encoding="utf-8")
