@@ -39,7 +39,7 @@ class _Reached(NamedTuple):
     def is_in(self, descriptor: int) -> bool:
         """Say whether an open file is this one. Raises OSError."""
         is_same = FileId.of(os.fstat(descriptor)) == self.file
-        return is_same and os.pread(descriptor, len(self.proof), self.offset - len(self.proof)) == self.proof
+        return is_same and _read_at(descriptor, len(self.proof), self.offset - len(self.proof)) == self.proof
 
 
 class HistoryFollower:
@@ -109,7 +109,7 @@ class HistoryFollower:
         """Yield the jobs behind the place reached, which moves on; whole records only. Raises OSError."""
         file, offset, _ = reached
         data = b""
-        while more := os.pread(descriptor, _PIECE, offset + len(data)):
+        while more := _read_at(descriptor, _PIECE, offset + len(data)):
             data += more
             end = _end(data)
             text = data[:end].decode("utf-8", "surrogateescape")
@@ -122,17 +122,23 @@ class HistoryFollower:
                 yield from read_ads(text, Format.LONG, ReadMode.LAZY, name=path, report=report)
 
 
+def _read_at(descriptor: int, size: int, offset: int) -> bytes:
+    """Return bytes from a place on; Windows has no pread. Raises OSError."""
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, size)
+
+
 def _end_of(descriptor: int) -> _Reached:
     """Return where the last whole record of a file ends. Raises OSError."""
     status = os.fstat(descriptor)
     size, offset = status.st_size, 0
     for most in (_WINDOW, 16 * _WINDOW, 256 * _WINDOW, size):
         window = min(size, most)
-        end = _end(os.pread(descriptor, window, size - window))
+        end = _end(_read_at(descriptor, window, size - window))
         if end:
             offset = size - window + end
             break
-    proof = os.pread(descriptor, min(_PROOF, offset), max(0, offset - _PROOF))
+    proof = _read_at(descriptor, min(_PROOF, offset), max(0, offset - _PROOF))
     return _Reached(FileId.of(status), offset, proof)
 
 
