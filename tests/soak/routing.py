@@ -50,7 +50,8 @@ class Turnover:
         for ad in self._schedd.jobs('RoutedBy =?= "soak" && JobStatus == 1', ["JobStatus"]):
             job = job_id(ad)
             assert job is not None
-            self._schedd.write(job, {"JobStatus": 4, "CompletionDate": now, "ExitCode": 0, "ExitBySignal": False})
+            ended = {"JobStatus": 4, "CompletionDate": now, "ExitCode": 0, "ExitBySignal": False}
+            self._schedd.write(job, {**ended, "JobFinishedHookDone": now})
         left = 0
         while self._clusters and left < jobs:
             cluster, count = self._clusters.popleft()

@@ -99,5 +99,5 @@ def test_a_router(tmp_path: Path, waits: bool) -> None:
                 router.poll()
                 schedd.clear_finished()
             sizes.look(minute, router)
-        assert router.report().counts["forgotten"] > 100
+        assert router.report().counts["finished"] > 100
     assert sizes.grown == {}
