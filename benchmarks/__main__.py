@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import chain
 
 from benchmarks import (
     agenda,
@@ -28,6 +29,7 @@ from benchmarks import (
     router,
     routes,
     schedd,
+    sharing,
     submit,
     transform,
 )
@@ -267,9 +269,9 @@ def _print_router() -> None:
 
 
 def _print_queues() -> None:
-    """Print what whole queues of ads that differ cost, beside HTCondor's own programs, and how that grows."""
+    """Print what whole queues of ads that differ cost, beside HTCondor's own programs, and what two processes do."""
     print()
-    for row in queues.rows():
+    for row in chain(queues.rows(), sharing.rows()):
         print(f"whole queues, {row.name}: {row.figure} (goal {row.goal}){'' if row.good else '  missed'}", flush=True)
 
 

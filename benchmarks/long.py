@@ -18,10 +18,7 @@ JOBS = 200
 _HOURLY = "executable = /bin/true\ncron_minute = 0\non_exit_remove = false\n" + "queue\n" * JOBS
 _SIMULATE = ("simulate", "-", "--days", "7", "--now", _NOW, "--tz", "UTC")
 _MANY = "executable = /bin/true\ncron_minute = 0\non_exit_remove = false\nqueue 1000\n"
-_MONTH = (
-    *("simulate", "-", "--days", "30", "--slots", "1000", "--run-time", "20-120", "--no-advice"),
-    *("--now", _NOW, "--tz", "UTC"),
-)
+_MONTH = ("simulate", "-", "--days", "30", "--run-time", "20-120", "--no-advice", "--now", _NOW, "--tz", "UTC")
 _MINUTELY = "executable = /bin/true\ncron_minute = *\non_exit_remove = false\n+WantJobRouter = true\nqueue\n"
 _PLAN = (
     *("route", "plan", "-", "--config", str(_ROOT / "examples/routes-nightly.conf")),
@@ -46,7 +43,16 @@ TASKS = (
     Task(f"next -n {RUNS:,}, epoch seconds", (*_NEXT, "epoch"), 1.0, 60),
     Task(f"next -n {RUNS:,}, JSON", (*_NEXT, "json"), None, 60),
     Task("route plan --at-gate, 10,080 runs", _PLAN, 1.0, None, _MINUTELY),
-    Task("simulate 1,000 hourly jobs for a month in 1,000 slots", _MONTH, 15.0, None, _MANY),
+    *(
+        Task(
+            f"simulate 1,000 hourly jobs for a month in {slots:,} slots",
+            (*_MONTH, "--slots", str(slots)),
+            15.0,
+            None,
+            _MANY,
+        )
+        for slots in (1000, 999, 500, 100, 1)
+    ),
     Task(f"simulate {JOBS} hourly jobs for a week in one slot, with advice", _SIMULATE, 6.0, None, _HOURLY),
 )
 

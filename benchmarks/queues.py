@@ -126,9 +126,9 @@ def _shared(command: Command, place: Path) -> Row:
     part = 1.0 if "CRONDOR_BENCH_CONDOR" in os.environ else command.part / command.most
     two, one, theirs = [], [], []
     for _ in range(_ROUNDS):
-        two.append(_cost([*_crondor(), *command.ours, "ads", "--jobs", "2"], place))
-        one.append(_cost([*_crondor(), *command.ours, "ads", "--jobs", "1"], place))
-        theirs.append(_cost([*peer.words, "ads"], place, peer.environ))
+        two.append(cost([*crondor(), *command.ours, "ads", "--jobs", "2"], place))
+        one.append(cost([*crondor(), *command.ours, "ads", "--jobs", "1"], place))
+        theirs.append(cost([*peer.words, "ads"], place, peer.environ))
     ratio = median(our.wall / their.wall for our, their in zip(two, theirs, strict=True))
     spent = median(both.seconds / alone.seconds for both, alone in zip(two, one, strict=True))
     walls = [median(each.wall for each in costs) for costs in (two, one, theirs)]
@@ -142,7 +142,7 @@ def _shared(command: Command, place: Path) -> Row:
 
 def _together(command: Command, place: Path) -> Row:
     """Measure the memory of all processes together, shared pages counted once."""
-    words = [*_crondor(), *command.ours, "many", "--jobs", "2"]
+    words = [*crondor(), *command.ours, "many", "--jobs", "2"]
     most = 0.0
     with (place / "out").open("wb") as out, subprocess.Popen(words, cwd=place, stdout=out) as process:
         while process.poll() is None:
@@ -168,8 +168,8 @@ def _beside(command: Command, place: Path) -> Row:
     what, peer, environ, most = _peer(command, place)
     ours, theirs = [], []
     for _ in range(_ROUNDS):
-        ours.append(_cost([*_crondor(), *command.ours, "ads", "--jobs", "1"], place).seconds)
-        theirs.append(_cost([*peer, "ads"], place, environ).seconds)
+        ours.append(cost([*crondor(), *command.ours, "ads", "--jobs", "1"], place).seconds)
+        theirs.append(cost([*peer, "ads"], place, environ).seconds)
     ratio = median(our / their for our, their in zip(ours, theirs, strict=True))
     figure = f"{median(ours):.2f} s, {what} {median(theirs):.2f} s: {ratio:.2f} times"
     return Row(f"{command.name} of {ADS:,} ads", figure, f"at most {most:g} times", ratio <= most)
@@ -177,15 +177,16 @@ def _beside(command: Command, place: Path) -> Row:
 
 def _growth(command: Command, place: Path) -> Row:
     """Compare many ads with a tenth of them; memory is that of the larger run, the largest of all so far."""
-    few = median(_cost([*_crondor(), *command.ours, "ads", "--jobs", "1"], place).seconds for _ in range(3))
-    many = _cost([*_crondor(), *command.ours, "many", "--jobs", "1"], place)
+    few = median(cost([*crondor(), *command.ours, "ads", "--jobs", "1"], place).seconds for _ in range(3))
+    many = cost([*crondor(), *command.ours, "many", "--jobs", "1"], place)
     times = many.seconds / few
     figure = f"{many.seconds:.1f} s, {times:.1f} times that of {ADS:,}; {many.memory:.0f} MB"
     good = times <= MOST_GROWTH and many.memory <= MOST_MEMORY
     return Row(f"{command.name} of {MANY:,} ads", figure, f"{MOST_GROWTH:g} times, {MOST_MEMORY} MB", good)
 
 
-def _crondor() -> tuple[str, ...]:
+def crondor() -> tuple[str, ...]:
+    """Return the words that begin a command of ours, as the installed program begins it."""
     return sys.executable, "-c", "from crondor_cli.main import script; script()"
 
 
@@ -212,7 +213,7 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, wall)
 """
 
 
-def _cost(command: Sequence[str], place: Path, environ: Mapping[str, str] | None = None) -> Cost:
+def cost(command: Sequence[str], place: Path, environ: Mapping[str, str] | None = None) -> Cost:
     """Run a command in a folder and return what it cost; a process of its own counts that of its child alone."""
     around = {**os.environ, **(environ or {})}
     around.pop("PYTHONDONTWRITEBYTECODE", None)  # imports are compiled once, as they are for users

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from crondor._named_tuple import NamedTuple
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
-from crondor.classad.scope import UNKNOWN
+from crondor.classad.scope import UNKNOWN, Code
 from crondor.hold_codes import (
     JOB_DURATION_EXCEEDED,
     JOB_EXECUTE_EXCEEDED,
@@ -117,6 +118,7 @@ _ACTS: Final = {
 }  # in the order in which they are asked
 _ALWAYS: Final = (*LONGEST, "TimerRemove")  # of which false is a number, too
 
+_DECIDING: Final = tuple(name.lower() for name in (*LONGEST, *_ACTS, "OnExitHold", "OnExitRemove"))
 _ASKED: Final = frozenset(name.lower() for name in (*LONGEST, *_ACTS))
 
 
@@ -165,6 +167,19 @@ def at_exit(ad: ClassAd, now: int, context: Context, system: SystemPolicy = NO_P
     if int32(ad, "OnExitRemove", context) == 0:
         return Ruling(Act.STAY, _reason(ad, "OnExitRemove", "FALSE"))
     return Ruling(Act.REMOVE)
+
+
+def known_at_exit(ad: ClassAd) -> Act | None:
+    """Return what ``at_exit`` asks for at every exit; None where periodic expressions or the run have a say."""
+    return _known_at_exit(tuple(map(ad.codes.get, _DECIDING)))
+
+
+@lru_cache(maxsize=256)
+def _known_at_exit(codes: tuple[Code | str | None, ...]) -> Act | None:
+    found = {name: code for name, code in zip(_DECIDING, codes, strict=True) if code is not None}
+    ad = ClassAd.of(found, {name: name for name in found})
+    ruling = None if has_periodic(ad) else always_at_exit(ad)
+    return None if ruling is None else ruling.act
 
 
 def always_at_exit(ad: ClassAd) -> Ruling | None:

@@ -46,6 +46,14 @@ class TransformFacts:
         self.version = version
         self._iterating = {**_ALWAYS, "rulesfile": "", **{name: self.knobs.get(name, "") for name in _BY_KNOB}}
 
+    def at(self, context: Context) -> TransformFacts:
+        """Return the same surroundings with another clock."""
+        made = TransformFacts.__new__(TransformFacts)
+        for name in self.__slots__:
+            setattr(made, name, getattr(self, name))
+        made.context = context
+        return made
+
     def defaults(self, *, iterates: bool) -> Mapping[str, str]:
         """Return the macros that HTCondor provides; a transform that iterates has others."""
         return self._iterating if iterates else _BASIC

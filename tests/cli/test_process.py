@@ -307,6 +307,7 @@ def test_a_plain_file_needs_no_ads() -> None:
 
 
 def test_words_for_times_need_no_dateutil() -> None:
-    """Only a date written out does."""
-    assert "dateutil" not in imported(*PROGRAM[1:], "next", "--minute", "5", "--from", "next monday 06:00")
-    assert "dateutil" in imported(*PROGRAM[1:], "next", "--minute", "5", "--from", NOW)
+    """Nor do dates in numbers; those with the name of a month do."""
+    for words in ("next monday 06:00", NOW, "20.11.2026 06:00"):
+        assert "dateutil" not in imported(*PROGRAM[1:], "next", "--minute", "5", "--from", words)
+    assert "dateutil" in imported(*PROGRAM[1:], "next", "--minute", "5", "--from", "20 Nov 2026")

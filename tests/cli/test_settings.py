@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
+from crondor_cli.check.run import LEAST
+from crondor_cli.common import parallel
 from crondor_cli.common.setting_table import BY_KEYS, SETTINGS
 from crondor_cli.main import COMMANDS, cli
 
@@ -201,6 +203,35 @@ def test_settings_of_the_simulation(home: Path) -> None:
     job.write_text("executable = x\ncron_minute = 0\nqueue\n")
     data = crondor("simulate", "--spec", str(job), "--days", "1", "--now", NOW, "--format", "json").data
     assert (data["slots"], data["run_time"]) == (7, "20")
+
+
+def test_processes_that_are_set_share_much_work_and_those_asked_for_all(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A setting says how many there are at most; little work is done by one, unless --jobs asks for more."""
+    asked: list[int | None] = []
+
+    def processes(jobs: int | None) -> int:
+        asked.extend([] if jobs == 1 else [jobs])
+        return 1
+
+    monkeypatch.setattr(parallel, "processes", processes)
+    files = [home / "project" / f"{number}.sub" for number in range(LEAST)]
+    for file in files:
+        file.write_text("executable = /bin/true\ncron_minute = 0\nqueue\n")
+    (home / "project" / "crondor.toml").write_text("jobs = 3\n")
+    one, all_of_them = [str(files[0])], list(map(str, files))
+    crondor("check", *one)
+    assert asked == []
+    crondor("check", *all_of_them)
+    crondor("check", *all_of_them, env={"CRONDOR_JOBS": "5"})
+    crondor("check", *all_of_them, "--jobs", "2", env={"CRONDOR_JOBS": "5"})
+    crondor("check", *one, "--jobs", "2")
+    crondor("--no-config", "check", *all_of_them)
+    assert asked == [3, 5, 2, 2, None]
+    assert shown()["jobs"] == (3, str(home / "project" / "crondor.toml"))
+    err = crondor("check", *one, env={"CRONDOR_JOBS": "0"}).err
+    assert "CRONDOR_JOBS:1:1: error: jobs: 0 is not in the range 1<=x<=64" in err
 
 
 def test_config_shows_where_each_value_comes_from(home: Path) -> None:

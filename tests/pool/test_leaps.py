@@ -144,10 +144,71 @@ def test_jobs_that_never_wait_leap(run_time: str) -> None:
     assert pool.advance(NOW + 30 * DAY, 20 * 30)
 
 
-def test_jobs_that_may_have_to_wait_do_not_leap() -> None:
-    """One slot for two jobs: each event has its turn."""
-    pool = Pool(replace(POOL, slots=1), NOW)
-    pool.let_leap()
-    pool.submit(ads(f"{HOURLY}\nqueue"))
-    assert not pool.advance(NOW + 30 * DAY, 3000)
-    check(replace(POOL, slots=1), [HOURLY, HOURLY], 3)
+COMPETING = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [
+                *("cron_minute = 0", "cron_minute = 0-3", "cron_minute = */7", "cron_minute = *", "cron_hour = */3"),
+                *("cron_minute = 0\ncron_hour = 14", "cron_minute = 0\ncron_day_of_month = 25\ncron_month = 11"),
+            ]
+        ),
+        st.sampled_from([STAYS] * 6 + ["", "on_exit_remove = NumJobStarts > 3"]),
+        st.sampled_from(
+            [
+                *("", "", "", "cron_window = 90", "cron_window = 900", "+DeferralWindow = -5", "+DeferralTime = 5"),
+                *("cron_prep_time = 20\ncron_window = 600", "cron_prep_time = 4000", "priority = 3"),
+                *("universe = local", "requirements = NumJobStarts < 3"),
+                "requirements = Memory > 100 && time() % 2 == 0",
+                "periodic_hold = NumJobStarts > 2\nperiodic_release = true",
+            ]
+        ),
+        st.sampled_from(["", "queue", "queue 2"]),
+    ).map("\n".join),
+    min_size=2,
+    max_size=6,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(POOLS, JOBS | COMPETING, st.sampled_from([1, 2, 3, 5, 8]), st.sampled_from([0.1, 0.2, 0.5]))
+@example(replace(POOL, run_time=Lengths.parse("59m")), [HOURLY, f"cron_minute = */7\n{STAYS}"], 1, 0.5)
+@example(POOL, ["cron_minute = 0", f"cron_minute = */7\n{STAYS}"], 1, 0.5)
+def test_a_hop_comes_to_what_the_run_comes_to(
+    pool_settings: PoolSettings, jobs: list[str], slots: int, days: float
+) -> None:
+    """Where jobs compete for slots, too: late and missed runs, windows, priorities, jobs that leave or are no crowd."""
+    check(replace(pool_settings, slots=slots), jobs, days)
+
+
+def test_jobs_that_may_have_to_wait_hop() -> None:
+    """One slot for two jobs: of each run the pool sees its match and its end."""
+    pool_settings = replace(POOL, slots=1)
+    steps = []
+    for shortcuts in (False, True):
+        pool = Pool(pool_settings, NOW)
+        if shortcuts:
+            pool.let_leap()
+        pool.submit(ads(f"{HOURLY}\nqueue"))
+        number = 0
+        while not pool.advance(NOW + 3 * DAY, 1):
+            number += 1
+        steps.append(number)
+    assert steps[1] < 0.75 * steps[0]
+    check(pool_settings, [HOURLY, HOURLY], 3)
+
+
+def test_the_ad_of_a_job_that_hops_is_right_whenever_it_is_looked_at() -> None:
+    """What a hop has not written is written for whoever asks, and not twice."""
+    found = []
+    for shortcuts in (False, True):
+        pool = Pool(replace(POOL, slots=1), NOW)
+        if shortcuts:
+            pool.let_leap()
+        jobs = pool.submit(ads(f"{HOURLY}\nqueue"))
+        ads_seen = []
+        for hour in range(1, 6):  # in between the pool takes steps of its own
+            while not pool.advance(NOW + hour * 3600 + 1800, 1):
+                pass
+            ads_seen.append([{name: pool.jobs[job].ad.text(name) for name in pool.jobs[job].ad} for job in jobs])
+        found.append([[dict(sorted(ad.items())) for ad in seen] for seen in ads_seen])
+    assert found[0] == found[1]

@@ -25,9 +25,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from crondor._named_tuple import NamedTuple
 from crondor_cli.common.progress import PROGRESS, THREAD
+from crondor_cli.common.setting_table import MOST_JOBS
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -40,20 +42,30 @@ _Task = TypeVar("_Task")
 _Made = TypeVar("_Made")
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
-MOST: Final = 64
-"""Processes that can be asked for."""
-
 _MOST_UNASKED: Final = 8  # processes without --jobs: more are waiting for the one that reads and writes
 _UNSAFE: Final = ("darwin", "emscripten", "wasi")
 _AHEAD: Final = 2  # results a process may be ahead of the one that is waited for
 
 
+class ForMuch(int):
+    """How many processes share the work where there is much of it, as settings say; little of it is done by one."""
+
+    __slots__ = ()
+
+
+def _asked(context: click.Context, param: click.Parameter, jobs: int | None) -> int | None:
+    """Tell a number of the settings from one that was asked for."""
+    is_set = context.get_parameter_source(param.name or "") is ParameterSource.DEFAULT_MAP
+    return ForMuch(jobs) if jobs is not None and is_set else jobs
+
+
 def jobs_option(function: _Function) -> _Function:
-    """Add --jobs N, as ``jobs``: None where it was not given."""
+    """Add --jobs N, as ``jobs``: None where it was not given, ForMuch where the settings say it."""
     return click.option(
         "--jobs",
-        type=click.IntRange(1, MOST),
+        type=click.IntRange(1, MOST_JOBS),
         metavar="N",
+        callback=_asked,
         help="Processes that share the work (default: the processors for much of it, else 1).",
     )(function)
 
@@ -91,7 +103,7 @@ def processors() -> int:
 
 
 def processes(jobs: int | None) -> int:
-    """Return how many processes share much work: those asked for, else one for each processor."""
+    """Return how many processes share much work: those asked for or set, else one for each processor."""
     if not _may_fork():
         return 1
     return min(processors(), _MOST_UNASKED) if jobs is None else jobs
@@ -126,7 +138,7 @@ class Sharing(Generic[_Task, _Made]):
         """
         left = iter(tasks)
         many = processes(jobs)
-        here = None if many == 1 else self._few if jobs is None else 1
+        here = None if many == 1 else self._few if _is_unasked(jobs) else 1
         for task in left:
             if isinstance(task, Alone):
                 yield from task.work()
@@ -140,6 +152,10 @@ class Sharing(Generic[_Task, _Made]):
             self.on_task(task)
             yield from self.work(task)
             here = None if here is None else here - 1
+
+
+def _is_unasked(jobs: int | None) -> bool:
+    return jobs is None or isinstance(jobs, ForMuch)
 
 
 def _nobody(_task: object) -> None:
@@ -157,12 +173,12 @@ def of_many(
 ) -> Generator[_Made, None, None]:
     """Yield what ``work`` makes of each of many items, in their order; the first are done here.
 
-    Without ``jobs`` there are other processes from ``least`` items on. Each gets so many ``together``, fewer where
-    there are few in all; what ``is_own`` says is of this process (it reads standard input) is done here. Raises as
-    Sharing.in_order() does.
+    Where ``jobs`` were not asked for there are other processes from ``least`` items on. Each gets so many ``together``,
+    fewer where there are few in all; what ``is_own`` says is of this process (it reads standard input) is done here.
+    Raises as Sharing.in_order() does.
     """
     all_of_them = list(items)
-    many = 1 if jobs is None and len(all_of_them) < least else processes(jobs)
+    many = 1 if _is_unasked(jobs) and len(all_of_them) < least else processes(jobs)
     size = max(1, min(together, len(all_of_them) // (4 * many)))
 
     def work_all(some: list[_Item]) -> Iterator[_Made]:

@@ -12,6 +12,7 @@ from crondor_cli.common.release import ReleaseType
 from crondor_cli.common.screen import COLORS
 
 WIDTHS = click.IntRange(40, 1000)
+MOST_JOBS = 64
 MAX_INTERVAL = 86400  # seconds
 HINTS = ("next-run", "macros", "all", "none")
 
@@ -66,6 +67,7 @@ SETTINGS = (
         click.Choice([p.value for p in Policy]),
         default="compatible",
     ),
+    Setting("jobs", "processes that share much work", click.IntRange(1, MOST_JOBS), default="the processors"),
     Setting("color", "when output is coloured", click.Choice(COLORS), default="auto"),
     Setting("width", "columns of lines on a terminal", WIDTHS, default="the terminal's"),
     Setting("pool-config", "the access point's configuration, or host", click.STRING, many=True),

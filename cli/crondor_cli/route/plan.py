@@ -25,7 +25,7 @@ from crondor_cli.common.options import (
     interval_option,
     reading_options,
 )
-from crondor_cli.common.output import emit, say
+from crondor_cli.common.output import echo_lines, emit, say
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.route_options import legacy_option, load_route_table
 from crondor_cli.common.show import show
@@ -162,8 +162,12 @@ def command(
     said = _Said([*findings, *made.findings])
     forms = {"table": plan_text.table, "json": plan_text.data, "long": plan_text.long}
     shown = plan_text.cures if cure else forms[format_]
-    for text in shown(made, clock, said.runs(made), said.found):
-        emit(text, nl=True) if shown is plan_text.long else say(text)
+    texts = shown(made, clock, said.runs(made), said.found)
+    if shown is plan_text.long:
+        for text in texts:
+            emit(text, nl=True)
+    else:
+        echo_lines(texts)
     _close(made, said)
 
 

@@ -15,7 +15,7 @@ from crondor.router.match.reasons import JobVerdict
 from crondor.router_bridge import CopySchedule, Plannable, PlannedOutcome, PlannedRun, RoutePlan, is_cured
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.options import Clock
-from crondor_cli.times.text import local_text
+from crondor_cli.times.text import ClockFace, local_text
 
 _WIDEST = 24  # columns for a route's name
 _LONGEST = 160  # characters of a reason; whoever wants all of it asks for JSON
@@ -52,6 +52,7 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
     """Yield how the router takes jobs, a line for each run, and what there was in all."""
     width = min(_WIDEST, max(5, *(len(route.name) for route in made.table.routes), 0))
     yield _manner(made)
+    face = ClockFace(clock.zone)
     counts: Counter[PlannedOutcome] = Counter()
     conducts: dict[CopySchedule, None] = {}
     last: dict[str, PlannedOutcome] = {}
@@ -68,7 +69,7 @@ def table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Dia
         if run.outcome in _NO_MORE and was is run.outcome:
             same[run.job.id] += 1
             continue
-        yield _row(run, clock.zone, width)
+        yield _row(run, face, clock.zone, width)
         told = run.why()
         lines = list(_why(told)) if told is not None else [_NOT_ASKED] if run.outcome is PlannedOutcome.LOCAL else []
         if lines != reasons.get(run.job.id, []):
@@ -87,12 +88,12 @@ def _manner(made: RoutePlan) -> str:
     return f"HTCondor's job router: it takes a job whole, at its next poll (every {period} s) after it is idle."
 
 
-def _row(run: PlannedRun, zone: tzinfo, width: int) -> str:
+def _row(run: PlannedRun, face: ClockFace, zone: tzinfo, width: int) -> str:
     room = run.room
     return _line(
         width,
         run.job.id,
-        local_text(run.run.time, zone),
+        face.text(run.run.time),
         "-" if run.route is None else run.route.name,
         _beside(run.taken, run, zone),
         _beside(run.starts, run, zone) or ("never" if run.conduct is not None else ""),

@@ -74,9 +74,10 @@ def _numeric(token: Token, tokens: tuple[Token, ...]) -> date:
     if len(readings) > 1:
         message = f"`{token.written}` can be read as {readings[0]} or as {readings[1]}"
         raise unreadable("time-ambiguous-date", message, (token,), f"write {readings[0]} or {readings[1]}")
-    if readings in ([], [None]):
+    found = readings[0] if readings else None
+    if found is None:
         raise _no_such_date((token,))
-    return _by_dateutil((token,), day_first=first > 12 and len(parts[0]) <= _DAY_DIGITS)[0]
+    return found
 
 
 def _with_month_name(tokens: tuple[Token, ...], today: date) -> date:
@@ -99,13 +100,13 @@ def _with_month_name(tokens: tuple[Token, ...], today: date) -> date:
     return one
 
 
-def _by_dateutil(tokens: tuple[Token, ...], *, day_first: bool = False) -> tuple[date, date]:
-    from dateutil.parser import ParserError, parse  # noqa: PLC0415 - 18 ms, and most times are words
+def _by_dateutil(tokens: tuple[Token, ...]) -> tuple[date, date]:
+    from dateutil.parser import ParserError, parse  # noqa: PLC0415 - 18 ms, and most times are words or numbers
 
     text = "".join(("" if i == 0 or tokens[i - 1].end == t.start else " ") + t.text for i, t in enumerate(tokens))
     try:
         one, other = (
-            parse(text, default=filler, ignoretz=True, fuzzy=False, dayfirst=day_first, yearfirst=False).date()
+            parse(text, default=filler, ignoretz=True, fuzzy=False).date()
             for filler in _FILLERS
         )
     except (ParserError, OverflowError):  # all that parse() promises to raise for a string

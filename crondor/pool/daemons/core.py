@@ -17,7 +17,7 @@ from crondor.job.policy import Act, Ruling, SystemPolicy
 from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import POLICY, Timetable
-from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, RunWatcher, Watcher
 from crondor.pool.daemons.flow.flow import Flow
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import CLOCK, is_moving
@@ -31,7 +31,8 @@ _happening: Final = tuple.__new__  # a third of what the class itself takes
 class Core(ABC):
     """The state of a pool, and how it is changed.
 
-    ``flow`` knows what each daemon sees of a job, None where nobody asked for it.
+    ``watchers`` are told what happens; where one of them can be told of a whole run at once, ``watchers_of_runs`` says
+    how. ``flow`` knows what each daemon sees of a job, None where nobody asked for it.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Core(ABC):
         self.schedd = ScheddQueue(settings) if schedd is None else schedd
         self.jobs: dict[JobId, PoolJob] = {}
         self.watchers: list[Watcher] = []
+        self.watchers_of_runs: dict[Watcher, RunWatcher] = {}
         self.timetable = Timetable(now) if timetable is None else timetable
         self.zone = zone_of(settings.zone).info
         self.flow: Flow | None = None
@@ -57,6 +59,8 @@ class Core(ABC):
 
     def write(self, job: PoolJob, values: Mapping[str, object]) -> None:
         """Set attributes in the queue as a daemon does it; None deletes."""
+        if job.unwritten is not None:
+            job.unwritten.write()
         if self.flow is not None:
             self.flow.write(job, values)
         self.schedd.write(job.id, values)
@@ -68,9 +72,21 @@ class Core(ABC):
 
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
         """Set attributes of a run to numbers: what ``write`` does, faster."""
+        if job.unwritten is not None:
+            job.unwritten.write()
         if self.flow is not None:
             self.flow.write(job, numbers)
         self.schedd.count(job, numbers)
+        if job.is_periodic:
+            self.check_later(job)
+
+    def plan(self, job: PoolJob, time: int) -> None:
+        """Set the DeferralTime (epoch seconds)."""
+        if job.unwritten is not None:
+            job.unwritten.time = None
+        if self.flow is not None:
+            self.flow.write(job, {"DeferralTime": time})
+        self.schedd.plan(job, time)
         if job.is_periodic:
             self.check_later(job)
 

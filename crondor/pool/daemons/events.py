@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.settings.exits import Exit
 
 
 class PoolEventKind(str, Enum):
@@ -41,6 +42,29 @@ class PoolEvent(NamedTuple):
     job: PoolJob
     number: int = 0
     text: str = ""
+
+
+class QuietRun(NamedTuple):
+    """A run of which nothing but numbers is to be told (epoch seconds): when it is matched, arrives, starts, ends; how.
+
+    Its job stays, see ``daemons.quiet``.
+    """
+
+    matched: int
+    arrived: int
+    started: int
+    ended: int
+    exit: Exit
+
+
+class RunWatcher(Protocol):
+    """A watcher that can be told of a whole run at once, and of the time of the next (epoch seconds)."""
+
+    def note_run(self, job: PoolJob, run: QuietRun) -> None:
+        """Take note of all that happens to a run, from its match to its end."""
+
+    def note_plan(self, job: PoolJob, time: int) -> None:
+        """Take note of a new DeferralTime."""
 
 
 Watcher: TypeAlias = Callable[[PoolEvent], None]

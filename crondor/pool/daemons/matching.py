@@ -6,7 +6,8 @@ HTCondor: Scheduler::FindRunnableJobForClaim, Scheduler::IsLocalJobEligibleToRun
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from functools import partial
+from typing import Final, Protocol
 
 from crondor.job.status import JobStatus
 from crondor.pool.daemons.clock import MATCH
@@ -19,8 +20,15 @@ from crondor.pool.daemons.turns import Turns
 from crondor.pool.settings.machines import request
 from crondor.schedd.protocol import Hold
 
-_FIRST: Final = (0,)
+FIRST: Final = (0,)
 REJECTED: Final = "no match found"
+
+
+class Shortcuts(Protocol):
+    """What goes through some runs without their events."""
+
+    def take(self, job: PoolJob, now: int) -> bool:
+        """Go through runs of a job that is considered now, or have it wait for a slot; say if that was done."""
 
 
 class Matching:
@@ -32,19 +40,19 @@ class Matching:
         turns: Turns,
         begin: Callable[[PoolJob, JobRun], None],
         hold: Callable[[PoolJob, Hold], None],
-        pass_if_due: Callable[[int], bool],
     ) -> None:
-        """Take who begins a run, who puts jobs on hold, and who passes over the queue first where that is due.
+        """Take who begins a run, and who puts jobs on hold.
 
-        ``leap`` goes through runs of a job that gets a slot, and says if it did; None where each event has its turn.
+        ``pass_if_due`` has the schedd pass over its queue where that would do something, and says so.
+        ``shortcuts`` go through the runs of a job that gets a slot; None where each event has its turn.
         """
         settings = core.settings
         self._core = core
         self._turns = turns
         self._begin = begin
         self._hold = hold
-        self._pass_if_due = pass_if_due
-        self.leap: Callable[[PoolJob, Claim], bool] | None = None
+        self.pass_if_due: Callable[[int], bool] = lambda _: False
+        self.shortcuts: Shortcuts | None = None
         self.negotiator: Negotiator[PoolJob] = Negotiator(settings.machine, settings.slots, settings.machines)
 
     def look(self, job: PoolJob) -> None:
@@ -80,13 +88,15 @@ class Matching:
 
     def turn(self, job: PoolJob, time: int) -> None:
         """Have a job considered at a time (epoch seconds)."""
-        job.turn = self._core.timetable.at(time, lambda now: self._consider(job, now), MATCH, job.rank)
+        job.turn = self._core.timetable.at(time, partial(self._consider, job), MATCH, job.rank)
 
     def _consider(self, job: PoolJob, now: int) -> None:
         """Give a job a machine, or reject it."""
-        if self._pass_if_due(now) and (not job.is_idle or (job.turn is not None and job.turn.call is not None)):
+        if self.pass_if_due(now) and (not job.is_idle or (job.turn is not None and job.turn.call is not None)):
             return
         job.turn = None
+        if self.shortcuts is not None and self.shortcuts.take(job, now):
+            return
         core = self._core
         if core.flow is not None and not job.is_local and not core.flow.negotiate(job):
             self._turn_at(job, now + core.settings.negotiator_interval)
@@ -106,7 +116,7 @@ class Matching:
         """Return the kinds of machines whose gates let a job in."""
         context = self._core.context
         if len(job.gates) == 1:
-            return _FIRST if job.gate.lets(now, context) else ()
+            return FIRST if job.gate.lets(now, context) else ()
         return [kind for kind, gate in enumerate(job.gates) if gate.lets(now, context)]
 
     def _claim(self, job: PoolJob, kinds: Sequence[int]) -> None:
@@ -118,9 +128,6 @@ class Matching:
         if claim is None:
             self._reject(job)
             negotiator.wait(job, kinds, wanted)
-            return
-        if self.leap is not None and wanted is None and self.leap(job, claim):
-            negotiator.give_back(claim)
             return
         self.match(job, claim)
         if wanted is not None:

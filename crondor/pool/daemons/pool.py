@@ -17,11 +17,12 @@ from crondor.job_queue import JobId
 from crondor.pool.daemons.clock import Timetable
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import PoolEventKind
-from crondor.pool.daemons.leaps import Leaps
+from crondor.pool.daemons.hops import Shortcuts
 from crondor.pool.daemons.matching import Matching
 from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.daemons.programs import DrawnPrograms, Programs
+from crondor.pool.daemons.quiet import Quiet
 from crondor.pool.daemons.schedd import ScheddQueue
 from crondor.pool.daemons.schedd_passes import Passes
 from crondor.pool.daemons.starter import Starter
@@ -59,15 +60,18 @@ class Pool(Core):
         programs = DrawnPrograms(settings) if programs is None else programs
         hold = partial(self._hold, by_schedd=False)
         self.starter = Starter(self, hold, self._vacate, self._exited, self._freed, programs)
-        self.matching = Matching(self, turns, self.starter.begin, self._hold, self._pass_if_due)
+        self.matching = Matching(self, turns, self.starter.begin, self._hold)
         self.passes = Passes(self, turns, self._hold, self.matching.look)
+        self.matching.pass_if_due = self.passes.look_if_due
+        self._shortcuts: Shortcuts | None = None
 
     def let_leap(self) -> None:
-        """Let jobs that meet nobody go through many runs at once.
+        """Let jobs go through runs of which all is known at their match without an event for each step.
 
         For a pool in which nobody acts while time passes, and whose watchers do not ask which of two jobs was first.
         """
-        self.matching.leap = Leaps(self, self.matching, self.starter, self.passes).leap
+        self._shortcuts = Shortcuts(self, self.matching, Quiet(self, self.starter), self.passes)
+        self.matching.shortcuts = self._shortcuts
 
     @property
     def next_time(self) -> int | None:
@@ -76,7 +80,10 @@ class Pool(Core):
 
     def advance(self, until: int, most: int | None = None) -> bool:
         """Let time pass up to and including ``until``, ``most`` steps at most; say whether it was reached."""
-        return self.timetable.advance(until, most)
+        is_reached = self.timetable.advance(until, most)
+        if is_reached and self._shortcuts is not None:
+            self._shortcuts.write()
+        return is_reached
 
     # What users do
 
@@ -231,10 +238,6 @@ class Pool(Core):
     def _freed(self, claim: Claim) -> None:
         """Let another job have a slot."""
         self.matching.give_back(claim)
-
-    def _pass_if_due(self, now: int) -> bool:
-        """Have the schedd pass over its queue where that would do something, and say so."""
-        return self.passes.look_if_due(now)
 
     def _hold(self, job: PoolJob, hold: Hold, *, by_schedd: bool = True) -> None:
         self.starter.leave(job, "HoldKillSig")

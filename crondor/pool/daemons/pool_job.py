@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from crondor.classad.ad import ClassAd
 from crondor.job.attributes import count, int32
@@ -66,6 +66,15 @@ class JobRun:
         return self.claim is not None
 
 
+class Unwritten(Protocol):
+    """What has happened to a job and is not in its ad yet; ``time`` is its DeferralTime, where that is not."""
+
+    time: int | None
+
+    def write(self) -> None:
+        """Write it."""
+
+
 class PoolJob:
     """A job in the queue.
 
@@ -73,14 +82,14 @@ class PoolJob:
     that it waits for a slot. ``run`` is its only run, None while it has none. ``has_left`` says that it is gone;
     ``is_over`` that it was completed or removed, and may still be there because LeaveJobInQueue says so. ``gates`` are
     its Requirements against each kind of machine, ``gate`` the first of them; ``ruling`` what happens at every exit,
-    where that is always the same; ``has_dollars`` says that something in it is expanded with the machine's ad.
-    ``began`` is when its last run was matched, or started, None for never.
+    where that is always the same; ``has_dollars`` says that something in it is expanded with the machine's ad. ``kept``
+    is the ad in the queue as it is, ``unwritten`` brings it up to date; ``is_quiet`` is what was found out about its
+    runs, see ``daemons.quiet``. ``began`` is when its last run was matched, or started, None for never.
     """
 
     __slots__ = (
         "_chances",
         "_has_policy",
-        "ad",
         "began",
         "check",
         "codes",
@@ -93,7 +102,9 @@ class PoolJob:
         "is_local",
         "is_over",
         "is_periodic",
+        "is_quiet",
         "is_starved",
+        "kept",
         "key",
         "rank",
         "ruling",
@@ -101,6 +112,7 @@ class PoolJob:
         "status",
         "turn",
         "universe",
+        "unwritten",
     )  # fmt: skip
 
     def __init__(
@@ -110,7 +122,8 @@ class PoolJob:
         self._has_policy = has_policy
         self.id = job
         self.key = str(job)
-        self.ad = ad
+        self.kept = ad
+        self.unwritten: Unwritten | None = None
         self.codes = ad.parts()[0]
         self.universe = count(ad, "JobUniverse") or int(Universe.VANILLA)
         self.is_local = self.universe in _ON_SCHEDD
@@ -131,9 +144,17 @@ class PoolJob:
         else:
             self.gates = [Gate(self.ad, machine) for machine in machines]
         self.gate = self.gates[0]
+        self.is_quiet: bool | None = None
         self.is_periodic = self._has_policy or has_periodic(self.ad)
         self.ruling: Ruling | None = None if self.is_periodic else always_at_exit(self.ad)
         self.has_dollars = any("$$(" in self.ad.text(name) for name in self.ad)
+
+    @property
+    def ad(self) -> ClassAd:
+        """The ad in the queue; what is not written yet is written first."""
+        if self.unwritten is not None:
+            self.unwritten.write()
+        return self.kept
 
     @property
     def is_idle(self) -> bool:

@@ -12,6 +12,7 @@ from crondor.schedd.protocol import Hold
 
 _PROGRAM: Final = 4
 _EXIT: Final = 6
+_made: Final = tuple.__new__  # a third of what the class itself takes
 _NOTHING: Final[Mapping[str, object]] = {}
 
 
@@ -52,9 +53,10 @@ class DrawnPrograms:
         self._run_time = settings.run_time
         self._exits = settings.exits
         self._seed = settings.seed
+        self._exit = self._exits.weights[0][0] if self._exits.is_fixed else None
         self._always = None
-        if self._run_time.is_fixed and self._exits.is_fixed:
-            self._always = Lasting(self._run_time.low, self._exits.weights[0][0])
+        if self._run_time.is_fixed and self._exit is not None:
+            self._always = Lasting(self._run_time.low, self._exit)
 
     def marks(self, job: PoolJob, run: JobRun, now: int) -> Mapping[str, object]:  # noqa: ARG002 - the seam's signature
         """Write nothing."""
@@ -62,15 +64,19 @@ class DrawnPrograms:
 
     def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
         """Draw how long it takes, and how it ends."""
+        return self.drawn(job, now)
+
+    def drawn(self, job: PoolJob, now: int) -> Lasting:
+        """Return how long the program of a job's run takes that is started at ``now``, and how it ends."""
         if self._always is not None:
             return self._always
         time = job.gate.time
         key = now if time is None else time
         seconds = self._run_time.drawn(job.chance(self._seed, _PROGRAM, key))
-        exits = self._exits
-        return Lasting(
-            seconds, exits.weights[0][0] if exits.is_fixed else exits.drawn(job.chance(self._seed, _EXIT, key))
-        )
+        ending = self._exit
+        if ending is None:
+            ending = self._exits.drawn(job.chance(self._seed, _EXIT, key))
+        return _made(Lasting, (seconds, ending))
 
     def stop(self, job: PoolJob, run: JobRun, signal: str) -> None:
         """Forget it: there is nothing to end."""

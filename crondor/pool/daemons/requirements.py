@@ -162,8 +162,12 @@ class Gate:
     @property
     def is_settled(self) -> bool:
         """Say whether, as was found out by ``lets``, the clause alone decides, and its numbers are those of any run."""
-        is_still = not (self._moving or self._asks or self._follows_runs)
-        return self._settled is True and is_still and self.time is not None
+        return self._settled is True and self.is_still and self.time is not None
+
+    @property
+    def is_still(self) -> bool:
+        """Say whether it may become settled, or is: nothing beside the clause depends on time or on the runs."""
+        return not (self._settled is False or self._moving or self._asks or self._follows_runs)
 
     def plan(self, time: int) -> None:
         """Take another DeferralTime, which the ad has already."""
@@ -181,7 +185,7 @@ class Gate:
         time, opens = self.time, self.match_opens
         if time is None or opens is None:
             return now if all(name in self._ad for name in _NUMBERS) else None
-        first = max(opens, now)
+        first = opens if opens > now else now  # noqa: FURB136 - max() takes three times as long, twice in each run
         return first if first < time + self._window else None
 
     def lets(self, now: int, context: Callable[[int], Context]) -> bool:

@@ -103,15 +103,9 @@ class ScheddQueue:
         return not (self._is_watched or self.followers or job in self._curious)
 
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
-        """Set attributes of a run to numbers or truth values: what ``write`` does, in a fraction of the time.
-
-        A DeferralTime is one that the bookkeeping itself has computed; it is not logged, as HTCondor does not log it.
-        """
-        is_computed = "DeferralTime" in numbers
+        """Set attributes of a run to numbers or truth values: what ``write`` does, in a fraction of the time."""
         if self._is_watched or (self._curious and job.id in self._curious):
-            self._is_computing = is_computed
             self.write(job.id, numbers)
-            self._is_computing = False
             return
         codes, keys = job.codes, _KEYS
         for name, number in numbers.items():
@@ -120,14 +114,28 @@ class ScheddQueue:
                 codes[key] = str(number) if number.__class__ is int else _text(number)
             else:
                 job.ad.put(name, _text(number))
-        if is_computed:
-            self.mirror.ads[job.key]["deferraltime"] = str(numbers["DeferralTime"])
-            return
         if "JobStatus" in numbers:
             self.mirror.ads[job.key]["jobstatus"] = str(numbers["JobStatus"])
             self.book.enter_status(job.id, numbers["JobStatus"])
         if self.followers:
             self._follow([_record(job.key, name, number) for name, number in numbers.items()])
+
+    def plan(self, job: PoolJob, time: int) -> None:
+        """Set the DeferralTime (epoch seconds) that the bookkeeping has computed.
+
+        It is not logged, as HTCondor does not log it.
+        """
+        if self._is_watched or (self._curious and job.id in self._curious):
+            self._is_computing = True
+            self.write(job.id, {"DeferralTime": time})
+            self._is_computing = False
+            return
+        text = str(time)
+        if "deferraltime" in job.codes:
+            job.codes["deferraltime"] = text
+        else:
+            job.kept.put("DeferralTime", text)
+        self.mirror.ads[job.key]["deferraltime"] = text
 
     def _follow(self, records: Sequence[Record]) -> None:
         for follower in self.followers:

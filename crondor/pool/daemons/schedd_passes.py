@@ -6,6 +6,7 @@ HTCondor: Scheduler::calculateCronTabSchedules.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 from crondor.pool.daemons.clock import PASS, TimetableEntry
 from crondor.pool.daemons.core import Core
@@ -15,6 +16,8 @@ from crondor.pool.daemons.turns import Turns
 from crondor.schedd.applying import hold_of
 from crondor.schedd.cron_tabs import CronEdit
 from crondor.schedd.protocol import Hold
+
+_WORD: Final = 1024  # seconds
 
 
 class Passes:
@@ -30,6 +33,7 @@ class Passes:
         self._look = look
         self._next: TimetableEntry | None = None
         self._planned: int | None = None  # the time that the next pass is for
+        self._leapt: dict[int, int] = {}  # seconds at which a job is considered without an event, as bits
 
     def ask(self) -> None:
         """Ask for a pass, as whoever changes the queue does."""
@@ -41,11 +45,35 @@ class Passes:
         if due is None or (due == self._planned and due >= now and due >= earliest and self._is_coming):
             return
         self._planned = due
-        self._at(self._turns.pass_from(max(due, now, earliest)))
+        time = max(due, now, earliest)
+        self._at(self._first_look(time, self._turns.pass_from(time)))
 
     @property
     def _is_coming(self) -> bool:
         return self._next is not None and self._next.call is not None
+
+    def leap_over(self, time: int) -> None:
+        """Note that a job is considered at a time to come (epoch seconds), of which no event will tell.
+
+        The schedd passes over its queue before, where that is due.
+        """
+        word, bit = divmod(time, _WORD)
+        self._leapt[word] = self._leapt.get(word, 0) | 1 << bit
+        coming = self._next
+        if self._planned is not None and coming is not None and self._planned <= time < coming.time:
+            self._at(time)
+
+    def _first_look(self, low: int, high: int) -> int:
+        """Return the first time from ``low`` to ``high`` that was leapt over, else ``high``."""
+        if not self._leapt:
+            return high
+        word, bit = divmod(low, _WORD)
+        while word * _WORD < high:
+            bits = self._leapt.get(word, 0) >> bit
+            if bits:
+                return min(high, word * _WORD + bit + (bits & -bits).bit_length() - 1)
+            word, bit = word + 1, 0
+        return high
 
     def _at(self, time: int) -> None:
         before = self._next
@@ -81,7 +109,7 @@ class Passes:
             if edit.time is None:
                 self._hold(job, hold_of(edit))
                 continue
-            core.count(job, {"DeferralTime": edit.time})
+            core.plan(job, edit.time)
             for gate in job.gates:
                 gate.plan(edit.time)
             core.tell(PoolEventKind.PLANNED, job, edit.time, edit.why.value)

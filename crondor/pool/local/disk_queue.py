@@ -62,6 +62,10 @@ class KeptQueue(ScheddQueue):
         """Set attributes of a run as ``write`` does it."""
         self.write(job.id, numbers)
 
+    def plan(self, job: PoolJob, time: int) -> None:
+        """Set a DeferralTime as ``write`` does it."""
+        self.write(job.id, {"DeferralTime": time})
+
     def leave(self, job: JobId) -> None:
         """Move a job to the history, unless it is to stay in the queue."""
         self.embedded.leave(job)

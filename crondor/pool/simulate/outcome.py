@@ -10,9 +10,10 @@ from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.events import PoolEvent, PoolEventKind
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, QuietRun
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.quiet import tell_run
 from crondor.pool.daemons.starter import LOST_REPORT
 from crondor.recurrence import Recurrence
 from crondor.spec import FIELDS
@@ -136,6 +137,7 @@ class OutcomeCounts:
         self._courses: dict[JobId, _Course] = {}
         self._times: dict[tuple[str | None, ...], _Times] = {}  # by the texts of the schedule
         pool.watchers.append(self.note)
+        pool.watchers_of_runs[self.note] = self
 
     def __getitem__(self, job: JobId) -> JobOutcome:
         """Return what is known of a job."""
@@ -179,11 +181,22 @@ class OutcomeCounts:
             course.time = schedule.next(seen.time).time
 
     def plan(self, course: _Course, seen: PoolEvent) -> None:
-        """Take a new DeferralTime: what was planned until then is settled."""
-        if seen.number == course.time:
+        """Take a new DeferralTime."""
+        self._plan(course, seen.number)
+
+    def note_plan(self, job: PoolJob, time: int) -> None:
+        """Take note of a new DeferralTime (epoch seconds)."""
+        self.seen += 1
+        course = self._courses.get(job.id)
+        if course is not None:
+            self._plan(course, time)
+
+    def _plan(self, course: _Course, time: int) -> None:
+        """Settle what was planned until a new time."""
+        if time == course.time:
             return
-        self.settle(course, seen.number)
-        course.time = seen.number
+        self.settle(course, time)
+        course.time = time
         course.cause = _Cause.IDLE
 
     def settle(self, course: _Course, until: int) -> None:
@@ -218,7 +231,7 @@ class OutcomeCounts:
             course.time = course.last
             course.outcome.repeated += 1
         if course.time is not None:
-            late = self._lateness(course, seen)
+            late = _lateness(course, seen.job)
             late.match = _later(late.match, seen.time - course.time)
 
     def arrive(self, course: _Course, seen: PoolEvent) -> None:
@@ -228,28 +241,32 @@ class OutcomeCounts:
         """
         if course.time is None:
             return
-        late = self._lateness(course, seen)
+        late = _lateness(course, seen.job)
         late.arrival = _later(late.arrival, -seen.number)
         run = seen.job.run
         if course.times is None and run is not None and run.time is not None:
             course.time = run.time
 
-    def _lateness(self, course: _Course, seen: PoolEvent) -> Lateness:
-        opens = seen.job.gate.match_opens
-        is_ready = opens is not None and course.idle_since <= opens
-        return course.outcome.ready if is_ready else course.outcome.unready
-
     def start(self, course: _Course, seen: PoolEvent) -> None:
         """Count a start."""
-        outcome, run = course.outcome, seen.job.run
-        outcome.starts += 1
-        course.cause = _Cause.RUNNING
+        run = seen.job.run
         if run is not None and run.has_slot and run.arrived is not None:
-            outcome.idle_slot += seen.time - run.arrived
-        if course.time is not None:
-            there = seen.time if seen.job.is_local else seen.time + self._pool.settings.skew
-            outcome.counts[RunOutcome.ON_TIME if there <= course.time else RunOutcome.LATE] += 1
-            course.last, course.time = course.time, None
+            course.outcome.idle_slot += seen.time - run.arrived
+        _count_start(course, seen.time if seen.job.is_local else seen.time + self._pool.settings.skew)
+
+    def note_run(self, job: PoolJob, run: QuietRun) -> None:
+        """Take note of all that happens to a run, from its match to its end."""
+        course = self._courses.get(job.id)
+        if course is None or course.time is None or course.times is None:
+            tell_run(self.note, job, run)
+            return
+        self.seen += 4
+        late, time = _lateness(course, job), course.time
+        late.match = _later(late.match, run.matched - time)
+        late.arrival = _later(late.arrival, run.arrived - time)
+        course.outcome.idle_slot += run.started - run.arrived
+        _count_start(course, run.started)
+        course.idle_since = run.ended
 
     def evict(self, course: _Course, seen: PoolEvent) -> None:
         """Note that a run was ended from outside."""
@@ -314,8 +331,25 @@ class OutcomeCounts:
             self.settle(course, end)
 
 
+def _lateness(course: _Course, job: PoolJob) -> Lateness:
+    """Return the lateness to which a match and an arrival count."""
+    opens = job.gate.match_opens
+    is_ready = opens is not None and course.idle_since <= opens
+    return course.outcome.ready if is_ready else course.outcome.unready
+
+
+def _count_start(course: _Course, there: int) -> None:
+    """Count a start, ``there`` by the machine's clock (epoch seconds)."""
+    outcome = course.outcome
+    outcome.starts += 1
+    course.cause = _Cause.RUNNING
+    if course.time is not None:
+        outcome.counts[RunOutcome.ON_TIME if there <= course.time else RunOutcome.LATE] += 1
+        course.last, course.time = course.time, None
+
+
 def _later(one: int | None, other: int) -> int:
-    return other if one is None else max(one, other)
+    return other if one is None or other > one else one
 
 
 def _nothing(_ledger: OutcomeCounts, _course: _Course, _seen: PoolEvent) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from datetime import tzinfo
 from enum import Enum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from crondor.classad import ClassAdSyntaxError, Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Code
 from crondor.classad.show import code_tree
 from crondor.classad.tree import Binary, Call, Node, Reference, bare, children
-from crondor.job.attributes import int32, integer, string
+from crondor.classad.unparse import unparse
+from crondor.deferral import GATE
+from crondor.job.attributes import int32, integer, plain, string
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
 
@@ -21,7 +24,9 @@ HONOURING: Final = frozenset((Universe.VANILLA, Universe.LOCAL, Universe.PARALLE
 """The universes in which somebody waits for a job's time: docker and container jobs are vanilla ones."""
 
 CRON: Final = tuple(f.attribute for f in FIELDS)
+_CRON_KEYS: Final = frozenset(name.lower() for name in CRON)
 DEFERRAL: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime")
+_GATE_KEYS: Final = ("deferraltime", "deferralwindow", "deferralpreptime", "scheddinterval")
 _CLAUSE: Final = re.compile(r"\b(?:deferraltime|deferralwindow|deferralpreptime)\b", re.IGNORECASE).search
 _OF_STARTERS: Final = re.compile(r"\bhasjobdeferral\b", re.IGNORECASE).search
 _PREFIX: Final = "remote_"
@@ -111,7 +116,7 @@ def is_matched(ad: ClassAd) -> bool:
 
 def has_cron(ad: ClassAd) -> bool:
     """Say whether a schedd would compute times for a job: it has any of the five Cron attributes."""
-    return any(name in ad for name in CRON)
+    return not _CRON_KEYS.isdisjoint(ad.codes)
 
 
 def grid_type(ad: ClassAd) -> str:
@@ -134,13 +139,39 @@ def without_clause(ad: ClassAd) -> str:
 
 def _keeps_out(ad: ClassAd, context: Context) -> bool:
     """Say whether a clause about the job's time, which no machine can change, is not true."""
-    return any(
-        each.is_clause
-        and not each.asks_machine
-        and all(name in ad for name in each.names)
-        and not each.expression.holds(ad, None, context)
-        for each in _conjuncts(ad)
-    )
+    numbers = _gate_numbers(ad)
+    for each in _conjuncts(ad):
+        if not each.is_clause or each.asks_machine or not all(name in ad for name in each.names):
+            continue
+        if numbers is not None and each.gate is not None:
+            is_met = each.gate(context.now, numbers)
+        else:
+            is_met = each.expression.holds(ad, None, context)
+        if not is_met:
+            return True
+    return False
+
+
+_Numbers: TypeAlias = tuple[int, int, int, int]
+
+
+def _gate_numbers(ad: ClassAd) -> _Numbers | None:
+    """Return DeferralTime, DeferralWindow, DeferralPrepTime and ScheddInterval where all are written as numbers."""
+    found = [code if isinstance(code, str) else None for code in map(ad.codes.get, _GATE_KEYS)]
+    time, window, prep_time, interval = (None if text is None else plain(text) for text in found)
+    if time is None or window is None or prep_time is None or interval is None:
+        return None
+    return time, window, prep_time, interval
+
+
+def _opens(now: int, numbers: _Numbers) -> bool:
+    time, _, prep_time, interval = numbers
+    return now + interval >= time - prep_time
+
+
+def _closes(now: int, numbers: _Numbers) -> bool:
+    time, window, _, _ = numbers
+    return now < time + window
 
 
 class _Conjunct(NamedTuple):
@@ -154,6 +185,7 @@ class _Conjunct(NamedTuple):
     is_clause: bool
     asks_machine: bool
     names: tuple[str, ...]
+    gate: Callable[[int, _Numbers], bool] | None
 
 
 def _conjuncts(ad: ClassAd) -> tuple[_Conjunct, ...]:
@@ -166,17 +198,32 @@ def _conjuncts(ad: ClassAd) -> tuple[_Conjunct, ...]:
 
 @lru_cache(maxsize=256)
 def _split(requirements: Code) -> tuple[_Conjunct, ...]:
-    left, found = [code_tree(requirements)], []
+    found = []
+    for node, inner in _parts(code_tree(requirements)):
+        part = Expression.of(node)
+        asks_machine, names = _asked_by(node)
+        is_clause = _CLAUSE(part.unparse()) is not None
+        found.append(_Conjunct(part, is_clause, asks_machine, names, _gates().get(unparse(inner))))
+    return tuple(found)
+
+
+def _parts(tree: Node) -> Iterator[tuple[Node, Node]]:
+    """Yield what && joins, with its parentheses and without."""
+    left = [tree]
     while left:
         node = left.pop()
         inner = bare(node)
         if isinstance(inner, Binary) and inner.op == "&&":
             left += [inner.right, inner.left]
         else:
-            part = Expression.of(node)
-            asks_machine, names = _asked_by(node)
-            found.append(_Conjunct(part, _CLAUSE(part.unparse()) is not None, asks_machine, names))
-    return tuple(found)
+            yield node, inner
+
+
+@lru_cache(maxsize=1)
+def _gates() -> dict[str, Callable[[int, _Numbers], bool]]:
+    """Return the parts of condor_submit's clause, whose numbers need no evaluation."""
+    texts = (unparse(inner) for _, inner in _parts(Expression(GATE).tree))
+    return dict(zip(texts, (_opens, _closes), strict=True))
 
 
 def _asked_by(tree: Node) -> tuple[bool, tuple[str, ...]]:

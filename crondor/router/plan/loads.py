@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from crondor.classad.text import lower
 from crondor.router.match.limits import RouteLoad
 from crondor.router.match.route_state import RouteState
@@ -44,4 +42,5 @@ class Load:
         old = self.route_state.load(route)
         made = RouteLoad(max(0, old.jobs + jobs), max(0, old.idle + idle))
         loads = {**self.route_state.loads, lower(route.name): made}
-        self.route_state = replace(self.route_state, loads=loads, managed=max(0, self.route_state.managed + jobs))
+        state = self.route_state
+        self.route_state = RouteState(loads, state.throttles, max(0, state.managed + jobs), state.turn)

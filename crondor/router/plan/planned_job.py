@@ -6,9 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
+from crondor.classad.text import lower
+from crondor.classad.tree import Literal
+from crondor.classad.unparse import unparse
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.job.policy import Act, always_at_exit, at_exit, ended, has_periodic
+from crondor.job.policy import Act, at_exit, ended, known_at_exit
 from crondor.job.queued import QueuedJob
 from crondor.router.apply.one_run import one_run
 from crondor.router.plan.copy_schedule import CopySchedule, Manner
@@ -95,7 +98,7 @@ class JobProgress:
     def one_run(self, run: Deferral) -> ClassAd:
         """Return the job for one run; the ads of all runs have the names of their attributes in common."""
         if self._once is None:
-            self._once = one_run(self.ad, run)
+            self._once = _with_texts(one_run(self.ad, run))
         made = self._once.copy()
         made.set("DeferralTime", run.time)
         return made
@@ -126,12 +129,21 @@ class JobProgress:
             return
 
 
+def _with_texts(ad: ClassAd) -> ClassAd:
+    """Return an ad with its numbers and plain strings as texts, as a queue has them: routes copy such ads faster."""
+    for name in ad:
+        code = ad.codes[lower(name)]
+        constant = None if isinstance(code, str) else code.const
+        if constant.__class__ in (int, str) and ad.text(name) == unparse(Literal(constant)):
+            ad.set(name, constant)
+    return ad
+
+
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
     """Say whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
     if "OnExitRemove" not in ad:
         return False
-    ruling = None if has_periodic(ad) else always_at_exit(ad)  # of most jobs, whatever the run was
-    return (ruling or at_exit(ended(ad, starts), now, context)).act is Act.STAY
+    return (known_at_exit(ad) or at_exit(ended(ad, starts), now, context).act) is Act.STAY
 
 
 def _count_of(ad: ClassAd) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator
-from copy import copy as copied
 from datetime import tzinfo
 from enum import IntEnum
 from typing import Final
@@ -36,9 +35,7 @@ _MOST_STEPS: Final = 1000
 
 def facts_at(table: RoutingTable, context: Context) -> TransformFacts:
     """Return what the transforms of a table may see at another time."""
-    facts: TransformFacts = copied(table.facts)
-    facts.context = context
-    return facts
+    return table.facts.at(context)
 
 
 class _What(IntEnum):
