@@ -105,10 +105,7 @@ def _by_dateutil(tokens: tuple[Token, ...]) -> tuple[date, date]:
 
     text = "".join(("" if i == 0 or tokens[i - 1].end == t.start else " ") + t.text for i, t in enumerate(tokens))
     try:
-        one, other = (
-            parse(text, default=filler, ignoretz=True, fuzzy=False).date()
-            for filler in _FILLERS
-        )
+        one, other = (parse(text, default=filler, ignoretz=True, fuzzy=False).date() for filler in _FILLERS)
     except (ParserError, OverflowError):  # all that parse() promises to raise for a string
         raise _no_such_date(tokens) from None
     return one, other
