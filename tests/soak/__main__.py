@@ -30,6 +30,7 @@ from tests.soak.processes import CRONDOR, Process
 from tests.soak.world import Load, World
 
 _SAMPLE: Final = 60.0  # seconds between two samples
+_WARM_UP: Final = 15.0  # minutes: the monitor remembers the 10,000 jobs that were removed last
 _SERIES: Final = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE).findall
 _PORT: Final = re.compile(r"metrics on (http://\S+)").search
 _START: Final = 120.0  # seconds in which the metrics must be there
@@ -57,7 +58,7 @@ def _options() -> argparse.Namespace:
         "--turn-over", type=int, default=1000, help="jobs a minute that leave, and come (default: 1000)"
     )
     parser.add_argument("--poll", type=int, default=10, help="seconds between two polls (default: 10)")
-    parser.add_argument("--warm-up", type=float, help="minutes that are not judged (default: a quarter)")
+    parser.add_argument("--warm-up", type=float, help="minutes that are not judged (default: a quarter, and 15)")
     parser.add_argument("--live", action="store_true", help="over the schedd that HTCondor's configuration names")
     return parser.parse_args()
 
@@ -146,7 +147,7 @@ def _said(process: Process) -> str:
 
 def _report(world: World, processes: list[Process], faults: list[str], options: argparse.Namespace) -> int:
     """Print what was measured, and return the exit status."""
-    warm_up = 60 * (options.minutes / 4 if options.warm_up is None else options.warm_up)
+    warm_up = 60 * (max(options.minutes / 4, _WARM_UP) if options.warm_up is None else options.warm_up)
     print(f"{world.come:,} jobs came, {world.gone:,} went")
     for each in processes:
         print("\n".join(table(each.name, each.samples)))
