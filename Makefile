@@ -9,6 +9,14 @@ YEARS ?= 10
 MINUTES ?= 60
 SOAK_ARGS ?=
 ARCH ?= amd64
+VERSION = $(shell sed -n 's/^version = "\(.*\)".*/\1/p' pyproject.toml)
+IMAGE ?= crondor
+BASE ?= docker.io/library/debian:trixie-slim
+EXTRAS ?= holidays,htcondor,ics,monitor
+BUILDAH ?= $(firstword $(foreach each,buildah podman docker,$(if $(shell command -v $(each)),$(each))))
+IMAGE_ARGS ?=
+IMAGE_TIME = $(if $(filter docker,$(notdir $(BUILDAH))),,--timestamp $$(git log -1 --format=%ct))
+CONDA_ARGS ?=
 
 # -qq: errors only.
 INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editable
@@ -16,7 +24,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint check docs pictures site site-test fuzz soak bench pythons dist deb vscode clean
+.PHONY: help demo test lint check docs pictures site site-test fuzz soak bench pythons dist deb image conda vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
@@ -31,9 +39,11 @@ help:
 	@echo 'make soak    watch and route 10,000 jobs that come and go, and see that nothing grows (MINUTES=60 SOAK_ARGS=--live)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
-	@echo 'make pythons runs every test on Python 3.10 to 3.13 (PYTEST_ARGS=tests/engine for some of them)'
+	@echo 'make pythons runs every test on Python 3.10 to 3.14 (PYTEST_ARGS=tests/engine for some of them)'
 	@echo 'make dist    build wheel, sdist, their bill of materials (CycloneDX) and checksums into dist'
 	@echo 'make deb     build the Debian package into dist (ARCH=arm64 for the other one; needs dpkg-deb)'
+	@echo 'make image   build an OCI image with buildah, podman or docker (EXTRAS=monitor, BASE=debian:trixie-slim)'
+	@echo 'make conda   build the conda packages into build/conda/channel (CONDA_ARGS=--render-only, or "--channel URL --python 3.13")'
 	@echo 'make clean   remove what these commands made, $(VENV) included'
 	@echo
 	@echo 'Needs Python 3.10 or later with venv; another one: make test PYTHON=python3.13'
@@ -106,6 +116,27 @@ deb: $(VENV)/.installed-dist
 	    --dest build/deb/bundled --requirement packaging/deb/bundled.txt || exit 1; done
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
 	  $(BIN)/python packaging/deb/build.py build/deb/wheel/*.whl build/deb/bundled/*.whl
+
+# All wheels are gathered here, for the Python of the base; the image takes them, and no index.
+image: $(VENV)/.installed-dist
+	@test -n '$(BUILDAH)' || { echo 'crondor: there is no buildah, podman or docker here' >&2; exit 1; }
+	@test -n '$(DEB_MACHINE_$(ARCH))' || { echo 'crondor: ARCH is amd64 or arm64' >&2; exit 1; }
+	@rm -rf build/oci
+	$(BIN)/python -m hatchling build --target wheel --directory build/oci/wheels
+	@wheel=$$(echo build/oci/wheels/crondor-*.whl); \
+	  $(BIN)/python -m pip download -qq --disable-pip-version-check --only-binary :all: \
+	    --python-version $(DEB_PYTHONS) $(foreach glibc,28 17,--platform manylinux_2_$(glibc)_$(DEB_MACHINE_$(ARCH))) \
+	    --platform manylinux2014_$(DEB_MACHINE_$(ARCH)) --dest build/oci/wheels "$$wheel[$(EXTRAS)]"
+	$(BUILDAH) build --file packaging/oci/Containerfile --tag $(IMAGE):$(VERSION) --platform linux/$(ARCH) \
+	  --build-arg BASE=$(BASE) --build-arg EXTRAS=$(EXTRAS) --build-arg VERSION=$(VERSION) \
+	  --build-arg REVISION=$$(git rev-parse HEAD) $(IMAGE_TIME) $(IMAGE_ARGS) build/oci
+
+# The recipes take the sdist of this checkout, and that of pcre2 by its checksum. What else they need, a channel has.
+conda: $(VENV)/.installed-dist
+	$(BIN)/python -m hatchling build --target sdist --directory dist
+	$(BIN)/python -m pip download -qq --disable-pip-version-check --no-deps --no-binary pcre2 --require-hashes \
+	  --dest build/conda --requirement packaging/deb/bundled.txt
+	$(strip $(BIN)/python packaging/conda/build.py $(CONDA_ARGS))
 
 # --ignore-scripts: nothing that a package brings is run while it is installed.
 vscode:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import nox
 
-PYTHONS = ("3.10", "3.11", "3.12", "3.13")
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 DEBIAN = ("click==8.1.8", "python-dateutil==2.9.0", "tzlocal==5.3.1", "wcwidth==0.2.13")  # what trixie has
 
 nox.options.default_venv_backend = "uv"

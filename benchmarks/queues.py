@@ -156,9 +156,9 @@ def _memory(pid: int) -> float:
     """Return the MB that a process and its children take: of pages that several have each its part."""
     size = 0
     with suppress(OSError):
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
         for each in (str(pid), *children):
-            lines = Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
+            lines = Path(f"/proc/{each}/smaps_rollup").read_text(encoding="utf-8").splitlines()
             size += next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return size / 1024
 
@@ -197,7 +197,7 @@ def _copying() -> tuple[str, ...]:
 def _surroundings(place: Path) -> Mapping[str, str]:
     """Return the environment of HTCondor's programs: the configuration that is there, and the routes."""
     given = os.environ.get("CONDOR_CONFIG")
-    both = (Path(given).read_text() if given else "") + "\n" + CONFIG
+    both = (Path(given).read_text(encoding="utf-8") if given else "") + "\n" + CONFIG
     (place / "condor_config").write_text(both)
     return {"CONDOR_CONFIG": str(place / "condor_config")}
 

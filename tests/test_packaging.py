@@ -68,27 +68,6 @@ def test_a_build_has_the_same_bytes_again(tmp_path: Path) -> None:
     assert first == second
 
 
-def test_the_library_works_where_unix_is_not() -> None:
-    """The engine, check, ClassAds and submit files need no fcntl, pwd, grp, resource or termios (Windows)."""
-    script = """
-import sys
-for name in ("fcntl", "pwd", "grp", "resource", "termios", "tty", "pty"):
-    sys.modules[name] = None
-import crondor
-from crondor.classad import Expression
-text = "executable = /bin/date\\ncron_hour = 25\\nqueue\\n"
-settings = crondor.CheckSettings(now=1795195625, zone="UTC")
-print(*(finding.diagnostic.code for finding in crondor.check_submit(text, settings).findings))
-file = crondor.read_submit(crondor.Source(text.replace("25", "3"), "job.sub"))
-print(*(made.ad.text("CronHour") for made in crondor.job_ads(file)))
-print(Expression.parse(crondor.Source("strcat(1, 2)")).evaluate())
-print(crondor.Recurrence(crondor.CronSpec.from_line("0 6 * * *"), "UTC").next(1795195625))
-"""
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == ["CRN101", "CRN401", '"3"', "12", "1795240800"]
-
-
 def test_wheel_holds_every_module(wheel: dict[str, str]) -> None:
     """What can be imported from a checkout can be imported from the wheel."""
     here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "crondor").rglob("*.py")}

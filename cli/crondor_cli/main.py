@@ -46,7 +46,7 @@ COMMANDS = {
     "help": ("crondor_cli.help", "What a command does and takes, as its --help."),
 }
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
+SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 80}
 
 
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:

@@ -18,7 +18,7 @@ class Disk:
 
     def open(self, path: Path, flags: int) -> int:
         """Open a file that nobody else may read, and return its descriptor."""
-        return os.open(path, flags | getattr(os, "O_CLOEXEC", 0), MODE)
+        return os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), MODE)
 
     def size(self, descriptor: int) -> int:
         """Return the size of an open file, bytes."""

@@ -22,6 +22,9 @@ _MOST_LINKS = 40  # as the kernel
 _LONGEST = 4096  # characters of a pattern, as of a path
 _MAGIC = frozenset("*?[")
 
+# No link is followed any more, a pipe does not wait for somebody to write, and Windows changes no line end.
+_READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
 
 class FileRefused(CrondorError, ValueError):
     """A file that is not there, cannot be read, or lies outside of the allowed folders (code ``file-outside``)."""
@@ -56,7 +59,7 @@ class Files:
         self._is_named_whole = is_named_whole
         self._shown = tree
         self._tree = None if tree is None else os.path.realpath(tree)
-        self._roots = tuple(self._real(root) for root in roots)
+        self._roots = tuple(_slashed(self._real(root)).rstrip("/") for root in roots)
         self._limit = limit
         self._entries = entries
 
@@ -82,8 +85,7 @@ class Files:
 
         real = self._resolved(path)
         try:
-            # No link is followed any more, and a pipe does not wait for somebody to write.
-            opened = os.open(real, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+            opened = os.open(real, _READING)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise _refused("file-missing", f"can't open file {path}: {reason}") from None
@@ -233,9 +235,14 @@ class Files:
             real = self._real(self._joined(path))
         except (OSError, ValueError) as error:
             raise _refused("file-missing", f"can't open file {path}: {error}") from None
-        if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in self._roots):
+        if not any(f"{_slashed(real)}/".startswith(f"{root}/") for root in self._roots):
             raise _outside(path)
         return real
+
+
+def _slashed(path: str) -> str:
+    """Return a path with slashes between its names, as all systems but Windows have them."""
+    return path if os.sep == "/" else path.replace(os.sep, "/")
 
 
 def _real_inside(tree: str, path: str) -> str:

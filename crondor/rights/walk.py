@@ -21,7 +21,7 @@ _LINKS: Final = 40  # as the kernel follows
 _PATH: Final = getattr(os, "O_PATH", os.O_RDONLY)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | _NO_LINK
-_AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 APPENDING: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _AT_ONCE
 """The flags for ``append``: a pipe without a reader keeps nobody waiting."""
@@ -124,6 +124,19 @@ def folder_of(real: str) -> Iterator[tuple[int, str]]:
         yield at, pieces[-1] if pieces else "."
     finally:
         os.close(at)
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path leads to something. Raises OSError where one may not look: Path.exists of 3.14 says no."""
+    try:
+        os.stat(path)  # noqa: PTH116 - a path or a text
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return False
+        raise
+    return True
 
 
 def open_real(real: str, flags: int, mode: int = 0o600) -> int:

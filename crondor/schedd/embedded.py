@@ -26,6 +26,7 @@ from crondor.job_queue.lock import Waiting, at_once
 from crondor.job_queue.mirror import Mirror
 from crondor.recurrence import Policy
 from crondor.rights.trust import check, make_folder
+from crondor.rights.walk import is_there
 from crondor.schedd import actions
 from crondor.schedd.ads import int32_in
 from crondor.schedd.applying import hold_of
@@ -167,7 +168,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
     ) -> list[ClassAd]:
         """Return the jobs that have left, the latest first. Raises ClassAdSyntaxError and QueueIO."""
         path = self.folder / HISTORY
-        if not path.exists():
+        if not is_there(path):
             Selection.of(which)
             return []
         return latest(read_history(path), which, projection, limit, self.context())

@@ -14,6 +14,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue import Follower, JobId, read_history
 from crondor.job_queue.mirror import Mirror
+from crondor.rights.walk import is_there
 from crondor.schedd.changes import ChangeList
 from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange, Scheduled
 from crondor.schedd.reading import context_at, jobs_of, latest, not_offered, scheduled_of
@@ -83,7 +84,7 @@ class QueueLogSchedd:
         """Return jobs of the history file, the latest first. Raises NotOffered without one, QueueIO."""
         if self._history_path is None:
             raise not_offered("a log does not say which jobs have left", "name the schedd's history file too")
-        if self._embedded and not Path(self._history_path).exists():
+        if self._embedded and not is_there(self._history_path):
             Selection.of(which)
             return []  # no job has left yet
         context = context_at(self._clock, self._zone)

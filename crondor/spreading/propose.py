@@ -264,7 +264,7 @@ class _Weights:
             sums = accumulate(map(growth.__getitem__, self._load.held), initial=0)
             self._sums[jobs] = growth, list(sums)
         growth, held = self._sums[jobs]
-        slots = sum([held[high] - held[low] for low, high in use.held])  # a list: faster than one by one
+        slots = sum([held[high] - held[low] for low, high in use.held])  # noqa: C419 - a list: faster than one by one
         starts = map(growth.__getitem__, map(self._load.starts.__getitem__, use.starts))
         return slots + _STARTS * sum(starts)
 

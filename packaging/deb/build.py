@@ -39,6 +39,7 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 DEBIAN = {
     "click": "python3-click",
     "python-dateutil": "python3-dateutil",
+    "tomli": "python3-tomli",
     "tzlocal": "python3-tzlocal",
     "wcwidth": "python3-wcwidth",
     "tzdata": "tzdata",

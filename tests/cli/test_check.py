@@ -442,7 +442,11 @@ def test_a_file_that_changed_meanwhile_is_left_alone(write: Write) -> None:
     """What somebody else has written is not lost."""
     path = Path(write(HEAD, "cron_minutes = 0", *CLEAN[2:]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(check_fix, "fixed", lambda *a, **k: (path.write_text("somebody else's\n"), fixed(*a, **k))[1])
+        patch.setattr(
+            check_fix,
+            "fixed",
+            lambda *a, **k: (path.write_text("somebody else's\n", encoding="utf-8"), fixed(*a, **k))[1],
+        )
         result = check("--fix", "--write", str(path))
     assert result.status == 2
     assert "has changed" in result.err

@@ -45,7 +45,7 @@ def test_json_has_commands_and_proof() -> None:
 def test_lines_alone_go_into_a_file() -> None:
     """And the file then does what was asked for."""
     lines = asked("0 18 * * 5L", "--format", "submit").out
-    Path("job.sub").write_text(f"executable = a\n{lines}queue\n")
+    Path("job.sub").write_text(f"executable = a\n{lines}queue\n", encoding="utf-8")
     assert crondor("diff", "--schedule", "0 18 * * 5L", "job.sub", *NOW).status == 0
 
 
@@ -95,10 +95,10 @@ def test_wrong_usage_says_what_to_write(arguments: tuple[str, ...], said: str) -
 def test_a_files_own_schedule_is_written_between_markers(text: str) -> None:
     """A second time changes nothing, and the file's other lines, its mode and its requirements stay."""
     path = Path("job.sub")
-    path.write_text(FILE.format(text))
+    path.write_text(FILE.format(text), encoding="utf-8")
     path.chmod(0o640)
     assert asked("--write", "job.sub").status == 0
-    first = path.read_text()
+    first = path.read_text(encoding="utf-8")
     before, _, rest = first.partition("# crondor: compiled lines")
     _, _, after = rest.partition("# crondor: end of compiled lines\n")
     assert before + after == FILE.format(text)
@@ -106,13 +106,13 @@ def test_a_files_own_schedule_is_written_between_markers(text: str) -> None:
     assert "requirements = ($(requirements)) && ($(crondor_times))" in first
     result = crondor("compile", "--write", "job.sub", "--now", "2027-02-01", "--tz", "UTC")
     assert "nothing was written" in result.out
-    assert path.read_text() == first
+    assert path.read_text(encoding="utf-8") == first
     until = ("--until", "2028-01-01")
     assert crondor("diff", "--schedule", text, "job.sub", *until, *NOW).status == 0
-    path.write_text(first.replace("cron_minute = 0", "cron_minute = 1"))
+    path.write_text(first.replace("cron_minute = 0", "cron_minute = 1"), encoding="utf-8")
     assert "CRN565" in crondor("check", "job.sub", *NOW).out
     assert asked("--write", "job.sub").status == 0
-    assert path.read_text() == first
+    assert path.read_text(encoding="utf-8") == first
 
 
 def test_ends_of_lines_stay(tmp_path: Path) -> None:
@@ -134,26 +134,31 @@ def test_ends_of_lines_stay(tmp_path: Path) -> None:
 def test_markers_that_do_not_belong_together_are_left_alone(lines: str) -> None:
     """The file is not written."""
     text = f"# crondor: schedule = @daily\nexecutable = a\n{lines}"
-    Path("job.sub").write_text(text)
+    Path("job.sub").write_text(text, encoding="utf-8")
     result = asked("--write", "job.sub")
     assert result.status != 0
     assert "error" in result.err
-    assert Path("job.sub").read_text() == text
+    assert Path("job.sub").read_text(encoding="utf-8") == text
 
 
 def test_lines_behind_the_compiled_ones_are_refused() -> None:
     """They would undo them."""
     text = FILE.format("every 2 days at 06:00 from 2026-12-01")
-    Path("job.sub").write_text(text)
+    Path("job.sub").write_text(text, encoding="utf-8")
     asked("--write", "job.sub")
     end = "# crondor: end of compiled lines\n"
     for line in ("requirements = Memory > 7\n", "cron_hour = 7\n"):
-        written = Path("job.sub").read_text().replace(end, f"{end}{line}").replace("cron_hour = 6", "cron_hour = 5")
-        Path("other.sub").write_text(written)
+        written = (
+            Path("job.sub")
+            .read_text(encoding="utf-8")
+            .replace(end, f"{end}{line}")
+            .replace("cron_hour = 6", "cron_hour = 5")
+        )
+        Path("other.sub").write_text(written, encoding="utf-8")
         result = asked("--write", "other.sub")
         assert result.status == 1, line
         assert "behind the compiled" in result.err
-        assert Path("other.sub").read_text() == written
+        assert Path("other.sub").read_text(encoding="utf-8") == written
 
 
 def test_a_local_job_gets_the_short_clause() -> None:
@@ -162,14 +167,14 @@ def test_a_local_job_gets_the_short_clause() -> None:
     assert 'formatTime(DeferralTime, "%w")' in screen
     assert "caveat" in screen
     assert "formatTime" not in asked("0 9 * * 1-5", "--universe", "local", "--clause", "epoch").out
-    Path("job.sub").write_text("universe = local\n" + FILE.format("0 9 * * 1-5"))
+    Path("job.sub").write_text("universe = local\n" + FILE.format("0 9 * * 1-5"), encoding="utf-8")
     asked("--write", "job.sub")
-    assert "formatTime" in Path("job.sub").read_text()
+    assert "formatTime" in Path("job.sub").read_text(encoding="utf-8")
 
 
 def test_a_file_that_may_not_be_replaced_is_said() -> None:
     """Without a traceback: one with a second name, for example, which would keep the old text."""
-    Path("job.sub").write_text(FILE.format("@daily"))
+    Path("job.sub").write_text(FILE.format("@daily"), encoding="utf-8")
     os.link("job.sub", "other.sub")
     result = asked("--write", "job.sub")
     assert result.status == 2
@@ -205,25 +210,25 @@ def test_a_queue_inside_a_value_is_none(line: str) -> None:
 def test_requirements_that_would_undo_the_clause_are_refused(line: str, said: str) -> None:
     """The file is left as it is."""
     text = FILE.format("0 18 * * 5L").replace("requirements = Memory > 5\n", line)
-    Path("job.sub").write_text(text)
+    Path("job.sub").write_text(text, encoding="utf-8")
     result = asked("--write", "job.sub")
     assert result.status == 1
     assert said in result.err
-    assert Path("job.sub").read_text() == text
+    assert Path("job.sub").read_text(encoding="utf-8") == text
 
 
 def test_jobs_of_one_file_keep_their_own_prep_times() -> None:
     """One that needs no other than HTCondor's says so, since the line above it stands for all that follow."""
     text = "every minute except 2026-12-24T10:00..2026-12-24T10:02"
     options = ("--approximate", "--window", "172800", "--until", "2027-02-01")
-    Path("job.sub").write_text(FILE.format(text))
+    Path("job.sub").write_text(FILE.format(text), encoding="utf-8")
     result = asked("--write", "job.sub", *options)
     assert (result.status, "NOT exact" in result.out) == (0, True)
     assert "172800" in result.lines[1]
     jobs = json.loads(asked(text, *options, "--format", "json").out)["jobs"]
     given = [job["commands"].get("cron_prep_time", "300") for job in jobs]
     assert len(set(given)) == 2
-    for lines in (Path("job.sub").read_text(), asked(text, *options, "--format", "submit").out):
+    for lines in (Path("job.sub").read_text(encoding="utf-8"), asked(text, *options, "--format", "submit").out):
         said = [line.rpartition(" ")[2] for line in lines.splitlines() if line.startswith("cron_prep_time")]
         assert said == given
 
@@ -246,18 +251,18 @@ def codes(result: Result) -> list[str]:
 def test_check_reads_the_calendar_that_a_schedule_names() -> None:
     """A new downtime makes the lines unfit; an end that comes near is told, and what it is of."""
     events = EVENT.format("20261224T080000Z") + EVENT.format("20300601T080000Z")
-    Path("down.ics").write_text(CALENDAR.format(events))
-    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"))
+    Path("down.ics").write_text(CALENDAR.format(events), encoding="utf-8")
+    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"), encoding="utf-8")
     assert asked("--write", "job.sub").status == 0
     check = ("check", "job.sub", "--format", "json", *NOW)
     assert codes(crondor(*check)) == []
-    Path("down.ics").write_text(CALENDAR.format(events + EVENT.format("20270301T080000Z")))
+    Path("down.ics").write_text(CALENDAR.format(events + EVENT.format("20270301T080000Z")), encoding="utf-8")
     assert codes(crondor(*check)) == ["CRN565"]
     assert "2027-03-01 09:00" in crondor(*check).out
     late = crondor("check", "job.sub", "--format", "json", "--now", "2030-05-01", "--tz", "UTC")
     assert codes(late) == ["CRN566"]
     assert "the last event of down.ics" in late.out
-    Path("down.ics").write_text("no calendar")
+    Path("down.ics").write_text("no calendar", encoding="utf-8")
     assert codes(crondor(*check)) == ["CRN567"]
     Path("down.ics").unlink()
     assert codes(crondor(*check)) == ["CRN567"]
@@ -266,7 +271,7 @@ def test_check_reads_the_calendar_that_a_schedule_names() -> None:
 
 def test_until_says_that_no_downtime_comes_behind_the_last() -> None:
     """Without it the file is known until its last event ends; with it the rest is free, and check agrees."""
-    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z")))
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z")), encoding="utf-8")
     words = ("every day at 09:00 except down.ics", "--format", "json")
     near = asked(*words).data
     assert (near["until"]["local"], near["until"]["reason"]) == (
@@ -276,32 +281,32 @@ def test_until_says_that_no_downtime_comes_behind_the_last() -> None:
     far = asked(*words, "--until", "2028-01-01")
     assert (far.data["exact"], far.data["until"]["local"]) == (True, "2028-01-01T00:00:00+00:00")
     assert "behind it there is taken to be none" in far.err
-    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"))
+    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"), encoding="utf-8")
     assert asked("--write", "job.sub", "--until", "2028-01-01").status == 0
     assert codes(crondor("check", "job.sub", "--format", "json", *NOW)) == []
-    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20270324T080000Z")))
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20270324T080000Z")), encoding="utf-8")
     assert codes(crondor("check", "job.sub", "--format", "json", *NOW)) == ["CRN565"]
 
 
 def test_check_reads_no_calendar_outside_of_the_folder(tmp_path: Path) -> None:
     """It is passed over, unless its folder is allowed; what else is wrong with the line is told."""
     Path("jobs").mkdir()
-    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z")))
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z")), encoding="utf-8")
     text = FILE.format("every day at 09:00 except ../down.ics").replace("queue", "cron_minute = 5\nqueue")
-    Path("jobs/job.sub").write_text(text)
+    Path("jobs/job.sub").write_text(text, encoding="utf-8")
     check = ("check", "jobs/job.sub", "--format", "json", *NOW)
     assert codes(crondor(*check)) == []
     assert codes(crondor(*check, "--allow-dir", str(tmp_path))) == ["CRN565", "CRN566"]
     stdin = crondor("check", "-", "--format", "json", *NOW, stdin=text)
     assert codes(stdin) == []
-    Path("jobs/job.sub").write_text(text.replace("every day", "every dey"))
+    Path("jobs/job.sub").write_text(text.replace("every day", "every dey"), encoding="utf-8")
     assert codes(crondor(*check)) == ["CRN567"]
 
 
 def test_check_bounds_what_it_reads_of_a_calendar() -> None:
     """A large one is told, not read."""
-    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z") * 20_000))
-    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"))
+    Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z") * 20_000), encoding="utf-8")
+    Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"), encoding="utf-8")
     result = crondor("check", "job.sub", "--format", "json", *NOW)
     assert codes(result) == ["CRN567"]
     assert "down.ics" in result.out

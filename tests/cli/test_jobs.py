@@ -418,7 +418,7 @@ MANY = b"ClusterId = 1\nProcId = 0\nQDate = 1700000000\n\n" * 500
 
 
 def _children(pid: int) -> list[int]:
-    found = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8")
     return [int(each) for each in found.split()]
 
 
@@ -434,7 +434,7 @@ def gone(children: list[int]) -> bool:
 
 def _is_there(pid: int) -> bool:
     try:
-        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
         return False
 

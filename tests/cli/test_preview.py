@@ -328,7 +328,9 @@ def test_a_refused_job_is_not_simulated(site: str, write: Write) -> None:
 
 def test_a_policy_ends_a_simulated_job(site: str, write: Write) -> None:
     """As the schedd's own look at the queue does it."""
-    Path(site).write_text('SYSTEM_PERIODIC_REMOVE = NumJobStarts >= 2\nSYSTEM_PERIODIC_REMOVE_REASON = "twice"\n')
+    Path(site).write_text(
+        'SYSTEM_PERIODIC_REMOVE = NumJobStarts >= 2\nSYSTEM_PERIODIC_REMOVE_REASON = "twice"\n', encoding="utf-8"
+    )
     path = write(*JOB, "queue")
     (job,) = at_now("simulate", path, "--pool-config", site, "--days", "5", "--format", "json").data["readings"][0][
         "jobs"

@@ -140,7 +140,7 @@ def test_wrong_usage_is_told(arguments: list[str], old: str) -> None:
     result = crondor("route", "convert", *(old if each == "OLD" else each for each in arguments))
     assert result.status == 2
     assert "Error: " in result.err
-    assert Path(old).read_text() == OLD
+    assert Path(old).read_text(encoding="utf-8") == OLD
 
 
 def test_terminal_controls_of_a_name_are_not_printed_raw(tmp_path: Path) -> None:

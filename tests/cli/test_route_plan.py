@@ -108,7 +108,7 @@ def test_a_run_that_stays_says_why(config: str, job: str) -> None:
 
 def test_runs_that_are_alike_are_counted(config: str, job: str) -> None:
     """What follows a lost job is one line and a number."""
-    Path(job).write_text(JOB.replace("on_exit_remove = false\n", ""))
+    Path(job).write_text(JOB.replace("on_exit_remove = false\n", ""), encoding="utf-8")
     result = plan("--config", config, "--spec", job)
     assert result.lines[3].endswith("job is gone")
     assert result.lines[4:6] == ["1.0: 8 more runs like the last one", "10 runs: 1 routed, 9 job is gone"]
@@ -121,7 +121,7 @@ def test_the_cure_is_applied_and_printed(config: str, job: str) -> None:
     assert head == "# Pool: the copy of 1.0 schedules itself; with these lines it starts at once, and runs once"
     assert lines[0] == "# (the Requirements are those of 1.0: for other jobs write what they ask for)"
     cured = CONFIG.replace("MaxJobs = 1\n", "MaxJobs = 1\n" + "\n".join(lines) + "\n")
-    Path(config).write_text(cured)
+    Path(config).write_text(cured, encoding="utf-8")
     assert "starts at once" in plan("--config", config, "--spec", job).lines[2]
 
 
@@ -191,18 +191,18 @@ def test_wrong_usage(config: str, job: str, arguments: tuple[str, ...], said: st
 
 def test_a_file_with_faults_has_no_plan(config: str, job: str) -> None:
     """They are shown at their places."""
-    Path(job).write_text(JOB.replace("30", "99"))
+    Path(job).write_text(JOB.replace("30", "99"), encoding="utf-8")
     result = plan("--config", config, job)
     assert (result.status, result.lines[1:]) == (1, ["no job with a schedule that can be planned"])
     assert "job.sub:2:15: error" in result.err
-    Path(job).write_text("executable = /bin/true\nqueue\n")
+    Path(job).write_text("executable = /bin/true\nqueue\n", encoding="utf-8")
     result = plan("--config", config, job)
     assert (result.status, "[not-deferred]" in result.err) == (0, True)
 
 
 def test_a_misspelt_command_is_said_to_be_none(config: str, job: str) -> None:
     """As crondor check says it."""
-    Path(job).write_text("executable = /bin/true\ncron_minte = 5\nqueue\n")
+    Path(job).write_text("executable = /bin/true\ncron_minte = 5\nqueue\n", encoding="utf-8")
     result = plan("--config", config, job)
     assert result.status == 1
     assert "help: did you mean cron_minute?" in result.err
@@ -210,10 +210,10 @@ def test_a_misspelt_command_is_said_to_be_none(config: str, job: str) -> None:
 
 def test_a_router_that_is_switched_off_is_a_finding(config: str, job: str) -> None:
     """A route that is rejected is named."""
-    Path(config).write_text("JOB_ROUTER_ROUTE_NAMES = Absent\n")
+    Path(config).write_text("JOB_ROUTER_ROUTE_NAMES = Absent\n", encoding="utf-8")
     result = plan("--config", config, job, "-n", "1")
     assert (result.status, result.err) == (0, "rejected: Absent; see crondor route check\n")
-    Path(config).write_text("JOB_ROUTER_NAME = east\n")
+    Path(config).write_text("JOB_ROUTER_NAME = east\n", encoding="utf-8")
     result = plan("--config", config, job, "-n", "1")
     assert result.status == 1
     assert "[plan-disabled]" in result.err

@@ -44,7 +44,7 @@ def jobs() -> list[str]:
     """Return the jobs of the queue, with who has them."""
     found = crondor("schedd", "status", "--queue", "queue", "--format", "json", "--now", NOW)
     assert found.err == ""
-    log = Path("queue/job_queue.log").read_text()
+    log = Path("queue/job_queue.log").read_text(encoding="utf-8")
     return [line.split(maxsplit=3)[3] for line in log.splitlines() if " Managed " in line]
 
 
@@ -86,11 +86,11 @@ def test_the_log_as_json() -> None:
 @pytest.mark.usefixtures("folder")
 def test_what_cannot_be_routed() -> None:
     """A configuration without routes, a queue that is not there: status 1, and the reason."""
-    Path("routes.conf").write_text("JOB_ROUTER_NAME = x\n")
+    Path("routes.conf").write_text("JOB_ROUTER_NAME = x\n", encoding="utf-8")
     found = run("--once")
     assert (found.status, found.out) == (1, "")
     assert "JobRouter is disabled." in found.err
-    Path("routes.conf").write_text(CONFIG)
+    Path("routes.conf").write_text(CONFIG, encoding="utf-8")
     for option in ("--once", "--dry-run"):
         found = crondor("route", "run", "--config", "routes.conf", "--queue", "nowhere", option)
         assert (found.status, found.out) == (1, "")
@@ -102,7 +102,7 @@ def test_what_cannot_be_routed() -> None:
 def test_what_is_left_out_is_said() -> None:
     """A route that does not load, a clock that cannot be told: not in silence."""
     Path("routes.conf").write_text(
-        CONFIG.replace("WantJobRouter", "WantJobRouter &&") + "JOB_ROUTER_ROUTE_NAMES = Site1 Site2"
+        CONFIG.replace("WantJobRouter", "WantJobRouter &&") + "JOB_ROUTER_ROUTE_NAMES = Site1 Site2", encoding="utf-8"
     )
     found = run("--once")
     assert (found.status, found.out) == (0, "")

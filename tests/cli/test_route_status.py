@@ -92,7 +92,7 @@ def test_json() -> None:
 @pytest.mark.usefixtures("folder")
 def test_two_queues() -> None:
     """Sources in one, copies in the other."""
-    Path("two.sub").write_text("executable = /bin/true\n+WantJobRouter = true\nqueue\n")
+    Path("two.sub").write_text("executable = /bin/true\n+WantJobRouter = true\nqueue\n", encoding="utf-8")
     for name in ("sources", "copies"):
         assert crondor("schedd", "submit", "two.sub", "--queue", name, "--now", NOW).status == 0
     both = ("--queue", "sources", "--destination-queue", "copies")
@@ -149,7 +149,7 @@ def test_a_router_that_runs(folder: Path) -> None:
 @pytest.mark.usefixtures("folder")
 def test_what_cannot_be_shown() -> None:
     """Routing that is switched off, a queue that is not there."""
-    Path("off.conf").write_text("JOB_ROUTER_NAME = x\n")
+    Path("off.conf").write_text("JOB_ROUTER_NAME = x\n", encoding="utf-8")
     found = crondor("route", "status", "--config", "off.conf", "--queue", "queue", "--now", NOW)
     assert found.status == 1
     assert "JobRouter is disabled." in found.err

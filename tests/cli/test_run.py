@@ -99,7 +99,7 @@ def _become(folder: Path, arguments: tuple[str, ...], kill: Point | None) -> NoR
         os.chdir(folder)
         for number, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
-        sys.stdout, sys.stderr = open(1, "w"), open(2, "w")  # noqa: SIM115 - descriptors
+        sys.stdout, sys.stderr = open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115 - descriptors
         os.environ.update(TZ=ZONE)
         if kill is not None:
             setattr(kill.owner, kill.name, dying(getattr(kill.owner, kill.name), after=kill.after))
@@ -137,14 +137,14 @@ def at(seconds: int, window: int = WINDOW) -> tuple[str, str]:
 
 def lines_of(path: Path) -> list[str]:
     """Return the lines of a file, none where it is not there."""
-    return path.read_text().splitlines() if path.exists() else []
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def wait_for(path: Path, text: str = "") -> None:
     """Return when a file is there and not empty, with a text in it."""
     end = time.monotonic() + SLOWEST
     while time.monotonic() < end:
-        if path.exists() and path.stat().st_size and text in path.read_text():
+        if path.exists() and path.stat().st_size and text in path.read_text(encoding="utf-8"):
             return
         time.sleep(0.01)
     pytest.fail(f"{path.name} never came")

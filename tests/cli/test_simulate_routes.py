@@ -87,7 +87,8 @@ def test_a_share_of_copies() -> None:
 def test_crontab_jobs_run_when_their_gates_open() -> None:
     """Each run is routed anew, and starts at its time."""
     Path("job.sub").write_text(
-        "executable = /bin/true\n+WantJobRouter = true\ncron_minute = 0\non_exit_remove = false\nqueue\n"
+        "executable = /bin/true\n+WantJobRouter = true\ncron_minute = 0\non_exit_remove = false\nqueue\n",
+        encoding="utf-8",
     )
     found = simulate("--wait-for-gates", "--format", "json")
     assert found.status == 0
@@ -109,5 +110,5 @@ def test_wrong_usage() -> None:
     assert "--skew, --trace cannot be used with --routes" in simulate("--trace", "flow", "--skew", "5").err
     alone = crondor("simulate", "--spec", "job.sub", "--site", "Site1=run")
     assert (alone.status, "needs --routes" in alone.err) == (2, True)
-    Path("routes.conf").write_text("JOB_ROUTER_NAME = x\n")
+    Path("routes.conf").write_text("JOB_ROUTER_NAME = x\n", encoding="utf-8")
     assert (simulate().status, "JobRouter is disabled." in simulate().err) == (1, True)

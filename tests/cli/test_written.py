@@ -58,7 +58,7 @@ def test_a_file_is_replaced_in_one_step(name: str, command: str) -> None:
     text = out.read_bytes()
     assert text
     if command.startswith("check"):
-        Path("ok.sub").write_text("executable = /bin/true\ncron_minute = 77\nqueue\n")
+        Path("ok.sub").write_text("executable = /bin/true\ncron_minute = 77\nqueue\n", encoding="utf-8")
     out.chmod(0o640)
     beside = sorted(out.parent.iterdir())
     with out.open("rb") as before:
@@ -80,7 +80,7 @@ def test_an_old_file_stays_where_the_disk_is_full(name: str, command: str, monke
         if not is_new:
             run(command)
             if command.startswith("check"):
-                Path("ok.sub").write_text("executable = /bin/true\ncron_minute = 77\nqueue\n")
+                Path("ok.sub").write_text("executable = /bin/true\ncron_minute = 77\nqueue\n", encoding="utf-8")
         before = Path(name).read_bytes() if Path(name).exists() else None
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", full)
@@ -100,7 +100,7 @@ def test_a_pipe_or_a_device_is_written_to_as_it_is(name: str) -> None:
 
 def test_a_link_leads_where_it_led() -> None:
     """What it leads to is what gets the new text."""
-    Path("real.ics").write_text("old")
+    Path("real.ics").write_text("old", encoding="utf-8")
     Path("out.ics").symlink_to("real.ics")
     assert run(WRITERS["export"][1])[0] == 0
     assert Path("out.ics").is_symlink()
@@ -109,7 +109,7 @@ def test_a_link_leads_where_it_led() -> None:
 
 def test_what_was_transformed_before_a_fault_is_written() -> None:
     """And the fault is told."""
-    Path("bad.ads").write_text(FILES["ok.ads"] + "\n)(\n")
+    Path("bad.ads").write_text(FILES["ok.ads"] + "\n)(\n", encoding="utf-8")
     status, said = run("transform --rules ok.rules -o out.ads ok.ads bad.ads")
     assert status != 0
     assert "bad.ads" in said

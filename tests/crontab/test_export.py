@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -40,7 +41,7 @@ def test_the_runs_are_those_of_the_job(fields: str) -> None:
 @given(WORDS, st.sampled_from([{}, {"A": "1"}, {"A": " '\" "}]))
 def test_the_shell_gives_the_program_its_arguments(words: list[str], variables: dict[str, str]) -> None:
     """Cron's reading of the line, run by the shell, is the program with its arguments."""
-    program = JobProgram("/usr/bin/env", ("python3", "-c", PRINT, *words), variables)
+    program = JobProgram(sys.executable, ("-c", PRINT, *words), variables)
     (entry,) = read_crontab(Source(write_crontab([CronLine(DAILY, program)]))).entries
     assert entry.stdin is None
     ended = subprocess.run(["/bin/sh", "-c", entry.command], capture_output=True, check=True, timeout=20)

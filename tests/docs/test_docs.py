@@ -117,7 +117,7 @@ def crondor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Crondor:
             patch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))  # those of whoever runs the tests stay out
             patch.setattr("time.time", lambda: SOME_TIME)
             patch.setattr(sys, "argv", ["crondor", *arguments])
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
             patch.setattr(sys, "stdout", screen)
             patch.setattr(sys, "stderr", screen)
             with pytest.raises(SystemExit) as end:

@@ -45,7 +45,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def _append(path: Path, text: str) -> None:
-    with path.open("a", newline="") as file:
+    with path.open("a", encoding="utf-8", newline="") as file:
         file.write(text)
 
 
@@ -123,7 +123,7 @@ def test_a_log_rewritten_in_place_is_read_anew(log: Path, rewritten: str) -> Non
     """The same file, cut and written again, as no schedd does: the follower holds what is there now."""
     follower = Follower(log)
     follower.poll()
-    with log.open("r+") as file:
+    with log.open("r+", encoding="utf-8") as file:
         file.truncate(0)
         file.write(rewritten)
     assert follower.poll().reloaded

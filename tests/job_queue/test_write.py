@@ -58,7 +58,7 @@ def test_the_lines_are_the_schedds(path: Path) -> None:
             change.set("0.0", "Path", 'C:\\a "b"')
             change.set("0.0", "Next", Expression("Rate*2"))
             change.delete("0.0", "Rate")
-    assert path.read_text() == (
+    assert path.read_text(encoding="utf-8") == (
         "107 1 CreationTimestamp 1800000000\n105 \n101 0.0 Job Machine\n103 0.0 Rate 0.5\n"
         '103 0.0 Path "C:\\a \\"b\\""\n103 0.0 Next Rate * 2\n104 0.0 Rate\n106 #why not\n'
     )
@@ -234,12 +234,12 @@ def test_a_writer_may_wait_for_the_other_one(path: Path) -> None:
 def test_a_log_the_schedd_would_not_start_with_is_left_alone(path: Path) -> None:
     """All faults are said, and the lock is free again."""
     data = "107 1 CreationTimestamp 5\n105 \n103 0.0 A (\nnonsense\n106 \n"
-    path.write_text(data)
+    path.write_text(data, encoding="utf-8")
     for _ in range(2):
         with pytest.raises(DamagedLog) as caught:
             JobQueue(path, now=NOW)
         assert [found.span.line for found in caught.value.diagnostics if found.span] == [3, 4]
-    assert path.read_text() == data
+    assert path.read_text(encoding="utf-8") == data
 
 
 class _Failing(Disk):
@@ -362,7 +362,7 @@ def test_what_is_said_of_a_transaction_that_failed_is_true(
             assert "nothing of it is" not in said
         if path.read_bytes() != before:
             assert left is not Left.NOTHING
-        is_left = "\n106" in path.read_text().removeprefix(before.decode())
+        is_left = "\n106" in path.read_text(encoding="utf-8").removeprefix(before.decode())
         assert not is_left or left is Left.UNKNOWN
         assert ("in the history already" in said) == (leaves and left is Left.UNKNOWN)
         assert (len(list(read_history(path.with_name("history")))) == 1) == (leaves and left is Left.UNKNOWN)
@@ -442,12 +442,12 @@ def test_a_compaction_that_may_not_last_ends_the_writing(path: Path) -> None:
 
 def test_a_torn_log_that_cannot_be_compacted_is_not_opened(path: Path) -> None:
     """As in the schedd: nothing may be written behind a torn record."""
-    path.write_text("107 1 CreationTimestamp 5\n101 0.0 Job Mach")
+    path.write_text("107 1 CreationTimestamp 5\n101 0.0 Job Mach", encoding="utf-8")
     disk = _Failing()
     disk.refuse = {"rename"}
     with pytest.raises(QueueIO):
         JobQueue(path, now=NOW, disk=disk)
-    assert path.read_text().endswith("Mach")
+    assert path.read_text(encoding="utf-8").endswith("Mach")
 
 
 def test_a_folder_that_is_not_there(path: Path) -> None:
@@ -536,7 +536,7 @@ def test_the_counter_is_never_behind_the_jobs(path: Path) -> None:
             change.create("07.-1")
             change.create("7.0")
         assert queue.mirror.text("0.0", "NextClusterNum") == "8"
-    path.write_text(path.read_text().replace("NextClusterNum 8", "NextClusterNum 2"))
+    path.write_text(path.read_text(encoding="utf-8").replace("NextClusterNum 8", "NextClusterNum 2"), encoding="utf-8")
     assert [found.kind for found in read_log(path).diagnostics] == ["queue-log-next-cluster"]
     with JobQueue(path, now=NOW) as queue:
         assert [found.kind for found in queue.diagnostics] == ["queue-log-next-cluster"]
@@ -659,7 +659,7 @@ def test_transactions_together_wait_for_the_disk_once(path: Path) -> None:
         before = disk.count
         with queue.together(), queue.together():
             jobs = [job for _ in range(5) for job in _submit(queue)]
-            assert str(jobs[-1]) in path.read_text()
+            assert str(jobs[-1]) in path.read_text(encoding="utf-8")
             assert disk.count == before
         assert disk.count == before + 1
         with suppress(ZeroDivisionError), queue.together():

@@ -74,7 +74,7 @@ def until(session: Session, holds: Callable[[], bool]) -> None:
 
 def pids(path: Path) -> list[int]:
     """Return the numbers in a file."""
-    return [int(line) for line in path.read_text().split()] if path.exists() else []
+    return [int(line) for line in path.read_text(encoding="utf-8").split()] if path.exists() else []
 
 
 # The signal ends the sleeper, and the shell only says that it was asked.
@@ -227,7 +227,7 @@ def test_a_suspended_program_stands_still(tmp_path: Path, clock: Clock) -> None:
         until(made, lambda: len(pids(tmp_path / "pids")) >= 1)
         made.pool.suspend(JobId(2, 0))
         (pid,) = pids(tmp_path / "pids")
-        until(made, lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+        until(made, lambda: Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T")
         (tmp_path / "go").touch()
         made.pool.resume(JobId(2, 0))
         until(made, lambda: not made.has_more)

@@ -48,7 +48,7 @@ def _replay(*arguments: str | Path, cwd: Path | None = None, path: str = "") -> 
 
 
 def _written(path: Path, *lines: object) -> Path:
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     return path
 
 

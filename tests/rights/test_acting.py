@@ -21,7 +21,7 @@ def reading(path: Path) -> Callable[[], bool]:
 
     def reads() -> bool:
         try:
-            return path.read_text() == "text"
+            return path.read_text(encoding="utf-8") == "text"
         except PermissionError:
             return False
 

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Final
+from typing import Any
 
 import click
 
-from crondor.diagnostics import similar
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.status_line import clean_line
+from crondor_cli.common.usage import no_such_option
 
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C has ended, as shells have it."""
-
-
-_MEANT: Final = {
-    "--start": "--from",
-    "--since": "--from",
-    "--begin": "--from",
-    "--end": "--until",
-    "--to": "--until",
-    "--timezone": "--tz",
-    "--time-zone": "--tz",
-    "--interval": "--schedd-interval",
-    "--number": "--count",
-    "--json": "--format",
-    "--output-format": "--format",
-    "--out": "--output",
-    "--overwrite": "--force",
-}
-"""Words of other programs for what has another name here."""
 
 
 class Command(click.Command):
@@ -50,13 +32,7 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            known = [name for param in self.get_params(ctx) for name in param.opts if name.startswith("--")]
-            meant = _MEANT.get(error.option_name)
-            bare = {name.lstrip("-"): name for name in known}
-            near = [bare[name] for name in similar(error.option_name.lstrip("-"), bare)]
-            likely = meant if meant in known else next(iter(near), None)
-            hint = f" Did you mean '{likely}'?" if likely else ""
-            raise click.UsageError(f"No such option '{error.option_name}'.{hint}", ctx) from None
+            raise no_such_option(error, self, ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
         """Run it, and say how far it is; Ctrl-C ends it with 130 and a clean line."""

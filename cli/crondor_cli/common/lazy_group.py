@@ -10,6 +10,7 @@ import click
 
 from crondor.diagnostics import similar
 from crondor_cli.common.defaults import prepare
+from crondor_cli.common.usage import CommandMissing, no_such_option
 
 
 class LazyGroup(click.Group):
@@ -35,6 +36,15 @@ class LazyGroup(click.Group):
         if not isinstance(command, click.Command):
             raise TypeError(cmd_name)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse to do nothing, with the help; for an option that is not there, name the one that is like it."""
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            raise CommandMissing(ctx)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise no_such_option(error, self, ctx) from None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

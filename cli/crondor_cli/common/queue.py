@@ -17,6 +17,7 @@ from crondor.classad.formats import ReadMode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.lock import at_once
+from crondor.rights import walk
 from crondor.rights.trust import Untrusted
 from crondor.schedd.ads import mirror_of
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd
@@ -295,7 +296,7 @@ def embedded_of(
 def is_there(log: Path) -> bool:
     """Say whether there is a queue's log. Raises QueueIO where this user may not look."""
     try:
-        return log.exists()
+        return walk.is_there(log)
     except OSError as error:
         raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
 

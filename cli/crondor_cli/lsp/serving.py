@@ -35,7 +35,7 @@ class _Kept(io.BufferedIOBase):
         return self._out.write(data)
 
     def flush(self) -> None:
-        if not self.closed:
+        if not (self.closed or self._out.closed):
             self._out.flush()
 
 

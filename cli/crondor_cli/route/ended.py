@@ -10,6 +10,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import ReadMode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue import read_history
+from crondor.rights.walk import is_there
 from crondor.router.tools import EndedJob, Period, Times, ended_of, history_files
 from crondor.schedd.selection import Selection
 from crondor_cli.common.ad_files import chunks, context_of, name_of
@@ -75,7 +76,7 @@ def _ads(wanted: Wanted, period: Period, findings: FirstFaults) -> Iterator[Clas
         yield from read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=findings.add)
     elif asked.kind == "log":
         yield from _of_files(str(Path(asked.log or "").parent), (), period, findings)
-    elif not asked.folder.exists():
+    elif not is_there(asked.folder):
         findings.add(no_queue(asked.folder))
     else:
         yield from _of_files(str(asked.folder), (), period, findings)

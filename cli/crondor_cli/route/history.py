@@ -40,7 +40,7 @@ _MOST = 10  # findings that are shown
     example=EXAMPLE,
     cls=OneDashCommand,
     epilog=EPILOG,
-    context_settings={"help_option_names": ["-h", "-help", "--help"]},
+    context_settings={"help_option_names": ["--help", "-help", "-h"]},
     short_help="Routed jobs that have left the queue, by route.",
 )
 @click.option("--days", callback=days_option, metavar="DAYS", help="How many days the report covers (default: 1).")

@@ -58,7 +58,7 @@ class RoutedJobs(NamedTuple):
     example=EXAMPLE,
     cls=OneDashCommand,
     epilog=EPILOG,
-    context_settings={"help_option_names": ["-h", "-help", "--help"]},
+    context_settings={"help_option_names": ["--help", "-help", "-h"]},
     short_help="The routed jobs of a queue, and a summary of their states.",
 )
 @copies_options

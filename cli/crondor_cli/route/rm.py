@@ -49,7 +49,7 @@ _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=
     example=EXAMPLE,
     cls=OneDashCommand,
     epilog=EPILOG,
-    context_settings={"help_option_names": ["-h", "-help", "--help"]},
+    context_settings={"help_option_names": ["--help", "-help", "-h"]},
     short_help="Remove routed jobs from a queue.",
 )
 @copies_options

@@ -51,6 +51,7 @@ from crondor_cli.common.queue import (
 from crondor_cli.common.route_options import config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.common.show import show, show_error
 from crondor_cli.common.signals import Handler, Waker, waking
+from crondor_cli.common.usage import need_processes
 from crondor_cli.route.files import FileOptions, file_options
 from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
 
@@ -135,6 +136,7 @@ def command(
     tz: str | None,
 ) -> None:
     """Route the jobs of a queue: take them over, submit their copies, keep both together, and clean up."""
+    need_processes("route run")
     if now is not None and not (once or dry_run):
         raise click.UsageError("--now is for --once and --dry-run: a router that runs goes by the clock")
     clock = clock_of(now, tz)

@@ -15,6 +15,7 @@ from crondor_cli.common.completion import complete_zone
 from crondor_cli.common.options import Clock, Surroundings, UsageProblem, clock_of, file_options, format_option
 from crondor_cli.common.show import show
 from crondor_cli.common.submit_files import submit_files
+from crondor_cli.common.usage import need_processes
 from crondor_cli.times.parse import parse_time
 
 EXAMPLE = """\
@@ -91,8 +92,7 @@ def command(
 def _check_paths(paths: tuple[str, ...], state: str | None) -> None:
     """Refuse what cannot be run. Raises UsageError."""
     context = click.get_current_context(silent=True)
-    if not hasattr(os, "fork"):
-        raise click.UsageError("crondor run needs a system with processes as Linux has them", context)
+    need_processes("run")
     if not paths and state is None:
         raise click.UsageError("name a submit file: crondor run FILE, or a queue to go on with: --state DIR", context)
     if "-" in paths and state is None:

@@ -12,6 +12,7 @@ from crondor.job_queue import QueueLocked
 from crondor.job_queue.faults import refused_by_disk
 from crondor.pool.local.requests import Request
 from crondor.pool.local.session import MARKER
+from crondor.rights.walk import is_there
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor_cli.common.options import Clock
 from crondor_cli.common.queue import embedded_of, folder_of
@@ -45,7 +46,7 @@ def _direct(
 def _asked(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
     """Return a session's answer, None where none took the request up. Raises CrondorError."""
     marker = folder / MARKER
-    if not marker.exists():
+    if not is_there(marker):
         return None
     try:
         asking = Request(folder, request)

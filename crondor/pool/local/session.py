@@ -36,6 +36,7 @@ from crondor.pool.local.run_records import Records, RunEnd, RunState
 from crondor.pool.local.supervisor import publish
 from crondor.pool.settings.pool import PoolSettings
 from crondor.rights.trust import check
+from crondor.rights.walk import is_there
 from crondor.schedd.embedded import HISTORY, EmbeddedSchedd
 from crondor.schedd.protocol import Hold
 
@@ -238,7 +239,7 @@ class Session(AbstractContextManager["Session"]):
     def _past(self, spec: str) -> Iterable[ClassAd]:
         """Yield the jobs of a submit file that are over: those that have left, and those that stay in the queue."""
         path, mirror = self.folder / HISTORY, self.embedded.mirror
-        past = read_history(path) if path.exists() else ()
+        past = read_history(path) if is_there(path) else ()
         for ad in chain(past, (mirror.ad(job) for job in mirror if self._is_over(job))):
             if string(ad, SPEC) == spec:
                 yield ad

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Record = dict[str, Any]
 
 _BITS = 0o666
-_ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+_ENDINGS = tuple(each for each in signal.Signals if each.name in {"SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"})
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 _ROUNDS = 2000  # of looking for what is left; what forks faster than that, or hangs in the kernel, stays
 _PAUSE = 0.001  # seconds between them

@@ -18,7 +18,7 @@ from crondor.router.sandbox.made import Made, worker
 from crondor.router.sandbox.reach import write_file
 
 _MOST: Final = 1 << 20
-_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_FILE: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class Proxies:

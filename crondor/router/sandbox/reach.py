@@ -13,7 +13,7 @@ from crondor.rights.acting import as_account
 from crondor.rights.walk import APPENDING, append, folder_of, open_file, open_real
 from crondor.router.sandbox.faults import FilesRefused, fault, refused
 
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
+_FOLDER: Final = os.O_RDONLY | sum(getattr(os, each, 0) for each in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"))
 CHUNK: Final = 1 << 20
 PART: Final = ".crondor-part"
 

@@ -18,6 +18,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.job_queue.disk import sync_folder
 from crondor.job_queue.keys import JobId
 from crondor.rights.trust import Untrusted, check, make_folder
+from crondor.rights.walk import is_there
 from crondor.router.sandbox.faults import FilesRefused, fault, refused
 from crondor.router.sandbox.reach import PART, write_file
 
@@ -60,7 +61,7 @@ class Spool:
         try:
             self._check(place)
             make_folder(place.parent, 0o755)
-            if place.exists() and not self._note(job).exists():
+            if is_there(place) and not is_there(self._note(job)):
                 message = f"{place} is there, and crondor has not made it"
                 raise FilesRefused(fault("spool-foreign", message, str(place), "give the router a spool of its own"))
             write_file(str(self._note(job)), b"{}")
@@ -100,7 +101,7 @@ class Spool:
         try:
             self._check(place)
             _beside(note, PART).unlink(missing_ok=True)
-            if not note.exists():
+            if not is_there(note):
                 return
             _remove(_beside(place, ".tmp"))
             _remove(place)
@@ -166,5 +167,5 @@ def _remove(path: Path) -> None:
     """Delete a folder with all that is in it, following no link; one that is not there is fine. Raises OSError."""
     if path.is_symlink():
         path.unlink()
-    elif path.exists():
+    elif is_there(path):
         shutil.rmtree(path)

@@ -78,7 +78,7 @@ def _ads(case: Case, record: Mapping[str, object]) -> str:
     name = f"{text(record, 'jobs')}.ads"
     for path in (case.folder / name, case.folder / "ads" / name):
         if path.is_file():
-            return Path(path).read_text()
+            return Path(path).read_text(encoding="utf-8")
     raise Malformed("jobs", f"there is no {name} beside the recording")
 
 

@@ -27,7 +27,7 @@ def _replay(case: Case) -> list[Difference]:
     held = {name: text({name: each}, name) for name, each in mapping({"files": {}, **record}, "files").items()}
     with tempfile.TemporaryDirectory() as folder:
         for name, body in held.items():
-            Path(folder, name).write_text(body)
+            Path(folder, name).write_text(body, encoding="utf-8")
         files = Files([folder], base=folder)
         made = convert_as_tool(Source(text(record, "text"), "config"), mode=mode, files=files)
     differences = compare("rc", integer(record["rc"], "rc"), 0)

@@ -45,7 +45,7 @@ def _replay(case: Case) -> list[Difference]:
         for name, held in files.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(held)
+            path.write_text(held, encoding="utf-8")
         config = read_config(Source(text(record, "config"), "config"), environ=_ENVIRON, subsystem="XFORM")
         knobs = config.texts()
         facts = TransformFacts(knobs, environ=_ENVIRON, files=Files([folder], base=folder))

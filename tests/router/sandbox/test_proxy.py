@@ -91,15 +91,15 @@ def test_no_file_of_somebody_else_is_overwritten_or_deleted(proxy: SharedProxy, 
     """Also one that takes the place of the copy later."""
     reports: list[Diagnostic] = []
     proxies = Proxies(tmp_path / "state", accounts=me, report=reports.append)
-    Path(proxy.copy).write_text("theirs")
+    Path(proxy.copy).write_text("theirs", encoding="utf-8")
     with pytest.raises(FilesRefused) as error:
         proxies.prepare(proxy, "7.0", "alice")
     assert codes(error) == ["proxy-foreign"]
     Path(proxy.copy).unlink()
     proxies.prepare(proxy, "7.0", "alice")
-    Path(proxy.copy).write_text("theirs")
+    Path(proxy.copy).write_text("theirs", encoding="utf-8")
     proxies.remove("7.0")
-    assert Path(proxy.copy).read_text() == "theirs"
+    assert Path(proxy.copy).read_text(encoding="utf-8") == "theirs"
     assert [each.kind for each in reports] == ["proxy-foreign"]
 
 
