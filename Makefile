@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PYTEST_ARGS ?=
 SEED ?= 1
 YEARS ?= 10
+MINUTES ?= 60
+SOAK_ARGS ?=
 ARCH ?= amd64
 VERSION = $(shell sed -n 's/^version = "\(.*\)".*/\1/p' pyproject.toml)
 IMAGE ?= crondor
@@ -22,7 +24,7 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint check docs pictures site site-test fuzz bench pythons dist deb image conda vscode clean
+.PHONY: help demo test lint check docs pictures site site-test fuzz soak bench pythons dist deb image conda vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
@@ -34,6 +36,7 @@ help:
 	@echo 'make site    build the site, playground included, into build/site (needs npm)'
 	@echo 'make site-test   build it, and drive it in a real Chromium (needs npm and chromium)'
 	@echo 'make fuzz    feed the ClassAd readers broken text, and compare random expressions and schedules with others (SEED=2 YEARS=10)'
+	@echo 'make soak    watch and route 10,000 jobs that come and go, and see that nothing grows (MINUTES=60 SOAK_ARGS=--live)'
 	@echo 'make bench   set up and measure, peers beside it'
 	@echo 'make vscode  build the extension for VS Code, editors/vscode/crondor.vsix (needs Node 18 or later with npm)'
 	@echo 'make pythons runs every test on Python 3.10 to 3.14 (PYTEST_ARGS=tests/engine for some of them)'
@@ -78,6 +81,9 @@ fuzz: $(VENV)/.installed-test
 	CRONDOR_SCHEDULES=200 CRONDOR_YEARS=$(YEARS) $(BIN)/python -m pytest tests/compile/test_oracles.py
 	$(BIN)/python -m tests.compile --count 200 --years $(YEARS) --simulated 20
 	CRONDOR_EDITS=5000 $(BIN)/python -m pytest tests/lsp/test_random_edits.py
+
+soak: $(VENV)/.installed-test
+	$(strip $(BIN)/python -m tests.soak --minutes $(MINUTES) $(SOAK_ARGS))
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks

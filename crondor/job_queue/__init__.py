@@ -12,14 +12,15 @@ The queue in memory
 Writing
     ``JobQueue(path, now=...)`` takes over or makes a log. ``with queue.transaction() as change:`` commits when the
     block ends; see Transaction. ``queue.compact()`` writes the log anew. ``History`` is the file of jobs that
-    have left.
+    have left, ``HistoryFollower`` what others write into one.
 
 Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (an OSError too), InvalidChange.
 """
 
 from crondor.job_queue.faults import DamagedLog, InvalidChange, JobQueueError, QueueIO, QueueLocked
 from crondor.job_queue.follow import Follower, QueuePoll
-from crondor.job_queue.history import History, history_record, read_history
+from crondor.job_queue.history import History, history_files, history_record, read_history
+from crondor.job_queue.history_follow import HistoryFollower
 from crondor.job_queue.index import Index, by_cron, by_owner, by_status
 from crondor.job_queue.keys import HEADER, JobId, cluster_key
 from crondor.job_queue.log import LogReading, read_log
@@ -36,6 +37,7 @@ __all__ = [
     "DamagedLog",
     "Follower",
     "History",
+    "HistoryFollower",
     "Index",
     "InvalidChange",
     "JobId",
@@ -54,6 +56,7 @@ __all__ = [
     "by_status",
     "cluster_key",
     "format_record",
+    "history_files",
     "history_record",
     "parse_record",
     "read_history",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,7 @@ from crondor.source import Source
 _DISK: Final = Disk()
 _WINDOW: Final = 1 << 16
 _BANNER: Final = re.compile(rb"^\*\*\* Offset = .*\n", re.MULTILINE)
+_ROTATED: Final = re.compile(r"\d{8}T\d{6}").fullmatch
 _NOT_WRITTEN: Final = {
     Left.NOTHING: "these jobs cannot be written to the history",
     Left.PART: "these jobs cannot be written to the history, and half of them cannot be taken back out of it",
@@ -64,6 +66,22 @@ def read_history(path: Path | str, *, report: Report | None = None) -> Iterator[
             yield from read_ads(file, Format.LONG, mode, name=str(path), report=report)
     except OSError as error:
         raise refused_by_disk(path, "this history cannot be read", error) from error
+
+
+def history_files(path: str, since: int = 0) -> list[str]:
+    """Return a history file and those that it was before it was rotated, the oldest first.
+
+    ``since`` (epoch seconds): those alone that were written to later. A file that is not there has none.
+    """
+    folder, name = os.path.split(path)
+    found: list[tuple[str, str]] = []
+    with suppress(OSError), os.scandir(folder or ".") as entries:
+        for entry in entries:
+            time = entry.name.removeprefix(f"{name}.")
+            is_one = entry.name == name or (time != entry.name and _ROTATED(time))
+            if is_one and entry.is_file() and entry.stat().st_mtime >= since:
+                found.append(("~" if entry.name == name else time, entry.path))
+    return [each for _, each in sorted(found)]
 
 
 class History:

@@ -6,7 +6,7 @@ scheduled jobs. A job that was removed is kept until its next due time is judged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from typing import Final, NamedTuple
@@ -107,6 +107,10 @@ class QueueWatch:
         """Return how many jobs are watched, with those that have left and have a due time to come."""
         return len(self._jobs) + len(self._gone)
 
+    def missing(self, here: Container[JobId | None]) -> list[JobId]:
+        """Return the jobs that were in the queue at the last look, and of which a look would ask ``find_left``."""
+        return [job for job, watch in self._jobs.items() if job not in here and watch.history.gone is None]
+
     def look(
         self,
         ads: Iterable[ClassAd],
@@ -126,6 +130,7 @@ class QueueWatch:
         for event in events:
             logged.setdefault(event.job, []).append(event)
         for ad in left:
+            self._remember(job_id(ad))
             self._take(ad, now, {}, logged)
         for ad in ads:
             self._take(ad, now, statuses, logged)
@@ -143,6 +148,12 @@ class QueueWatch:
         return Look(now, runs, jobs, late)
 
     # Taking in
+
+    def _remember(self, job: JobId | None) -> None:
+        """Go on with a job of which it is known already that it has left."""
+        watch = None if job is None else self._gone.pop(job, None)
+        if watch is not None:
+            self._jobs[watch.job] = watch
 
     def _take(
         self, ad: ClassAd, now: int, statuses: dict[JobId, ScheduledJob], logged: dict[JobId, list[JobEvent]]

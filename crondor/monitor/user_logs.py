@@ -10,14 +10,17 @@ import os
 from collections.abc import Iterable, Iterator
 from datetime import timezone, tzinfo
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
+from crondor._rotation import FileId, renamed_since
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.event_log import JobEvent, read_events
 from crondor.job.attributes import string
+from crondor.job_queue.keys import JobId
 from crondor.macro.files import FileRefused, Files
 from crondor.rights.walk import open_file
+from crondor.schedd.ads import job_id
 from crondor.source import Source
 
 MOST_BYTES: Final = 8 << 20
@@ -28,12 +31,14 @@ _MOST_TOLD: Final = 100
 _PROOF: Final = 64  # bytes before the place reached by which a file is known again
 _ENDS: Final = {b"<": b"</c>\n", b"{": b"}\n"}
 _END: Final = b"...\n"
+_OLD: Final = (".1", ".old")  # what HTCondor and logrotate call a log that was rotated
+_NOBODY: Final[frozenset[JobId]] = frozenset()
 
 
 class _Reached(NamedTuple):
     """How far a log was read: in which file, to which byte, and what stands before that."""
 
-    file: tuple[int, int]
+    file: FileId
     offset: int
     proof: bytes
 
@@ -49,49 +54,71 @@ class UserLogFollower:
         self._files = Files([str(folder) for folder in folders], base="/")
         self._zone = zone
         self._reached: dict[str, _Reached] = {}
+        self._named: dict[str, frozenset[JobId]] = {}  # the logs of the last call, and the jobs that name them
         self._told: set[str] = set()
         self.diagnostics: tuple[Diagnostic, ...] = ()
 
     def events(self, ads: Iterable[ClassAd], now: int) -> Iterator[JobEvent]:
-        """Yield the events that are new in the logs of some jobs; ``now`` (epoch seconds) is for dates without year."""
+        """Yield the events that are new in the logs of some jobs; ``now`` (epoch seconds) is for dates without year.
+
+        A log tells of the jobs that name it, and of no other. Those that were asked for the last time are read once
+        more: a job's end is often written when it has left.
+        """
         self._found: list[Diagnostic] = []
-        for path in list(dict.fromkeys(filter(None, map(_path, ads))))[:_MOST_LOGS]:
-            text = self._new(path)
-            if text:
-                yield from read_events(text, name=path, zone=self._zone, now=now, report=self._tell)
+        before, self._named = self._named, _by_path(ads)
+        for path in dict.fromkeys([*before, *self._named]):
+            jobs = before.get(path, _NOBODY) | self._named.get(path, _NOBODY)
+            for text in self._new(path):
+                for event in read_events(text, name=path, zone=self._zone, now=now, report=self._tell):
+                    if event.job in jobs:
+                        yield event
+        self._reached = {path: reached for path, reached in self._reached.items() if path in self._named}
         self.diagnostics = tuple(self._found)
 
-    def _new(self, path: str) -> str:
-        """Return the events that are whole and new in a log."""
+    def _new(self, path: str) -> Iterator[str]:
+        """Yield what is new in a log, and before it in those that it was before it was rotated: whole events."""
+        before = self._reached.get(path)
         try:
             real = self._files.real(path)
-            with os.fdopen(open_file(real), "rb") as file:
-                status = os.fstat(file.fileno())
-                before = self._reached.get(path)
-                offset = 0
-                if before is not None and before.file == (status.st_dev, status.st_ino):
-                    file.seek(before.offset - len(before.proof))
-                    offset = before.offset if file.read(len(before.proof)) == before.proof else 0
-                begin = max(offset, status.st_size - MOST_BYTES)
-                file.seek(0)
-                kind = file.read(1)
-                file.seek(begin)
-                data = file.read(MOST_BYTES)
+            if before is None:
+                olds = [f"{real}{each}" for each in _OLD]
+            else:
+                olds = [] if _file_at(real) == before.file else renamed_since(real, before.file)
+            for each in (*olds, real):
+                yield self._opened(path, each)
         except FileRefused as error:
             self._refuse(error.diagnostics[0].message)
-            return ""
-        except FileNotFoundError:
-            return ""  # no event yet
         except (OSError, ValueError) as error:
             self._refuse(f"the user log {path} cannot be read: {getattr(error, 'strerror', None) or error}")
+
+    def _opened(self, path: str, real: str) -> str:
+        """Return what is new in a file that is a log's or was; nothing where none is there. Raises OSError."""
+        try:
+            with os.fdopen(open_file(real), "rb") as file:
+                return self._read(path, file)
+        except FileNotFoundError:
             return ""
+
+    def _read(self, path: str, file: BinaryIO) -> str:
+        """Return the events that are whole and new in an open log. Raises OSError."""
+        status = os.fstat(file.fileno())
+        here, before = FileId.of(status), self._reached.get(path)
+        offset = 0
+        if before is not None and before.file == here:
+            file.seek(before.offset - len(before.proof))
+            offset = before.offset if file.read(len(before.proof)) == before.proof else 0
+        begin = max(offset, status.st_size - MOST_BYTES)
+        file.seek(0)
+        kind = file.read(1)
+        file.seek(begin)
+        data = file.read(MOST_BYTES)
         end = _ENDS.get(kind, _END)
         first = data.find(end) + len(end) if begin > offset else 0  # from the middle: behind the event that is cut
         last = data.rfind(end) + len(end)
         if last < len(end) or last <= first:
             return ""
         proof = data[max(0, last - _PROOF) : last]
-        self._reached[path] = _Reached((status.st_dev, status.st_ino), begin + last, proof)
+        self._reached[path] = _Reached(here, begin + last, proof)
         return data[first:last].decode("utf-8", "surrogateescape")
 
     def _refuse(self, message: str) -> None:
@@ -102,6 +129,24 @@ class UserLogFollower:
         if found.message not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add(found.message)
             self._found.append(found)
+
+
+def _file_at(real: str) -> FileId | None:
+    """Return which file is at a path without links, None where none is. Raises OSError."""
+    try:
+        return FileId.of(os.lstat(real))
+    except FileNotFoundError:
+        return None
+
+
+def _by_path(ads: Iterable[ClassAd]) -> dict[str, frozenset[JobId]]:
+    """Return the logs that jobs name, and which jobs name each."""
+    found: dict[str, set[JobId]] = {}
+    for ad in ads:
+        path, job = _path(ad), job_id(ad)
+        if path is not None and job is not None and (path in found or len(found) < _MOST_LOGS):
+            found.setdefault(path, set()).add(job)
+    return {path: frozenset(jobs) for path, jobs in found.items()}
 
 
 def _path(ad: ClassAd) -> str | None:

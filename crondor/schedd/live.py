@@ -7,10 +7,11 @@ printed so before it goes there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import partial
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from crondor.classad import Expression, UnparseForm
 from crondor.classad.ad import ClassAd
@@ -45,6 +46,9 @@ from crondor.source import Source
 
 ABOUT: Final = ("Name", "Machine", "MyAddress", "CondorVersion")
 PING: Final = ("AuthorizationSucceeded", "AuthMethods", "MyRemoteUserName", "ErrorString")
+
+Question: TypeAlias = Callable[[], Answer]
+"""Asks a schedd. Raises Unreachable and ScheddError."""
 
 _RELEASE_CODE: Final = 0
 _READS: Final = frozenset(("query", "history", "about", "ping", "knobs"))
@@ -93,6 +97,11 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         """End the worker."""
         self.close()
 
+    def interrupt(self) -> None:
+        """End the worker under whoever waits for its answer in another thread: he gets Crashed, and asks no more."""
+        self._retries = 0
+        self._worker.interrupt()
+
     def close(self) -> None:
         """End the worker; the next question starts another one."""
         self._worker.close()
@@ -105,19 +114,35 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         self, which: Which = None, projection: Iterable[str] | None = None, *, limit: int | None = None
     ) -> list[ClassAd]:
         """Return the ads of jobs, ``limit`` at most. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
-        answer = self._ask("query", constraint=_text(which), projection=_names(projection), limit=limit)
+        return self._jobs_of(self._ask("query", constraint=_text(which), projection=_names(projection), limit=limit))
+
+    def _jobs_of(self, answer: Answer) -> list[ClassAd]:
         return sorted(self._read(answer), key=lambda ad: job_id(ad) or JobId(0, 0))
 
-    def scheduled(self, which: Which = None) -> Scheduled:
-        """Return the jobs that have a schedule. Raises as jobs does."""
-        return scheduled_among(self.jobs(which), Selection.of(which))
+    def scheduled(self, which: Which = None, answer: Answer | None = None) -> Scheduled:
+        """Return the jobs that have a schedule; ``answer`` is that of ``asking``. Raises as jobs does."""
+        return scheduled_among(self.jobs(which) if answer is None else self._jobs_of(answer), Selection.of(which))
+
+    def asking(self, which: Which = None) -> Question:
+        """Return the question for jobs, which any thread may ask, one at a time; what is asked is read elsewhere.
+
+        Whoever asks several schedds at once need not wait for the slowest. Raises ClassAdSyntaxError.
+        """
+        return partial(self._ask, "query", constraint=_text(which), projection=[], limit=None)
+
+    def asking_history(self, which: Which = None, limit: int | None = None) -> Question:
+        """Return the question for jobs that have left, in the same way; ``left`` reads the answer."""
+        return partial(self._ask, "history", constraint=_text(which), projection=[], limit=limit)
+
+    def left(self, answer: Answer) -> list[ClassAd]:
+        """Return the jobs of an answer, as ``history`` does."""
+        return self._read(answer)
 
     def history(
         self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
     ) -> list[ClassAd]:
         """Return the jobs that have left, the latest first. Raises as jobs does."""
-        answer = self._ask("history", constraint=_text(which), projection=_names(projection), limit=limit)
-        return self._read(answer)
+        return self._read(self._ask("history", constraint=_text(which), projection=_names(projection), limit=limit))
 
     def _read(self, answer: Answer) -> list[ClassAd]:
         faults: list[Diagnostic] = []

@@ -28,7 +28,7 @@ def refusal(kind: str, text: str, printed: str = "") -> ScheddError:
         message = f"HTCondor's Python bindings are not there: {text}"
         return Unreachable(Diagnostic("schedd-bindings", message, help=INSTALL))
     said = printable(text.strip()[:_MOST]) or kind
-    security = _security(text) or _security(printed)
+    security = _security(text, printed) or _security(printed, printed)
     if security is not None:
         return Forbidden(security)
     if any(word in said.lower() for word in _AWAY):
@@ -45,8 +45,8 @@ def _hint(said: str) -> str | None:
     return "the jobs are there: whoever edits must be their owner or one of QUEUE_SUPER_USERS, and the attribute free"
 
 
-def _security(text: str) -> Diagnostic | None:
-    """Return what the security layer says, the last of it; None where it says nothing."""
+def _security(text: str, printed: str) -> Diagnostic | None:
+    """Return what the security layer says in a text, the last of it; None where it says nothing."""
     found = [line for line in _SAYS.findall(text) if line.startswith(("AUTHENTICATE:", "SECMAN:"))]
     if not found:
         return None
@@ -55,16 +55,46 @@ def _security(text: str) -> Diagnostic | None:
     if _DENIED in reason:
         message = f"the schedd lets this user not do that: {reason}"
         hint = "its ALLOW_WRITE must have the user (ALLOW_READ for a question), and no DENY_ of these"
+        hint += _SCOPE if _TOKENS in reason else ""
     elif found[-1].startswith("AUTHENTICATE:"):
         methods = dict.fromkeys(method for part in parts for method in _METHOD(part))
         how = f" ({', '.join(methods)})" if methods else ""
-        message = f"the schedd cannot tell who asks: authentication{how} failed: {reason}"
-        hint = _WHAT_TO_SET.get(reason, _ANY_METHOD)
+        token = _token(printed) if _TOKENS in methods else ""
+        message = f"the schedd cannot tell who asks: authentication{how} failed: {token or reason}"
+        hint = _SEE_TOKENS if token else _WHAT_TO_SET.get(reason, _ANY_METHOD)
     else:
         return None
     return Diagnostic("schedd-forbidden", message, help=hint)
 
 
+def _token(printed: str) -> str:
+    """Return what was wrong with a token, as far as the bindings print it (D_SECURITY); empty where they do not."""
+    printed = printable(printed)
+    other = _OTHER_DOMAIN(printed)
+    if other is not None:
+        return f"the token here is of the trust domain {other[1]}, and the schedd's is {other[2] or 'empty'}"
+    key = _OTHER_KEY(printed)
+    if key is not None:
+        return f"the token here is signed with the key {key[1]}, which the schedd does not have"
+    files = dict.fromkeys(_EXAMINED(printed))
+    named = ", ".join(files)[:_MOST]
+    if _NONE_FOUND in printed:
+        return f"no token of {named} can be used: it must be this user's, of mode 0600" if files else _NONE_HERE
+    return f"the schedd does not take the token of {named}: {_TAKES_NONE}" if files else ""
+
+
+_TOKENS: Final = "IDTOKENS"
+_OTHER_DOMAIN: Final = re.compile(r"token as it is from trust domain (\S+) \(server trust domain is ([^)\n]*)\)").search
+_OTHER_KEY: Final = re.compile(r"token as it was signed with key (\S+) \(not known").search
+_EXAMINED: Final = re.compile(r"Examining (\S+) for valid tokens").findall
+_NONE_FOUND: Final = "No token found"
+_NONE_HERE: Final = "there is no token here"
+_TAKES_NONE: Final = "it has ended, was revoked, or is signed with another key"
+_SCOPE: Final = "; a token may be for some levels only (its scope, condor_token_list)"
+_SEE_TOKENS: Final = (
+    "condor_token_list shows the tokens here, their issuer, key and end (exp); condor_token_fetch makes one, or the"
+    " administrator's condor_token_create, for ~/.condor/tokens.d"
+)
 _ANY_METHOD: Final = (
     "see which methods both sides have: SEC_CLIENT_AUTHENTICATION_METHODS here, SEC_WRITE_AUTHENTICATION_METHODS and"
     " SEC_DEFAULT_AUTHENTICATION_METHODS there; FS needs a /tmp that both share"

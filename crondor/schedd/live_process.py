@@ -24,6 +24,7 @@ _PROGRAM: Final = str(Path(__file__).with_name("live_worker.py"))
 _READ: Final = 1 << 16
 _LONGEST: Final = 1 << 30  # bytes of one answer
 _CONFIGURING: Final = ("_CONDOR_", "PYTHONPATH")  # the configuration of HTCondor, and where the bindings are
+_SAYS_WHY: Final = {"_CONDOR_TOOL_DEBUG": "D_SECURITY"}  # else a method that fails does not say what it missed
 _UMASK: Final = 0o022
 _SAID: Final = 500  # characters of what the worker printed
 
@@ -85,6 +86,12 @@ class WorkerProcess:
             else:
                 return Answer(ads, message["done"])
 
+    def interrupt(self) -> None:
+        """Kill the worker; who waits for its answer, in whatever thread, sees it end."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def close(self) -> None:
         """End the worker."""
         process, self._process = self._process, None
@@ -121,7 +128,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,
-            env={**kept, **self._environment},
+            env={**_SAYS_WHY, **kept, **self._environment},
             user=None if account is None else account.uid,
             group=None if account is None else account.gid,
             extra_groups=None if account is None else sorted({account.gid, *account.groups}),

@@ -28,6 +28,7 @@ _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
 SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))
 NEWS: Final = 10  # seconds that news of a beginning may take from the machine to the queue
 _LONGEST: Final = 300  # characters of a HoldReason
+_MOST_KNOWN: Final = 4096  # schedules that are remembered; each job of one time has its own
 _MOST_SETTABLE: Final = 1000  # runs whose gate may be open at once
 _HOLD_HELP: Final = {
     INVALID_CRON_SETTINGS: "mend the Cron attributes (condor_qedit), then release the job",
@@ -125,6 +126,8 @@ class StatusReader:
             return known if time is None else known.with_time(time)
         schedule = queued.schedule(now, dialect=self._dialect, zone=self._zone, policy=self._policy)
         if not schedule.notes and not queued.has_expressions:  # notes say which job they are about
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
             self._known[terms] = self._known[_shared(queued.terms)[0]] = schedule  # the ad's texts may be read now
         return schedule
 

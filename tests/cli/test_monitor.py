@@ -198,14 +198,12 @@ def test_all_schedds_of_a_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     result = once("--all-schedds", "--pool", "cm.example.org")
     assert (result.status, result.lines[-1]) == (1, "2 jobs: 2 missed")
     assert [line.split()[0] for line in result.lines[1:-1:2]] == ["one@example.org", "two@example.org"]
-    assert [call for call in stand_in.read()["calls"] if "locate" in call] == [
-        "locate one@example.org in cm.example.org",
-        "locate two@example.org in cm.example.org",
-    ]
-    stand_in.fail(("locate one@example.org in cm.example.org", "crash"), ("query", "crash"))
+    asked = ["locate one@example.org in cm.example.org", "locate two@example.org in cm.example.org"]
+    assert sorted(call for call in stand_in.read()["calls"] if "locate" in call) == asked
+    stand_in.fail((asked[0], "crash"), (asked[0], "crash"))
     result = once("--all-schedds", "--pool", "cm.example.org")
     assert (result.status, result.lines[-1]) == (1, "1 job: 1 missed")
-    assert re.match("error: (one|two)@example.org: the process ", result.err)
+    assert re.match("error: one@example.org: the process ", result.err)
 
 
 def test_a_closed_pipe_ends_it() -> None:

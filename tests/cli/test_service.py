@@ -185,7 +185,22 @@ def test_a_system_unit_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "User=root\n" in out
     assert "PrivateTmp=no\n" in out
     assert "CapabilityBoundingSet" not in out
-    assert f"LoadCredential=crondor:{tmp_path}/token\nEnvironment=_CONDOR_SEC_TOKEN_DIRECTORY=%d\n" in out
+    assert f"LoadCredential=crondor:{tmp_path}/token\n" in out
+    assert "RuntimeDirectoryMode=0700\nExecStartPre=/usr/bin/install -m 0600 %d/crondor %t/%N/crondor\n" in out
+    assert "Environment=_CONDOR_SEC_TOKEN_DIRECTORY=%t/%N\n" in out
+
+
+def test_a_unit_has_its_state_for_itself() -> None:
+    """Two units of other users must not have one folder: systemd gives it to whoever starts last."""
+    out = crondor("service", "install", "router", "--show").out
+    assert "StateDirectory=%N\nEnvironment=XDG_STATE_HOME=%S/%N\n" in out
+
+
+def test_a_monitor_writes_nowhere() -> None:
+    """It reads the queue that it is given."""
+    out = crondor("service", "install", "monitor", "--show", "--", "--queue", "q").out
+    assert "ReadWritePaths" not in out
+    assert "ReadWritePaths=/var/x\n" in crondor("service", "install", "monitor", "--show", "--write", "/var/x").out
 
 
 @pytest.mark.parametrize(

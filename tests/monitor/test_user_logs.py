@@ -31,7 +31,7 @@ def event(number: int, second: int, what: str = "executing on host: <127.0.0.1:9
 
 def found(follower: UserLogFollower, path: Path) -> list[tuple[int, int]]:
     """Return number and second of the events that are new in a log."""
-    ad = ClassAd({"Iwd": str(path.parent), "UserLog": path.name})
+    ad = ClassAd({"ClusterId": 7, "ProcId": 0, "Iwd": str(path.parent), "UserLog": path.name})
     return [(each.number, int(each.time) % 60) for each in follower.events([ad, ad], NOW)]
 
 
@@ -103,7 +103,7 @@ def test_a_job_names_no_file_that_is_not_allowed(tmp_path: Path, name: str) -> N
     (folder / "link").symlink_to(tmp_path / "job.log")
     os.mkfifo(folder / "pipe")
     follower = UserLogFollower([folder], timezone.utc)
-    ad = ClassAd({"Iwd": str(folder), "UserLog": name})
+    ad = ClassAd({"ClusterId": 7, "ProcId": 0, "Iwd": str(folder), "UserLog": name})
     for told in (1, 0):  # once
         assert list(follower.events([ad], NOW)) == []
         assert len(follower.diagnostics) == told
@@ -118,3 +118,52 @@ def test_what_is_no_event_is_told_once(tmp_path: Path) -> None:
     with log.open("a") as file:
         file.write("garbage\n...\n")
     assert found(follower, log) == []
+
+
+@pytest.mark.parametrize("old", ["job.log.old", "job.log.1", "job.log-20261125"])
+def test_a_rotated_log_is_read_to_its_end(tmp_path: Path, old: str) -> None:
+    """What came before the rotation and behind it, once each; also where there is no new one yet."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    log.write_text(event(0, 1))
+    assert found(follower, log) == [(0, 1)]
+    log.write_text(event(0, 1) + event(1, 2))
+    log.rename(tmp_path / old)
+    assert found(follower, log) == [(1, 2)]
+    log.write_text(event(4, 3))
+    assert found(follower, log) == [(4, 3)]
+    assert found(follower, log) == []
+
+
+def test_several_rotations_between_two_looks(tmp_path: Path) -> None:
+    """All of the logs are read, the oldest first."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    log.write_text(event(0, 1))
+    assert found(follower, log) == [(0, 1)]
+    for number in range(1, 4):
+        with log.open("a") as file:
+            file.write(event(1, 10 * number))
+        name = tmp_path / f"job.log.{4 - number}"
+        log.rename(name)
+        os.utime(name, (NOW + number, NOW + number))
+    log.write_text(event(4, 40))
+    assert found(follower, log) == [(1, 10), (1, 20), (1, 30), (4, 40)]
+
+
+def test_a_log_tells_of_no_job_that_does_not_name_it(tmp_path: Path) -> None:
+    """Whoever may write it could tell of anybody's job."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    log.write_text(event(0, 1) + event(1, 2).replace("(007", "(008"))
+    assert found(follower, log) == [(0, 1)]
+
+
+def test_a_job_that_has_left_is_read_once_more(tmp_path: Path) -> None:
+    """Its end is written when it leaves; then its log is forgotten."""
+    log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
+    log.write_text(event(0, 1))
+    assert found(follower, log) == [(0, 1)]
+    with log.open("a") as file:
+        file.write(event(5, 2, "terminated."))
+    assert [each.number for each in follower.events([], NOW)] == [5]
+    with log.open("a") as file:
+        file.write(event(0, 3))
+    assert list(follower.events([], NOW)) == []

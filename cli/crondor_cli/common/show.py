@@ -9,6 +9,7 @@ from typing import TextIO
 
 from crondor._regex import regex
 from crondor.diagnostics import CrondorError, Diagnostic, render
+from crondor_cli.common.journal import LEVELS, levelled
 from crondor_cli.common.layout import screen_columns
 from crondor_cli.common.output import Visible, say, styled, together
 from crondor_cli.common.screen import SCREEN
@@ -21,7 +22,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 def show(diagnostics: Iterable[Diagnostic]) -> None:
     """Write diagnostics to stderr, one block each: those of a file in the order of its lines, those of none last."""
     for diagnostic in in_order(diagnostics):
-        say(shown(diagnostic, sys.stderr), err=True)
+        say(levelled(shown(diagnostic, sys.stderr), LEVELS[diagnostic.severity], sys.stderr), err=True)
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

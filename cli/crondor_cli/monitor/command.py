@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import FrameType
 
@@ -16,6 +17,7 @@ from crondor.monitor import Look, Verdict
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
+from crondor_cli.common.journal import Level, levelled
 from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, output_option, reading_options
 from crondor_cli.common.output import say
@@ -23,6 +25,7 @@ from crondor_cli.common.queue import QueueOptions, job_arguments, selection_of, 
 from crondor_cli.common.show import show
 from crondor_cli.common.signals import waking
 from crondor_cli.monitor.alerts import write_alerts
+from crondor_cli.monitor.asking import PATIENCE, Questions
 from crondor_cli.monitor.metrics import Address, Metrics, read_address
 from crondor_cli.monitor.notices import LONGEST, Notice, Notifier, environment, read_notices, read_url
 from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
@@ -56,6 +59,8 @@ _FAILS = (
     _TROUBLE,
 )
 _TOLD = [verdict.value for verdict in Verdict if verdict is not Verdict.AHEAD]
+_LEVELS = {Verdict.MISSED: Level.WARNING, Verdict.LOST: Level.WARNING, Verdict.LATE: Level.NOTICE}
+_ONCE = 60.0  # seconds that --once waits for schedds that do not answer
 _MOST_TOLD = 10_000  # findings that are kept, so that each is said once
 _DEFAULT = f"{Verdict.MISSED.value},{Verdict.LOST.value},{_TROUBLE}"
 
@@ -198,8 +203,11 @@ def _once(
     rows: list[Row] = []
     is_bad = False
     all_queues = list(queues)
+    questions = Questions(all_queues)
+    looks = {queue: queue.look(clock) for queue in questions.round(_ONCE, lambda: False)}
+    questions.close()
     for queue in all_queues:
-        look = queue.look(clock)
+        look = looks.get(queue)
         show(dict.fromkeys(queue.findings))
         _show_fault(queue)
         is_bad |= queue.fault is not None or has_error(queue.findings)
@@ -237,16 +245,23 @@ def _follow(
     def end(number: int, _frame: FrameType | None) -> None:
         ended.append(number)
 
-    told: set[Diagnostic] = set()
+    def is_over() -> bool:
+        manager.alive()
+        return bool(ended)
+
+    told = _Told()
+    questions = Questions(queues)
     manager = ServiceManager(os.environ)
-    with waking({"SIGTERM": end}) as waker:
+    with waking({"SIGTERM": end}) as waker, closing(questions):
         manager.ready()
         while not ended:
-            clock = ticks.clock
-            looks: dict[WatchedQueue, Look | None] = {}
-            for queue in queues:
-                looks[queue] = _look(queue, clock, told, format_, named=len(queues) > 1)
+            looks: dict[WatchedQueue, Look | None] = dict.fromkeys(queues)
+            for queue in questions.round(PATIENCE, is_over):
+                looks[queue] = _look(queue, ticks.clock, told, format_, named=len(queues) > 1)
                 manager.alive()
+            for queue in questions.silenced if not ended else ():
+                _show_fault(queue)
+            clock = ticks.clock
             for queue, look in looks.items():
                 if look is not None:
                     is_first = queue.looks == 1
@@ -255,7 +270,7 @@ def _follow(
                 notifier.beat()
             if metrics is not None:
                 metrics.update(looks, clock.now)
-                _show_new(metrics.findings, told)
+                told.show_new(metrics.findings)
             waker.wait_alive(poll, manager)
         manager.stopping()
 
@@ -267,17 +282,25 @@ def _show_fault(queue: WatchedQueue) -> None:
         show(replace(each, message=f"{about}{each.message}") for each in queue.fault.diagnostics)
 
 
-def _show_new(findings: Iterable[Diagnostic], told: set[Diagnostic]) -> None:
-    new = [each for each in dict.fromkeys(findings) if each not in told]
-    show(new)
-    told.update(new[:_MOST_TOLD])
+class _Told:
+    """What was said already: each finding is said once, as long as no more than so many others have come since."""
+
+    def __init__(self) -> None:
+        self._findings: dict[Diagnostic, None] = {}
+
+    def show_new(self, findings: Iterable[Diagnostic]) -> None:
+        new = [each for each in dict.fromkeys(findings) if each not in self._findings]
+        show(new)
+        self._findings.update(dict.fromkeys(new))
+        for each in [*self._findings][:-_MOST_TOLD]:
+            del self._findings[each]
 
 
-def _look(queue: WatchedQueue, clock: Clock, told: set[Diagnostic], format_: str, *, named: bool) -> Look | None:
+def _look(queue: WatchedQueue, clock: Clock, told: _Told, format_: str, *, named: bool) -> Look | None:
     """Look at a queue and print the news; one that cannot be read is said once, until it can be read again."""
     was_fine = queue.fault is None
     look = queue.look(clock)
-    _show_new(queue.findings, told)
+    told.show_new(queue.findings)
     if was_fine:
         _show_fault(queue)
     if look is None:
@@ -288,5 +311,5 @@ def _look(queue: WatchedQueue, clock: Clock, told: set[Diagnostic], format_: str
         if format_ == "json":
             say(json_line(row, clock), fits=False)
         elif run.verdict is not Verdict.DUE:
-            say(line(row, clock, named=named))
+            say(levelled(line(row, clock, named=named), _LEVELS.get(run.verdict, Level.INFO), sys.stdout))
     return look

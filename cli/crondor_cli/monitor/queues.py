@@ -5,25 +5,35 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import click
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.attributes import integer
-from crondor.job_queue import JobId, read_history
+from crondor.job.queued import QueuedJob
+from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
 from crondor.monitor import Look, QueueWatch, Totals, UserLogFollower
+from crondor.monitor.queue_watch import FindLeft
 from crondor.schedd.ads import job_id
-from crondor.schedd.protocol import NotOffered, Schedd
+from crondor.schedd.embedded import HISTORY
+from crondor.schedd.protocol import NotOffered, Schedd, Unreachable
 from crondor.schedd.selection import Selection
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.common.ad_files import context_of
 from crondor_cli.common.options import Clock
 from crondor_cli.common.queue import QueueOptions, live_of, no_queue, opened, read_scheduled
 
+if TYPE_CHECKING:
+    from crondor.schedd.live import LiveSchedd, Question
+    from crondor.schedd.live_process import Answer
+
 _MOST_LEFT = 10_000  # jobs of a history that are looked at
+_SILENT = "the schedd does not answer: the others are looked at meanwhile, and it when it does"
 
 
 class Wanted(NamedTuple):
@@ -37,6 +47,26 @@ class Wanted(NamedTuple):
     begin: int | None
     histories: tuple[str, ...]
     folders: tuple[str, ...]
+
+
+@dataclass
+class _Heard:
+    """What was asked before a look; None: nothing, and the look asks."""
+
+    ads: list[ClassAd] | None = None
+    left: list[ClassAd] | None = None
+    fault: CrondorError | None = None
+    findings: list[Diagnostic] = field(default_factory=list)
+    seconds: float = 0.0
+    since: float | None = None  # when the jobs were told, by the monotonic clock
+
+    @property
+    def age(self) -> int:
+        """How many seconds ago that was."""
+        return 0 if self.since is None else int(time.monotonic() - self.since)
+
+    def found_left(self, _jobs: Sequence[JobId]) -> Iterable[ClassAd]:
+        return self.left or ()
 
 
 class WatchedQueue:
@@ -66,27 +96,88 @@ class WatchedQueue:
             grace=wanted.grace,
             since=wanted.begin,
         )
+        self._histories = tuple(map(HistoryFollower, self._history_paths()))
+        self._heard = _Heard()
+        self._leaving: dict[JobId, ClassAd] = {}  # in a history file, and still in the queue when it was read
         self._logs = UserLogFollower(wanted.folders, clock.zone) if wanted.folders else None
+
+    def _history_paths(self) -> Iterable[str]:
+        """Return the history files: those that were named, or that of an embedded queue."""
+        asked = self._wanted.asked
+        if self._wanted.histories or asked.kind != "queue":
+            return self._wanted.histories
+        return [str(asked.folder / HISTORY)]
 
     @property
     def label(self) -> str:
         """What it is called where it must have a name."""
         return self.name or self._wanted.asked.kind
 
+    # Asking from elsewhere
+
+    def ask(self) -> Question | None:
+        """Return what is to be asked before the next look, by any thread; None where a look asks by itself."""
+        self._heard = _Heard()
+        if self._wanted.asked.kind != "live":
+            return None
+        if self.schedd is None:
+            self.schedd = self._open()
+        return _live(self.schedd).asking(self._wanted.chosen)
+
+    def hear(self, answer: Answer | CrondorError, began: float, ended: float) -> Question | None:
+        """Take an answer; return what else is to be asked, None where the look can be made.
+
+        ``began`` and ``ended`` are when it was asked and answered, by the monotonic clock.
+        """
+        heard, schedd = self._heard, _live(self.schedd)
+        heard.seconds += ended - began
+        try:
+            if isinstance(answer, CrondorError):
+                raise answer
+            if heard.ads is None:
+                heard.since = ended
+                heard.ads = schedd.scheduled(self._wanted.chosen, answer).ads
+                heard.findings += schedd.diagnostics
+                missing = [] if self._histories else self._watch.missing(set(map(job_id, heard.ads)))
+                return schedd.asking_history(Selection(jobs=tuple(missing)), len(missing)) if missing else None
+            heard.left = schedd.left(answer)
+        except CrondorError as error:
+            heard.fault = error
+        return None
+
+    def be_silent(self) -> None:
+        """Take note that the schedd has not answered, and is not waited for."""
+        self.fault = Unreachable(Diagnostic("schedd-timeout", _SILENT))
+
+    def interrupt(self) -> None:
+        """End what another thread asks."""
+        if self.schedd is not None:
+            _live(self.schedd).interrupt()
+
     def look(self, clock: Clock) -> Look | None:
         """Look at the queue; None where it cannot be read, and ``fault`` says why."""
         began = time.monotonic()
-        self.findings = []
+        heard, self._heard = self._heard, _Heard()
+        clock = clock._replace(now=clock.now - heard.age)
+        self.findings = heard.findings
         try:
-            ads = self._ads(clock)
+            if heard.fault is not None:
+                raise heard.fault
+            if not self.looks:
+                self._skip()  # before the jobs are read: one that leaves in between is in the file then
+            ads = self._ads(clock) if heard.ads is None else heard.ads
             events = [] if self._logs is None else self._logs.events(ads, clock.now)
-            left = [] if self.looks or self._wanted.begin is None else self._left_since(self._wanted.begin)
-            found = self._watch.look(ads, clock.now, events=events, find_left=self._find_left, left=left)
+            begin = self._wanted.begin
+            left = self._new_left(ads, clock) if self.looks or begin is None else self._left_since(begin, clock)
+            find_left: FindLeft | None = None if self._histories else self._find_left
+            if heard.left is not None:
+                find_left = heard.found_left
+            found = self._watch.look(ads, clock.now, events=events, find_left=find_left, left=left)
         except CrondorError as error:
             self.fault = error
             return None
         finally:
-            self.seconds = time.monotonic() - began
+            self.seconds = heard.seconds + time.monotonic() - began
         if self._logs is not None:
             self.findings += self._logs.diagnostics
         self.fault = None
@@ -112,11 +203,30 @@ class WatchedQueue:
 
     # Jobs that have left
 
+    def _skip(self) -> None:
+        """Leave out the jobs that have left before the first look. Raises QueueIO."""
+        for each in self._histories:
+            each.skip()
+
+    def _new_left(self, ads: Iterable[ClassAd], clock: Clock) -> list[ClassAd]:
+        """Return the jobs that have left since the last look, as the history files have them; once each.
+
+        A schedd writes there first, and then takes the job out of its queue. Raises QueueIO.
+        """
+        for each in self._histories:
+            for ad in self._chosen(each.poll(self.findings.append), clock):
+                job = job_id(ad)
+                if job is not None:
+                    self._leaving[job] = ad
+        if not self._leaving:
+            return []
+        here = set(map(job_id, ads))
+        left = [ad for job, ad in self._leaving.items() if job not in here]
+        self._leaving = {job: ad for job, ad in self._leaving.items() if job in here}
+        return left
+
     def _find_left(self, jobs: Sequence[JobId]) -> Iterable[ClassAd]:
         """Return the ads of jobs that have left; none where nobody tells. Raises CrondorError."""
-        wanted = set(jobs)
-        if self._wanted.histories:
-            return (ad for ad in self._of_histories() if job_id(ad) in wanted)
         if self.schedd is None:
             return []
         try:
@@ -124,10 +234,10 @@ class WatchedQueue:
         except NotOffered:
             return []
 
-    def _left_since(self, begin: int) -> list[ClassAd]:
+    def _left_since(self, begin: int, clock: Clock) -> list[ClassAd]:
         """Return the jobs that have left since a time (epoch seconds). Raises CrondorError."""
-        if self._wanted.histories:
-            ads = self._of_histories()
+        if self._histories:
+            ads = self._chosen(self._of_histories(begin), clock)
         elif self.schedd is not None:
             try:
                 condition = self._wanted.chosen.where(f"EnteredCurrentStatus >= {begin}")
@@ -138,9 +248,20 @@ class WatchedQueue:
             return []
         return list(islice((ad for ad in ads if (integer(ad, "EnteredCurrentStatus") or 0) >= begin), _MOST_LEFT))
 
-    def _of_histories(self) -> Iterator[ClassAd]:
-        for path in self._wanted.histories:
-            yield from read_history(path, report=self.findings.append)
+    def _of_histories(self, begin: int) -> Iterator[ClassAd]:
+        """Yield the jobs of the history files, and of those that were rotated since a time. Raises QueueIO."""
+        for each in self._histories:
+            for path in history_files(each.path, begin):
+                yield from read_history(path, report=self.findings.append)
+
+    def _chosen(self, ads: Iterable[ClassAd], clock: Clock) -> Iterator[ClassAd]:
+        """Yield the jobs that are watched: scheduled ones, of those that were asked for."""
+        chosen, context = self._wanted.chosen, context_of(clock)
+        return (ad for ad in ads if QueuedJob(ad).is_scheduled and chosen.holds(ad, context))
+
+
+def _live(schedd: Schedd | None) -> LiveSchedd:
+    return cast("LiveSchedd", schedd)
 
 
 def queues_of(

@@ -36,8 +36,9 @@ Examples:
 What stands after -- is what the command takes, and is checked as if it were typed. Its relative paths count from the
 folder that this is typed in. systemctl is not run: what to type is said.
 
-A unit of --system runs as a user that systemd makes for it, unless --run-as names one; it can write to its state
-folder, /var/lib/crondor, and to what --write names. --token hands a token over, which only the service can read.
+A unit of --system runs as a user that systemd makes for it, unless --run-as names one; it can write to a folder for its
+state, /var/lib/ and the unit's name, and to what --write names. --token hands a token over, which only the service can
+read.
 
 Exit status: 0 written, 1 it cannot be, 2 wrong usage."""
 
@@ -89,7 +90,7 @@ def command(
         is_system,
         account,
         None if token is None else os.path.abspath(token),
-        [os.path.abspath(path) for path in (*writes, *_written(given))],
+        [os.path.abspath(path) for path in (*writes, *([] if KINDS[kind].only_reads else _written(given)))],
         is_live=any(given.get(option) for option in ("live", "name", "pool")),
     )
     _check(unit)

@@ -27,11 +27,12 @@ class Kind(NamedTuple):
     watchdog: int
     reloads: bool = False
     runs_jobs: bool = False
+    only_reads: bool = False
 
 
 KINDS: Final = {
     "router": Kind(("route", "run"), "crondor's job router", watchdog=600, reloads=True),
-    "monitor": Kind(("monitor",), "crondor's monitor of scheduled jobs", watchdog=600),
+    "monitor": Kind(("monitor",), "crondor's monitor of scheduled jobs", watchdog=600, only_reads=True),
     "run": Kind(("run",), "crondor's runner of scheduled jobs", watchdog=300, runs_jobs=True),
 }
 
@@ -71,15 +72,18 @@ class Unit(NamedTuple):
         if self.is_system:
             yield from self._as_whom()
         if self.token is not None:
+            # HTCondor takes no token that is not the service's own file, and a credential is root's.
             yield f"LoadCredential=crondor:{_escaped(self.token)}"
-            yield "Environment=_CONDOR_SEC_TOKEN_DIRECTORY=%d"
+            yield from ("RuntimeDirectory=%N", "RuntimeDirectoryMode=0700")
+            yield "ExecStartPre=/usr/bin/install -m 0600 %d/crondor %t/%N/crondor"
+            yield "Environment=_CONDOR_SEC_TOKEN_DIRECTORY=%t/%N"
         yield from self._bounds()
         yield from ("", "[Install]", f"WantedBy={'multi-user' if self.is_system else 'default'}.target")
 
     def _as_whom(self) -> Iterator[str]:
         yield "DynamicUser=yes" if self.account is None else f"User={_escaped(self.account)}"
-        yield "StateDirectory=crondor"
-        yield "Environment=XDG_STATE_HOME=%S"
+        # Of the unit alone: systemd gives the whole of it to the user of whichever unit starts.
+        yield from ("StateDirectory=%N", "Environment=XDG_STATE_HOME=%S/%N")
 
     def _bounds(self) -> Iterator[str]:
         """Yield what the service cannot do: nothing of that for jobs, which are whatever they are."""

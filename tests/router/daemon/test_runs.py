@@ -127,3 +127,19 @@ def test_a_schedule_that_nobody_can_read_is_nobodys() -> None:
     stage.poll(3)
     assert stage.router.why(found)[:2] == (RouteReason.WAITS_FOR_RUN, "there is none")
     assert stage.copies() == []
+
+
+def test_gates_of_jobs_that_have_left_are_forgotten() -> None:
+    """Also those of gates that open in a year: what waits goes with the jobs that wait."""
+    stage = stage_of(waits=True)
+    yearly = {**CRON, "CronHour": "3", "CronDayOfMonth": "1", "CronMonth": "1"}
+    gates = []
+    for _ in range(40):
+        made = stage.submit(*(job(**yearly, OnExitRemove=Expression("false")) for _ in range(20)))
+        stage.source.recalculate()
+        stage.poll()
+        for each in made:
+            stage.source.remove(each, "it is time")
+        stage.poll()
+        gates.append(len(stage.router._queue._gates))
+    assert max(gates) < 200

@@ -1,0 +1,51 @@
+"""Files that grow and are given another name now and then: what a reader of the name alone would miss."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final, NamedTuple
+
+_MOST_NAMES: Final = 100_000  # of a folder that are looked at
+_BEHIND: Final = (".", "-")  # history.20261125T060000, job.log.old, job.log.1, job.log-20261125
+
+
+class FileId(NamedTuple):
+    """Which file it is, whatever its name."""
+
+    device: int
+    number: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> FileId:
+        """Return that of an open file."""
+        return cls(status.st_dev, status.st_ino)
+
+
+def renamed_since(path: str, file: FileId) -> list[str]:
+    """Return the names that a log has now which was read under ``path``, with those of the logs that came behind it.
+
+    The oldest is the first: that of ``file`` itself. None where it is not there any more, or in another folder.
+    """
+    folder, name = os.path.split(path)
+    found: list[tuple[int, str, FileId]] = []
+    try:
+        with os.scandir(folder or ".") as entries:
+            for entry in islice(entries, _MOST_NAMES):
+                if entry.name.startswith(tuple(name + each for each in _BEHIND)) and entry.is_file(
+                    follow_symlinks=False
+                ):
+                    status = entry.stat(follow_symlinks=False)
+                    found.append((status.st_mtime_ns, entry.path, FileId.of(status)))
+    except OSError:
+        return []
+    return _from(sorted(found), file)
+
+
+def _from(found: Iterable[tuple[int, str, FileId]], file: FileId) -> list[str]:
+    paths: list[str] = []
+    for _, path, each in found:
+        if paths or each == file:
+            paths.append(path)
+    return paths

@@ -1,0 +1,52 @@
+"""What a monitor tells hangs on no rotation: of log, history and user logs, whenever they come between its looks."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.soak.files import Files, Rotation
+from tests.soak.watched import SIX, clock_at, watched
+
+NEVER = Rotation(1 << 40, 1 << 40, 1 << 40)
+ALWAYS = Rotation(0, 0, 0)
+MINUTES = 40
+
+Told = list[tuple[object, ...]]
+
+
+def told(folder: Path, rotation: Rotation, pause: int) -> Told:
+    """Return the last verdicts of all due times that a monitor has told, which looks every ``pause`` minutes."""
+    folder.mkdir()
+    files = Files(folder, SIX, rotation)
+    files.fill(100)
+    found: Told = []
+    with ExitStack() as stack:
+        queue = watched(files, stack)
+        for minute in range(1, MINUTES + 1):
+            now = SIX + 60 * minute + 30
+            files.turn_over(20, now)
+            if minute % pause:
+                continue
+            look = queue.look(clock_at(now))
+            assert look is not None
+            assert queue.findings == []
+            found += [(run.job, run.run.time, run.verdict, run.cause, run.started, run.detail) for run in look.runs]
+        stack.callback(files.close)
+    return found
+
+
+@pytest.mark.parametrize("pause", [1, 3])
+@pytest.mark.parametrize(
+    "rotation",
+    [ALWAYS, NEVER._replace(log=0), NEVER._replace(history=0), NEVER._replace(compaction=0), Rotation(1500, 6000, 180)],
+    ids=["all", "user logs", "history", "log", "now and then"],
+)
+def test_nothing_is_missed_and_nothing_told_twice(tmp_path: Path, rotation: Rotation, pause: int) -> None:
+    """The same verdicts in the same order as where nothing is ever rotated."""
+    plain = told(tmp_path / "plain", NEVER, pause)
+    assert len(plain) > 10 * MINUTES
+    assert len(set(plain)) == len(plain)
+    assert told(tmp_path / "rotated", rotation, pause) == plain
