@@ -15,8 +15,8 @@ WARM_UP = 900.0
 STEADY = Sample(0.0, 100.0, 50.0, 10, 2, 0.0, 1.0, 2000)
 WAITS = """\
 import subprocess, sys
-child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-print("ready", flush=True)
+program = "print('ready', flush=True); input()"
+child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE)
 child.wait()
 """
 
