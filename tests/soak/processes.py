@@ -95,7 +95,7 @@ def _children(process: int) -> list[int]:
 def _numbers(process: int) -> tuple[float, int, float]:
     """Return memory (MiB), threads, and the CPU seconds of a process and its children that have ended."""
     try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         return 0.0, 0, 0.0
     ticks = sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime
