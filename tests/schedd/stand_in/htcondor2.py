@@ -223,23 +223,14 @@ def _projected(ad: Mapping[str, str], projection: list[str] | None) -> Ad:
 
 
 def _read(doing: str) -> dict[str, Any]:
-<<<<<<< HEAD
     with STATE.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # several schedds are asked at the same time
-        state: dict[str, Any] = json.loads(STATE.read_text())
+        state: dict[str, Any] = json.loads(STATE.read_text(encoding="utf-8"))
         state["calls"].append(doing)
         fault = next((fault for fault in state["faults"] if fault[0] == doing), None)
         if fault is not None:
             state["faults"].remove(fault)
         _write(state)
-=======
-    state: dict[str, Any] = json.loads(STATE.read_text(encoding="utf-8"))
-    state["calls"].append(doing)
-    fault = next((fault for fault in state["faults"] if fault[0] == doing), None)
-    if fault is not None:
-        state["faults"].remove(fault)
-    _write(state)
->>>>>>> main
     if fault is not None:
         _fail(fault[1])
     return state
