@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import ROOT
+from tests.cli.test_route_fix import CURED, FAULTY
 from tests.lsp.client import Client, place, serving
 
 MACROS = (ROOT / "examples/macros.sub").read_text(encoding="utf-8")
@@ -303,6 +304,18 @@ def test_fixes_are_offered_where_the_finding_is(client: Client) -> None:
     command = by_title["Explain CRN501"]["command"]
     page = client.ask("workspace/executeCommand", command=command["command"], arguments=command["arguments"])
     assert page.startswith("# CRN501")
+
+
+def test_fixes_of_routes_are_offered(client: Client) -> None:
+    """Those of `crondor route check --fix`."""
+    uri = client.open("/nowhere/slips.conf", FAULTY)
+    client.diagnostics(uri)
+    text = FAULTY
+    for line in range(5, 8):
+        context = {"diagnostics": [], "only": ["quickfix"]}
+        found = client.about("codeAction", uri, range=place(line, 0, line, 0), context=context)
+        text = applied(text, next(each["edit"] for each in found if each.get("isPreferred")))
+    assert text == CURED
 
 
 def test_all_safe_fixes_are_made_at_once(client: Client) -> None:
