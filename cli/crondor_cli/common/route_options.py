@@ -12,7 +12,6 @@ from crondor.classad.scope import Context
 from crondor.config import Configuration
 from crondor.diagnostics import Severity, printable
 from crondor.router import RoutingTable, load_table
-from crondor.router.legacy import legacy_table, read_legacy
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import completing
 from crondor_cli.common.config_files import ConfigReader, files_below
@@ -71,6 +70,8 @@ def table_of(
     """Make the table of a configuration that was read from files, as load_route_table() does."""
     if not legacy:
         return load_table(configuration, context=context)
+    from crondor.router.legacy import legacy_table, read_legacy  # noqa: PLC0415 - 6 ms, and few tables are so old
+
     return legacy_table(read_legacy(configuration, files=files_below(config, folders)), context, faithful=True)
 
 
