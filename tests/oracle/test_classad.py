@@ -107,13 +107,19 @@ _STEPS = ('["q"]', '["l"]', '["z"]', '["y"]', '["k"]', '["s"]', "[n]", "[0]", "[
 
 @pytest.mark.skipif(importlib.util.find_spec("htcondor2") is None, reason="HTCondor's bindings exist for Linux only")
 def test_what_a_subscript_gives_is_a_copy_where_faithful() -> None:
-    """Of which names are undefined, and which is all there is to names in it; some of it crashes the library."""
+    """Of which names are undefined, and which is all there is to names in it; some of it crashes the library.
+
+    Where that does not, it may read memory that it has given back: what differs is asked again, in a new process.
+    """
     steps = itertools.product(_HEADS, _STEPS, ("", *_STEPS), ("", ".z", '["z"]', " =?= undefined"))
     paths = [path for path in map("".join, steps) if "l.l" not in path]  # lists of lists are another matter
     paths = random.Random(0).sample(paths, CASES)  # noqa: S311 - test data
     cases: list[dict[str, object]] = [
         {"expr": text, "my": NESTED, "target": None, "question": "value"} for text in paths
     ]
-    found = [(case["expr"], ours(case), recorded) for case, recorded in zip(cases, answers(cases), strict=True)]
-    assert [each for each in found if each[1] != each[2] and "crash" not in each[2]] == []
+    for _ in range(2):
+        found = [(case, ours(case), recorded) for case, recorded in zip(cases, answers(cases), strict=True)]
+        differing = [each for each in found if each[1] != each[2] and "crash" not in each[2]]
+        cases = [case for case, _, _ in differing]
+    assert differing == []
     assert Expression('v["q"].z').evaluate(ad(**NESTED)) == 1
