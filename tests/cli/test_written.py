@@ -9,13 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import crondor
+from tests.cli.test_denied import FILES as READABLE
 
 FILES = {
-    "ok.sub": "executable = /bin/true\ncron_minute = 5\nqueue\n",
-    "ok.ads": 'Owner="ada"\nClusterId=1\nProcId=0\nJobUniverse=5\n',
-    "ok.tab": "0 3 * * * date\n",
-    "ok.rules": "SET A 1\n",
-    "ok.conf": "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A @=end\n  REQUIREMENTS true\n  UNIVERSE vanilla\n@end\n",
+    **READABLE,
     "old.conf": 'JOB_ROUTER_ENTRIES = [ name = "A"; GridResource = "batch slurm"; ]\n',
 }
 WRITERS = {

@@ -22,7 +22,6 @@ _NETWORK: Final = ("docker_network_type", "dockernetworktype")
 _NETWORKS: Final = ("host", "none", "nat")  # of any docker; an administrator may offer others
 _NOTIFY: Final = ("notify_user", "notifyuser")
 _MOMENT: Final = ("when_to_transfer_output", "whentotransferoutput")
-_MOMENTS: Final = frozenset(("on_exit", "on_exit_or_evict", "on_success"))
 _DESTINATION: Final = ("output_destination", "outputdestination")
 _IMAGE: Final = ("container_image", "containerimage")
 _ADDRESS: Final = regex(r"[A-Za-z][A-Za-z0-9+.-]*://.", re.DOTALL)
@@ -91,7 +90,8 @@ def no_url(file: CheckedFile) -> Iterator[RuleHit]:
 
 def _moment_of(word: str) -> str | None:
     """Return what a word is taken for that is none of the command's."""
-    if word.lower() in _MOMENTS:
+    moments = submit_commands().get("when_to_transfer_output")
+    if moments is not None and word.upper() in moments.choices:
         return None
     from crondor.submit.ad.transfer import BEYOND  # noqa: PLC0415 - 40 ms, and few files have another word
 

@@ -42,34 +42,35 @@ def set_environment(draft: Draft) -> None:
         draft.fault("submit-environment", "environment2", message, "keep one of them")
         return
     text = (first if second is None else second) or ""
+    is_new = second is not None or is_quoted(text)
     try:
-        given = _entries(text, is_new=second is not None or is_quoted(text))
+        given = _variables(unquoted(text) if is_new else text, is_new=is_new)
     except WrongQuotes as error:
         message = f"{error} The environment you specified was: '{shown(text)}'"
         name = "environment2" if second is not None else draft.written("environment", "env") or ""
         draft.fault("submit-environment", name, message, _QUOTED)
         return
     submitter = _of_submitter(draft, may_delimit=first is None or second is not None)
-    found = {**submitter, **inherited(draft), **given}
+    found = {**submitter, **_inherited(draft), **given}
     if found or not draft.has("Env", "Environment"):
         _write(draft, found, is_old=second is None and _is_old(draft.command("env")))
 
 
-def inherited(draft: Draft) -> dict[str, str | None]:
+def _inherited(draft: Draft) -> dict[str, str | None]:
     """Return the variables that a job has from the first of its cluster, none for that job itself (Env::MergeFrom)."""
     if not draft.process:
         return {}
     first = draft.cluster.ad
     new, old = string(first, "Environment"), string(first, "Env")
     try:
-        return dict(map(_pair, filter(None, split(new)) if new is not None else old_entries(old or "")))
+        return _variables(new if new is not None else old or "", is_new=new is not None)
     except WrongQuotes:
         return {}
 
 
-def _entries(text: str, *, is_new: bool) -> dict[str, str | None]:
-    """Return the variables of a value in the new or the old syntax. Raises WrongQuotes."""
-    return dict(map(_pair, filter(None, split(unquoted(text))) if is_new else old_entries(text)))
+def _variables(text: str, *, is_new: bool) -> dict[str, str | None]:
+    """Return the variables of a text in the new syntax, without double quotes, or the old one. Raises WrongQuotes."""
+    return dict(map(_pair, filter(None, split(text)) if is_new else old_entries(text)))
 
 
 def _is_old(env: str | None) -> bool:
