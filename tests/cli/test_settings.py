@@ -9,12 +9,17 @@ from pathlib import Path
 import click
 import pytest
 
+from crondor.rights.accounts import Account
 from crondor_cli.check.run import LEAST
-from crondor_cli.common import parallel
+from crondor_cli.common import parallel, settings, settings_places
 from crondor_cli.common.setting_table import BY_KEYS, SETTINGS
+from crondor_cli.common.settings import find_settings
+from crondor_cli.lsp.settings import GivenOptions, SettingsOfFolders
 from crondor_cli.main import COMMANDS, cli
+from tests.rights.people import ALICE, BOB, ME, as_root, be
+from tests.rights.people import home as home_of
 
-from .running import NOW, Result, crondor
+from .running import NOW, crondor
 
 ZONES = ("Asia/Tokyo", "Asia/Kolkata", "Asia/Kathmandu", "Asia/Dubai")
 
@@ -163,37 +168,178 @@ def test_check_takes_its_table(home: Path) -> None:
     assert "CRN401" in found("--ignore", "CRN5")
 
 
+INCLUDING = "executable = x\ncron_minute = 0\ninclude : {}\nqueue\n"
+
+
 def test_folders_are_those_of_the_file(home: Path) -> None:
-    """And of a file that somebody else has made none is believed."""
-    (home / "project" / "crondor.toml").write_text('allow-dir = ["../shared"]\n')
-    (home / "shared").mkdir()
-    (home / "shared" / "more.sub").write_text("cron_hour = 6\n")
+    """Relative folders count from the file: in a project's own file below it, in the user's own anywhere."""
+    for place in (home / "shared", home / "project" / "inside"):
+        place.mkdir()
+        (place / "more.sub").write_text("cron_hour = 6\n")
+    (home / "project" / "below" / "job.sub").write_text(INCLUDING.format("../inside/more.sub"))
+    other = home / "project" / "job.sub"
+    other.write_text(INCLUDING.format("../shared/more.sub"))
+
+    def hour_of(path: str) -> str:
+        found: str = crondor("next", "--spec", path, "-n", "1", "--format", "json").jobs[0]["schedule"]["canonical"]
+        return found.split()[1]
+
+    assert (hour_of("job.sub"), hour_of(str(other))) == ("*", "*")
+    (home / "project" / "crondor.toml").write_text('allow-dir = ["inside"]\n')
+    assert (hour_of("job.sub"), hour_of(str(other))) == ("6", "*")
+    (home / "user" / "crondor" / "crondor.toml").write_text('allow-dir = ["../../shared"]\n')
+    (home / "project" / "crondor.toml").unlink()
+    assert (hour_of("job.sub"), hour_of(str(other))) == ("*", "6")
+
+
+@pytest.mark.parametrize("setting", ["allow-dir", "pool-config", "check.baseline"])
+@pytest.mark.parametrize("name", ["../secret", "link", "{home}/secret", "./below/../../secret", "/etc"])
+def test_a_project_names_nothing_outside_of_its_folder(setting: str, name: str, home: Path) -> None:
+    """Whoever proposes a change of a project does not choose what the machine that checks it reads and shows."""
+    (home / "secret").mkdir()
+    (home / "project" / "link").symlink_to(home / "secret")
+    named = name.format(home=home)
+    value = f'"{named}"' if setting == "check.baseline" else f'["below", "{named}"]'
     job = home / "project" / "job.sub"
-    job.write_text("executable = x\ncron_minute = 0\ninclude : ../shared/more.sub\nqueue\n")
+    job.write_text("executable = x\nqueue\n")
+    for file, before in (("crondor.toml", ""), ("pyproject.toml", "tool.crondor.")):
+        path = home / "project" / file
+        path.write_text(f"{before}{setting} = {value}\n")
+        err = crondor("config").err
+        assert f"{path}:1:" in err
+        assert f"warning: {named} is ignored: a project's own file names nothing outside of its folder" in err
+        assert shown()[setting][0] == (None if setting == "check.baseline" else ["below"])
+        path.unlink()
+    (home / "user" / "crondor" / "crondor.toml").write_text(f"{setting} = {value}\n")
+    assert crondor("config").err == ""
 
-    def result() -> Result:
-        return crondor("next", "--spec", str(job), "-n", "1", "--format", "json")
 
-    assert result().jobs[0]["schedule"]["canonical"].startswith("0 6")
-    if os.geteuid() == 0:
-        os.chown(home / "project" / "crondor.toml", 12345, 12345)
-        assert "belongs to another user" in result().err
+def test_a_pull_request_shows_no_file_of_the_machine(home: Path) -> None:
+    """By a folder that its own settings allow."""
+    (home / "project" / "crondor.toml").write_text('allow-dir = ["/proc/self"]\n')
+    job = home / "project" / "below" / "job.sub"
+    job.write_text("executable = x\ninclude : /proc/self/environ\nqueue\n")
+    result = crondor("check", "--now", NOW, str(job), env={"SECRET_OF_CI": "hunter2"})
+    assert "hunter2" not in result.out + result.err
+    assert "/proc/self is ignored" in result.err
 
 
-def test_a_configuration_elsewhere_is_named_by_this_user_alone(home: Path) -> None:
-    """Whoever owns a folder does not choose what another one reads and shows; beside his file he may."""
-    (home / "secret").write_text("a secret line\n")
-    (home / "project" / "pool.conf").write_text("SCHEDD_INTERVAL = 60\n")
-    (home / "project" / "link.conf").symlink_to(home / "secret")
-    settings = home / "project" / "crondor.toml"
-    for path, is_passed_over in (("pool.conf", False), ("../secret", True), ("link.conf", True)):
-        settings.write_text(f'pool-config = ["{path}"]\n')
-        if os.geteuid() == 0:
-            os.chown(settings, 12345, 12345)
-            result = crondor("check", "--now", NOW, "-", stdin=b"executable = x\nqueue\n")
-            assert ("pool-config is passed over: the file belongs to another user" in result.err) is is_passed_over
-            assert "secret line" not in result.out + result.err
-            os.chown(settings, 0, 0)
+@pytest.mark.parametrize("setting", ['pool-config = ["/dev/stdin"]', "check.baseline = '/proc/self/fd/0'"])
+def test_no_setting_names_a_stream(setting: str, home: Path) -> None:
+    """Standard input is what somebody types or pipes, for one command."""
+    (home / "user" / "crondor" / "crondor.toml").write_text(f"{setting}\n")
+    result = crondor("config")
+    assert result.status == 2
+    assert "is not a plain file" in result.err
+
+
+STRANGER = 12345
+
+
+@as_root
+@pytest.mark.parametrize("text", ['tz = "Asia/Tokyo"', "tz = [", "zone = 1", "check.ignore = ['CRN']"])
+@pytest.mark.parametrize("place", ["project", "project/below", "."])
+def test_a_file_of_another_user_is_ignored(text: str, place: str, home: Path) -> None:
+    """Broken or not, in this folder or above it; each command says so once, and settings farther away count."""
+    (home / "user" / "crondor" / "crondor.toml").write_text(f'tz = "{ZONES[1]}"\n')
+    path = home / place / "crondor.toml"
+    path.write_text(f"{text}\n")
+    os.chown(path, STRANGER, STRANGER)
+    assert zone_of() == ZONES[1]
+    for arguments in (("config",), ("next", "--crontab", "0 6 * * *"), ("route", "check", "--rules")):
+        result = crondor(*arguments)
+        assert result.status == 0
+        assert result.err.count(f"{path}:1:1: warning: this file is ignored: it belongs to another user, 12345") == 1
+    assert crondor("--no-config", "config").err == ""
+
+
+@as_root
+def test_the_editor_says_what_it_ignores(home: Path) -> None:
+    """As the commands do."""
+    path = home / "project" / "crondor.toml"
+    path.write_text("tz = 3\n")
+    os.chown(path, STRANGER, STRANGER)
+    said: list[str] = []
+    SettingsOfFolders(GivenOptions(tz="UTC"), said.append).of(str(home / "project" / "below" / "job.sub"))
+    assert [line.partition(": warning: ")[0] for line in said] == [f"{path}:1:1"]
+
+
+@as_root
+def test_what_of_another_user_counts(home: Path) -> None:
+    """As for git: root's, and that of the user who has called sudo. A link is of whoever has made it."""
+    path = home / "project" / "crondor.toml"
+    path.write_text(f'tz = "{ZONES[0]}"\n')
+    os.chown(path, STRANGER, STRANGER)
+    assert zone_of(SUDO_UID=str(STRANGER)) == ZONES[0]
+    for user in ("0", "12346", "", "x", "-1", "9" * 5000):
+        assert zone_of(SUDO_UID=user) == "Europe/Berlin"
+    os.chown(path, 0, 0)
+    path.rename(home / "other.toml")
+    path.symlink_to(home / "other.toml")
+    assert zone_of() == ZONES[0]
+    os.lchown(path, STRANGER, STRANGER)
+    assert zone_of() == "Europe/Berlin"
+
+
+@as_root
+def test_another_users_pyproject_is_ignored_where_it_sets_anything(home: Path) -> None:
+    """One of other tools is nobody's business."""
+    path = home / "project" / "pyproject.toml"
+    for text, count in (("[tool.other]\ntz = 1\n", 0), ("[tool.crondor]\ntz = 1\n", 1)):
+        path.write_text(text)
+        os.chown(path, STRANGER, STRANGER)
+        result = crondor("config")
+        assert (result.status, result.err.count("this file is ignored")) == (0, count)
+
+
+@as_root
+def test_an_unreadable_file_of_another_user_breaks_nothing(commons: Path) -> None:
+    """Nor does a pipe of his, which nobody waits for. An own file that cannot be read is an error."""
+    place = home_of(commons, ALICE)
+    (place / "crondor.toml").write_text("tz = 3\n")
+    (place / "crondor.toml").chmod(0o600)
+
+    def look(user: Account) -> str:
+        def find() -> str:
+            found = find_settings({}, "/nowhere", str(place))
+            return " ".join((*found.files, *(each.message for each in found.warnings)))
+
+        return be(user, find)
+
+    assert "Permission denied" in look(BOB)
+    os.chown(place / "crondor.toml", ALICE.uid, ALICE.gid)
+    assert look(BOB) == "this file is ignored: it belongs to another user, 61001"
+    assert "tz must be a text" in look(ALICE)
+    (place / "crondor.toml").unlink()
+    os.mkfifo(place / "crondor.toml")
+    assert "not a plain file" in look(ME)
+    os.chown(place / "crondor.toml", ALICE.uid, ALICE.gid)
+    assert look(BOB) == "this file is ignored: it belongs to another user, 61001"
+
+
+@as_root
+def test_settings_of_the_host(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the farthest; only root may write them; their paths lead where they like."""
+    path, user = home / "etc.toml", home / "user" / "crondor" / "crondor.toml"
+    for module in (settings, settings_places):
+        monkeypatch.setattr(module, "system_file", lambda: str(path))
+    path.write_text(f'tz = "{ZONES[0]}"\nschedd-interval = 60\nallow-dir = ["/srv"]\n')
+    assert zone_of() == ZONES[0]
+    user.write_text(f'tz = "{ZONES[1]}"\n')
+    assert shown()["tz"] == (ZONES[1], str(user))
+    assert shown()["schedd-interval"] == (60, str(path))
+    assert shown()["allow-dir"] == (["/srv"], str(path))
+    assert f"files: {path}, {user}" in crondor("config").out
+    assert f"{path}:2" in crondor("config").out
+    user.unlink()
+    for mode, owner in ((0o664, 0), (0o646, 0), (0o644, STRANGER)):
+        path.chmod(mode)
+        os.chown(path, owner, 0)
+        assert zone_of() == "Europe/Berlin"
+        message = f"{path}:1:1: warning: this file is ignored: it must belong to root, and only root may write it"
+        assert message in crondor("config").err
+    path.unlink()
+    assert crondor("config").err == ""
 
 
 def test_settings_of_the_simulation(home: Path) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from crondor.diagnostics import render
 from crondor_cli.common.options import UsageProblem
-from crondor_cli.common.setting_table import SETTINGS, Setting
-from crondor_cli.common.settings import BadSettings, SettingValue, find_settings
+from crondor_cli.common.setting_table import PATHS, SETTINGS, Setting
+from crondor_cli.common.settings import BadSettings, Found, SettingValue, find_settings
 from crondor_cli.common.settings_places import user_folder
 from crondor_cli.common.show import show
 
-_PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
+_SAID = "crondor.settings"
 _HOST = "host"  # of pool-config, and no path
 
 
@@ -23,7 +24,7 @@ def values_for(command: click.Command) -> dict[str, Any]:
         found = find_settings(os.environ, user_folder())
     except BadSettings as error:
         raise UsageProblem(error) from None
-    show(found.warnings)
+    show_warnings(found)
     params = {setting: param for param in command.params if (setting := setting_of(command, param)) is not None}
     values: dict[str, Any] = {}
     for value in found.values.values():
@@ -33,6 +34,14 @@ def values_for(command: click.Command) -> dict[str, Any]:
         elif param is not None and _fits(value, param):
             values[param.name] = as_given(value)
     return values
+
+
+def show_warnings(found: Found) -> None:
+    """Show the warnings about files of settings, once for all commands and groups of a command line."""
+    context = click.get_current_context(silent=True)
+    said: set[str] = set() if context is None else context.meta.setdefault(_SAID, set())
+    show(each for each in found.warnings if render(each) not in said)
+    said.update(map(render, found.warnings))
 
 
 def setting_of(command: click.Command, param: click.Parameter) -> Setting | None:
@@ -56,7 +65,7 @@ def _fits(value: SettingValue, param: click.Parameter) -> bool:
 
 def as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds
     """Return a value as the command line would have it; paths in a file are below the file's own folder."""
-    if value.setting.key in _PATHS and value.span is not None:
+    if value.setting.key in PATHS and value.span is not None:
         folder = os.path.dirname(value.source)
         if isinstance(value.value, list):
             return [path if path == _HOST else os.path.join(folder, path) for path in value.value]

@@ -103,5 +103,8 @@ SETTINGS = (
         default="0",
     ),
 )
+PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
+"""The keys of settings that name files and folders."""
+
 BY_KEYS = {setting.keys: setting for setting in SETTINGS}
 TABLES = {setting.table for setting in SETTINGS if setting.table}

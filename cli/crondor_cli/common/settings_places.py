@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import click
 
+from crondor.rights.walk import open_plain
+
 OWN_FILE = "crondor.toml"
 PROJECT_FILE = "pyproject.toml"
 VARIABLES = "CRONDOR_"  # what the names of our variables begin with
@@ -15,6 +17,11 @@ MAX_BYTES = 1 << 20  # of a file
 
 # A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
 _SECTION = r"""(?m)^[ \t]*(?:\[\[?[ \t]*)?["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)"""
+
+
+def system_file() -> str | None:
+    """Return the file that sets something for all users of this host, None where there is no /etc."""
+    return f"/etc/{OWN_FILE}" if os.name == "posix" else None
 
 
 def user_folder() -> str:
@@ -44,20 +51,20 @@ def may_be_set() -> bool:
     """Say whether there is a variable or a file that may set anything, or that cannot be read."""
     if any(name.startswith(VARIABLES) for name in os.environ):
         return True
-    if os.path.exists(os.path.join(user_folder(), OWN_FILE)):
+    if any(path is not None and os.path.lexists(path) for path in (system_file(), f"{user_folder()}/{OWN_FILE}")):
         return True
     return any(
-        os.path.exists(os.path.join(folder, OWN_FILE)) or _may_set(os.path.join(folder, PROJECT_FILE))
+        os.path.lexists(os.path.join(folder, OWN_FILE)) or _may_set(os.path.join(folder, PROJECT_FILE))
         for folder in folders_upwards()
     )
 
 
 def _may_set(path: str) -> bool:
-    if not os.path.isfile(path):
-        return os.path.exists(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read(MAX_BYTES + 1)
+        with os.fdopen(open_plain(path), "rb") as file:
+            text = file.read(MAX_BYTES + 1).decode()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
     except (OSError, ValueError):
         return True
     return len(text) > MAX_BYTES or may_say(text)

@@ -9,12 +9,12 @@ import click
 from crondor_cli.common.columns import print_rows
 from crondor_cli.common.command import Command
 from crondor_cli.common.defaults import is_without_config
+from crondor_cli.common.option_settings import show_warnings
 from crondor_cli.common.options import UsageProblem, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.setting_table import SETTINGS, Setting
 from crondor_cli.common.settings import BadSettings, Found, SettingValue, find_settings
 from crondor_cli.common.settings_places import user_folder
-from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 
 EXAMPLE = "CRONDOR_TZ=Europe/Berlin crondor config"
@@ -35,7 +35,10 @@ A file crondor.toml, or [tool.crondor] in pyproject.toml:
   slots = 8
 
 What is nearer counts: an option, a variable CRONDOR_TZ, CRONDOR_CHECK_IGNORE and so on, the nearest of these files from
-this folder upwards, crondor.toml in the user's own folder of settings, the default.
+this folder upwards, crondor.toml in the user's own folder of settings, /etc/crondor.toml, the default.
+
+Files of other users are ignored, with a warning: all but yours, root's, and under sudo those of who called it.
+/etc/crondor.toml must be writable by root alone. Paths in a project's own file stay below its folder.
 
 Exit status: 0 shown, 2 a file or a variable that is wrong."""
 
@@ -51,7 +54,7 @@ def command(ctx: click.Context, format_: str) -> None:
         found = Found({}, ()) if is_without_config(ctx) else find_settings(os.environ, user_folder())
     except BadSettings as error:
         raise UsageProblem(error) from None
-    show(found.warnings)
+    show_warnings(found)
     if format_ == "json":
         echo_json({"files": list(found.files), "settings": [_data(setting, found) for setting in SETTINGS]})
         return

@@ -71,6 +71,8 @@ class SettingsOfFolders:
         except CrondorError as error:
             self._complain(_message(error))
             return {}
+        for warning in found.warnings:
+            self._complain(render(warning).partition("\n")[0])
         return {each.setting.name: as_given(each) for each in found.values.values()}
 
     def _settings(self, path: str, values: dict[str, Any]) -> EditSettings:
