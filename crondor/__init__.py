@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from crondor.source import Source, Span
     from crondor.spec import CronSpec, Dialect, Field, InvalidSpec
     from crondor.submit import InvalidSubmit, SubmitFile, job_ads, read_submit
+    from crondor.times import JobTimes
     from crondor.words import describe
     from crondor.zones import UnknownZone
 
@@ -56,6 +57,7 @@ _HOMES = {
     "InvalidSpec": "crondor.spec",
     "InvalidSubmit": "crondor.submit",
     "JobSchedule": "crondor.schedule",
+    "JobTimes": "crondor.times",
     "Matcher": "crondor.router",
     "NeverRuns": "crondor.recurrence",
     "NotASet": "crondor.recurrence",
@@ -109,6 +111,7 @@ __all__ = [
     "InvalidSpec",
     "InvalidSubmit",
     "JobSchedule",
+    "JobTimes",
     "Matcher",
     "NeverRuns",
     "NotASet",

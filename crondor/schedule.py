@@ -18,6 +18,7 @@ from crondor._schedule.job_terms import (
     needs_evaluation,
     read_literal,
     seconds_of,
+    speaks_of_time,
 )
 from crondor._schedule.submit_terms import InvalidSchedule, Read, cron_value, read_commands
 from crondor._types import expect
@@ -49,6 +50,7 @@ __all__ = [
     "commands_of",
     "misspelt",
     "needs_evaluation",
+    "speaks_of_time",
 ]
 
 IDLE = 1  # JobStatus

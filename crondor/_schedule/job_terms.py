@@ -162,6 +162,11 @@ def needs_evaluation(commands: Mapping[str, str]) -> bool:
     )
 
 
+def speaks_of_time(text: str) -> bool:
+    """Say whether an expression may depend on a job's DeferralTime."""
+    return "deferraltime" in text.lower()
+
+
 def _bare(text: str) -> str:
     """Return text without the parentheses around all of it: a literal in them is still one (25.14)."""
     text = text.strip()

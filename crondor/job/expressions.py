@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 
@@ -21,22 +21,24 @@ from crondor.classad import (
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Effort
-from crondor.classad.tree import Call, Node, Reference, nodes
-from crondor.classad.values import ERROR, UNDEFINED
+from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Ternary, Unary, children, nodes
+from crondor.classad.unparse import unparse
+from crondor.classad.values import UNDEFINED
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.recurrence import Policy
-from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of, needs_evaluation
+from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of, needs_evaluation, speaks_of_time
 from crondor.source import Source, Span
 from crondor.spec import Dialect
 from crondor.zones import zone_of
 
-__all__ = ["NEW_JOB", "JobExpressions", "admission", "needs_evaluation", "submitted_schedule"]
+__all__ = ["NEW_JOB", "Admission", "JobExpressions", "admission", "needs_evaluation", "submitted_schedule"]
 
 _BRIEF = 80
 _FEW = 5
 _LONGEST = 4000  # characters of requirements that are evaluated
 _OF_CLOCK = frozenset(("time", "currenttime", "random"))
+_OPEN_CALLS = frozenset((*_OF_CLOCK, "eval", "unparse", "unresolved"))  # what they depend on does not show
 
 # What condor_submit 25.14 writes into every job, as far as it depends on nothing else.
 NEW_JOB: Mapping[str, object] = {
@@ -277,22 +279,87 @@ def _brief(text: str) -> str:
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
 
 
-def admission(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Callable[[int], bool] | None:
+class Admission:
+    """Says at which DeferralTimes a job may match, as far as its requirements decide that."""
+
+    def __init__(self, parts: Iterable[tuple[Code, str]], zone: tzinfo, effort: Effort | None = None) -> None:
+        """Take the parts of a conjunction, each with nothing unknown in it, and with its text."""
+        self._parts = tuple(parts)
+        self._zone = zone
+        self._effort = effort
+
+    def __call__(self, time: int) -> bool:
+        """Say whether the job may match when its DeferralTime is ``time`` (epoch seconds). Raises EvaluationFailed."""
+        return self.refusing(time) is None
+
+    def refusing(self, time: int) -> str | None:
+        """Return the first part that keeps the job from matching at a DeferralTime, None where none does.
+
+        Raises EvaluationFailed.
+        """
+        ad = AdValue({"deferraltime": str(time)}, {"deferraltime": "DeferralTime"})
+        context = Context(now=time, zone=self._zone, effort=self._effort)
+        for part, text in self._parts:
+            value = part.evaluate(ad, None, context)
+            if value is not UNDEFINED and not truth(value):
+                return text
+        return None
+
+
+def admission(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Admission | None:
     """Return a test whether a job may match at a DeferralTime (epoch seconds), as far as its requirements decide that.
 
-    What machines and other attributes decide counts as possible. None where requirements do not speak of the time,
-    or are no expression. ``effort`` is what all tests may cost together. The test raises EvaluationFailed.
+    Whatever depends on a machine, on another attribute or on the moment of the match counts as possible. None where
+    requirements do not decide by the time, or are no expression. ``effort`` is what all tests may cost together.
     """
-    if "deferraltime" not in requirements.lower() or len(requirements) > _LONGEST:
+    if not speaks_of_time(requirements) or len(requirements) > _LONGEST:
         return None
     try:
-        expression = Code(requirements)
-    except ClassAdSyntaxError:
+        parts = [(_decidable(part), part) for part in _conjuncts(Code(requirements).tree)]
+    except (ClassAdSyntaxError, RecursionError):
         return None
+    found = [
+        (Code.of(known), _brief(unparse(part)))
+        for known, part in parts
+        if any(isinstance(node, Reference) for node in nodes(known))
+    ]
+    return Admission(found, zone, effort) if found else None
 
-    def may_match(time: int) -> bool:
-        ad = AdValue({"deferraltime": str(time)}, {"deferraltime": "DeferralTime"})
-        value = expression.evaluate(ad, None, Context(now=time, zone=zone, effort=effort))
-        return value is not ERROR and truth(value) is not False
 
-    return may_match
+def _conjuncts(tree: Node) -> list[Node]:
+    found: list[Node] = []
+    left = [tree]
+    while left:
+        node = left.pop()
+        if isinstance(node, Binary) and node.op == "&&":
+            left += (node.right, node.left)
+        elif isinstance(node, Unary) and node.op == "()" and isinstance(node.operand, (Binary, Unary)):
+            left.append(node.operand)
+        else:
+            found.append(node)
+    return found
+
+
+def _decidable(tree: Node) -> Node:
+    """Return an expression with undefined for whatever DeferralTime alone does not decide."""
+    if isinstance(tree, Binary) and tree.op in ("&&", "||"):
+        return Binary(tree.op, _decidable(tree.left), _decidable(tree.right))
+    if isinstance(tree, Unary) and tree.op in ("()", "!"):
+        return Unary(tree.op, _decidable(tree.operand))
+    if isinstance(tree, Ternary) and _is_decidable(tree.test):
+        return Ternary(tree.test, _decidable(tree.yes), _decidable(tree.no))
+    return tree if _is_decidable(tree) else Literal(UNDEFINED)
+
+
+def _is_decidable(tree: Node) -> bool:
+    """Say whether the value of an expression comes of DeferralTime and of nothing else."""
+    if isinstance(tree, Reference):
+        own = tree.scope is None or (isinstance(tree.scope, Reference) and _name(tree.scope) == "my")
+        return own and not tree.absolute and tree.name.lower() == "deferraltime"
+    if isinstance(tree, Call) and (tree.name.lower() in _OPEN_CALLS or not tree.arguments):
+        return False
+    return all(map(_is_decidable, children(tree)))
+
+
+def _name(tree: Reference) -> str:
+    return tree.name.lower() if tree.scope is None else ""

@@ -81,6 +81,11 @@ class QueuedJob:
         return time if time is not None and time > 0 else None
 
     @property
+    def requirements(self) -> str:
+        """The text of Requirements, empty where there are none."""
+        return self.ad.text("Requirements") if "Requirements" in self.ad else ""
+
+    @property
     def leaves(self) -> bool:
         """Say whether the job leaves the queue when a run ends, without a look at anything but OnExitRemove."""
         return always_leaves(self.ad)

@@ -53,6 +53,17 @@ def cron(write: Write) -> Callable[..., str]:
     return make
 
 
+def test_starts_that_requirements_exclude_are_none(write: Write) -> None:
+    """Neither in the table nor as the first start, and a job of which all are excluded has no time."""
+    path = write("cron_minute = 0", "requirements = DeferralTime % 7200 == 0", "queue")
+    found = data("--days", "1", path)
+    assert (found["starts"], [each["time"] % 7200 for each in found["first"]]) == (3, [0, 0, 0])
+    never = write("deferral_time = 1795201200", "requirements = DeferralTime % 7200 == 0", "queue", name="never.sub")
+    (job,) = data("--days", "1", never)["jobs"]
+    assert (job["runs"], job["time"], job["local"]) == (0, None, None)
+    assert "requirements exclude its times" in agenda("--days", "1", never).out
+
+
 # Tables
 
 

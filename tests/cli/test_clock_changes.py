@@ -11,6 +11,7 @@ import pytest
 from crondor.recurrence import Policy
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec
+from crondor.times import JobTimes
 from crondor_cli.agenda.span import AgendaSpan
 from crondor_cli.agenda.starts import first_start, members, starts
 from tests.cli.running import crondor
@@ -55,10 +56,10 @@ def test_an_agenda_has_the_starts_of_the_clock(zone: str, change: Change, policy
     """Its bit sets, made day by day, hold the runs of the days about a change and no other."""
     for line in lines(change):
         expected = of_clock(line, zone, policy, change)
-        schedule = JobSchedule(CronSpec.from_line(line), zone=zone, policy=policy)
+        times = JobTimes(JobSchedule(CronSpec.from_line(line), zone=zone, policy=policy))
         for ask in (-DAY, -3600, 0, 1800):
             span = AgendaSpan(max(0, change.instant + ask), 2, zone)
-            found = starts(schedule, first_start(schedule, span, span.start), span)
+            found = starts(times, first_start(times, span, span.start), span)
             within = [run for run in expected if span.start <= run < span.end]
             assert list(members(found)) == [span.minute(run) for run in within]
 

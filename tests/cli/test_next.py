@@ -701,6 +701,23 @@ def test_requirements_that_keep_the_wrong_times_out_leave_the_manuals_runs(write
     assert not any(row["differs"] for row in job["runs"])
 
 
+def test_a_machine_beside_the_clause_excludes_no_time(write: Write) -> None:
+    """What nobody knows here counts as possible, also under =?=; the part that excludes is shown."""
+    clause = 'requirements = (TARGET.Arch =?= "X86_64") && DeferralTime % 7200 == 0'
+    path = write("cron_minute = 0", clause, "queue")
+    arguments = ("next", "--spec", path, "-n", "2", "--tz", "UTC", "--now", "2026-11-27 12:30")
+    assert crondor(*arguments, "--format", "epoch").lines == ["1795788000", "1795795200"]
+    assert "requirements exclude them (DeferralTime % 7200 == 0)" in " ".join(crondor(*arguments).out.split())
+
+
+def test_a_deferral_time_that_requirements_exclude_is_no_run(write: Write) -> None:
+    """It never matches, which is said in the place of a row."""
+    path = write("deferral_time = 1795784400", "requirements = DeferralTime % 7200 == 0", "queue")
+    result = crondor("next", "--spec", path, "--tz", "UTC", "--now", "2026-11-27 12:30")
+    assert "no run in this time" in result.out
+    assert "Requirements exclude its time, Fri 2026-11-27 13:00 +0000" in result.out
+
+
 def test_seed_and_environment_are_what_the_command_line_says(write: Write) -> None:
     """Without them they are findings."""
     path = write("cron_minute = $ENV(MINUTE)", "cron_hour = $RANDOM_INTEGER(5,5,1)", "queue")

@@ -48,6 +48,15 @@ def test_the_schedds_time_comes_first() -> None:
     assert times(of_queue(ad(DeferralTime=""))) == [1795197600, 1795201200]
 
 
+def test_times_that_requirements_exclude_are_no_runs() -> None:
+    """Those of a job in the queue hold condor_submit's own clause as well; the schedd computes them all."""
+    clause = f"(TARGET.HasJobDeferral) && {CLAUSE} && (DeferralTime % 7200 == 0)"
+    result = of_queue(ad(Requirements=clause))
+    assert times(result) == [1795197600, 1795204800]
+    assert result.jobs[0]["kept_out"] == {"count": 1, "first": 1795201200}
+    assert of_queue(ad()).jobs[0]["kept_out"] is None
+
+
 def test_a_job_is_named_and_its_numbers_are_its_own() -> None:
     """ClusterId.ProcId, owner and program; window, preparation and interval of the ad."""
     result = queue(ad())

@@ -74,5 +74,5 @@ def _job(entry: AgendaEntry, clock: Clock) -> dict[str, object]:
         "runs": entry.starts,
         "leaves": entry.leaves,
         "time": entry.first,
-        "local": iso(entry.first, clock.zone),
+        "local": None if entry.first is None else iso(entry.first, clock.zone),
     }

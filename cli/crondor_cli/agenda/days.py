@@ -13,7 +13,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor_cli.agenda.collisions import Collision, Strand, collisions
 from crondor_cli.agenda.span import AgendaSpan, Day, Hour
-from crondor_cli.agenda.starts import Tally, admitted, bits_of, first_start, members, starts
+from crondor_cli.agenda.starts import Tally, bits_of, first_start, members, starts
 from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
 from crondor_cli.common.preview import placed, too_late
 from crondor_cli.common.progress import PROGRESS
@@ -28,13 +28,14 @@ LISTED = 5  # minutes of each list
 class AgendaEntry(NamedTuple):
     """Equal jobs of a file that have a time: the first in the span or after it, and where their minutes are kept.
 
-    ``first`` (epoch seconds) lies before the span where a deferral time does.
+    ``first`` (epoch seconds) lies before the span where a deferral time does. It is None where requirements exclude
+    all times that were looked at.
     """
 
     label: str
     job: Job
     schedule: JobSchedule
-    first: int
+    first: int | None
     strand: Strand
 
     @property
@@ -66,7 +67,7 @@ class Agenda:
         self.entries: list[AgendaEntry] = []
         self.invalid: list[tuple[str, int | None]] = []  # file, and line of the queue statement where it is one job
         self.findings: list[Diagnostic] = []
-        self._strands: dict[tuple[CronSpec | int | str, str], Strand] = {}
+        self._strands: dict[tuple[CronSpec | int | str | None, str, int | None], Strand] = {}
         self._tally = Tally()
 
     def read(self, requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None = 1) -> None:
@@ -96,7 +97,9 @@ class Agenda:
             self.findings.append(Diagnostic("schedule-never", "the schedule has no run in these days or later"))
             self.invalid.append((asked.text, None))
             return
-        strand = self._strands[asked.text, ""] = Strand(bits_of(span, asked.between(span.start - 1, span.end - 1)))
+        strand = self._strands[asked.text, "", None] = Strand(
+            bits_of(span, asked.between(span.start - 1, span.end - 1))
+        )
         strand.jobs.append(len(self.entries))
         job = Job(asked.text, None, 1, {}, {}, request)
         # What only `next` and `explain` show of a job is that of one that starts once.
@@ -119,20 +122,19 @@ class Agenda:
         if not schedule.is_deferred:
             self.findings.append(not_deferred(job))
             return
+        times = job.times(schedule)
         try:
-            first = first_start(schedule, self.span, job.clock.now)
+            first = first_start(times, self.span, job.clock.now)
             late = [] if schedule.spec is not None else too_late(job, schedule)
         except CrondorError as error:
             self.findings += [placed(fault, job) for fault in error.diagnostics]
             self.invalid.append((job.name, job.line))
             return
         self.findings += late
-        may_match = None if schedule.spec is None else job.admission()
-        clause = "" if may_match is None else job.requirements
-        key = (schedule.spec if schedule.spec is not None else first, clause)
+        clause = job.requirements if times.is_restricted else ""
+        key = (schedule.spec if schedule.spec is not None else first, clause, times.present)
         if key not in self._strands:
-            bits = starts(schedule, first, self.span)
-            self._strands[key] = Strand(bits if may_match is None else admitted(bits, self.span, may_match))
+            self._strands[key] = Strand(starts(times, first, self.span))
         strand = self._strands[key]
         strand.jobs.append(len(self.entries))
         if job.count > 1:

@@ -61,7 +61,7 @@ def _lane(entry: AgendaEntry, span: AgendaSpan) -> Lane:
     name = with_count(entry)
     before = after = 0
     with suppress(CrondorError):  # a window that is an expression
-        deferral = entry.schedule.deferral(entry.first, span.start)
+        deferral = entry.schedule.deferral(entry.first or span.start, span.start)
         before, after = deferral.time - deferral.match_opens, deferral.last_start - deferral.time
     return Lane(name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}", entry.strand.bits, before, after)
 

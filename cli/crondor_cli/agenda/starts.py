@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby, takewhile
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from crondor.calendar import EPOCH_ORDINAL
 from crondor.recurrence import Recurrence
-from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
+from crondor.times import JobTimes
 from crondor_cli.agenda.span import AgendaSpan
 
 _DAY_BYTES = 1440 // 8
-_MOST_TRIED = 20_000  # starts, one by one
 
 
-def first_start(schedule: JobSchedule, span: AgendaSpan, now: int) -> int:
-    """Return the first start in the span or after it; a deferral time, taken at ``now``, may lie before.
+def first_start(times: JobTimes, span: AgendaSpan, now: int) -> int | None:
+    """Return the first run in the span or after it, None where requirements exclude those that were looked at.
 
-    Raises NeverRuns, ScheddHangs, UnknownValue and InvalidDeferral.
+    A deferral time, taken at ``now``, may lie before the span. Raises NeverRuns, ScheddHangs, UnknownValue and
+    InvalidDeferral.
     """
-    if schedule.recurrence is None:
-        return schedule.next(now).time
-    return int(schedule.recurrence.next(span.start - 1))
+    if times.schedule.recurrence is None:
+        time = times.schedule.next(now).time
+        return None if times.excludes(time) else time
+    found = next(times.runs(span.start - 1), None)
+    return None if found is None else int(found)
 
 
-def starts(schedule: JobSchedule, first: int, span: AgendaSpan) -> int:
-    """Return the minutes of the span in which a job with this first start is started, bit n for minute n."""
-    if not span.start <= first < span.end:
+def starts(times: JobTimes, first: int | None, span: AgendaSpan) -> int:
+    """Return the minutes of the span in which a job with this first run is started, bit n for minute n."""
+    if first is None or not span.start <= first < span.end:
         return 0
-    if schedule.recurrence is None:
+    recurrence = times.schedule.recurrence
+    if recurrence is None:
         return 1 << span.minute(first)
-    if schedule.recurrence.spec.dialect is Dialect.HTCONDOR:
+    if recurrence.spec.dialect is Dialect.HTCONDOR:
         # The chain is that of `crondor next`, which begins after the start.
-        chain = takewhile(span.end.__gt__, schedule.recurrence.upcoming(span.start))
         at_once = [first] if first == span.start else []
-        return bits_of(span, [*at_once, *chain])
-    return _by_days(schedule.recurrence, span)
+        return bits_of(span, [*at_once, *times.runs(span.start, span.end - 1)])
+    if times.is_restricted or times.present is not None:
+        return bits_of(span, times.runs(span.start - 1, span.end - 1))
+    return _by_days(recurrence, span)
 
 
 def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
@@ -60,13 +64,6 @@ def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
                 span, recurrence.between(max(first.start, span.start) - 1, min(some[-1].end, span.end) - 1)
             )
     return found
-
-
-def admitted(bits: int, span: AgendaSpan, may_match: Callable[[int], bool]) -> int:
-    """Return the starts at which a job's requirements let it match; of very many only the first are tried."""
-    numbers = list(members(bits))
-    kept = sum(1 << number for number in numbers[:_MOST_TRIED] if may_match(span.instant(number)))
-    return kept | sum(1 << number for number in numbers[_MOST_TRIED:])
 
 
 def bits_of(span: AgendaSpan, instants: Iterable[int]) -> int:

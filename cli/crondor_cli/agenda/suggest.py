@@ -155,7 +155,7 @@ def _fixed(entry: AgendaEntry, place: Span | None) -> str:
     if place is None:
         is_set = "cron_minute" in entry.job.commands
         return "its cron_minute is not written out in its file" if is_set else "its file sets no cron_minute"
-    if "deferraltime" in entry.job.requirements.lower():
+    if entry.job.times(entry.schedule).is_restricted:
         return "its requirements ask for its DeferralTime"
     return why_pinned(MINUTE, place)
 

@@ -214,6 +214,8 @@ def _leaving(agenda: Agenda) -> list[str]:
 
 
 def _later(entry: AgendaEntry, span: AgendaSpan, zone: tzinfo) -> str:
+    if entry.first is None:
+        return "requirements exclude its times"
     return f"{'next' if entry.first >= span.end else 'was'} {local_text(entry.first, zone)}"
 
 

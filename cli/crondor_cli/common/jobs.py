@@ -15,11 +15,12 @@ from crondor._schedule.leaving import LEAVING, leaves_by
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.macro.files import Files
-from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
+from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation, speaks_of_time
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 from crondor.submit import InvalidSubmit, JobGroup, Origin, SubmitFile, SubmitHost, read_submit
 from crondor.submit.named import groups_with_attributes
+from crondor.times import REQUIREMENTS, JobTimes, requirements_of
 from crondor.zones import Policy
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.options import Clock, Surroundings
@@ -27,8 +28,7 @@ from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.standard_input import standard_input
 
 _HOST = SubmitHost()
-_REQUIREMENTS = ("my.requirements", "requirements")  # the attribute replaces the command
-_BESIDE = {*_REQUIREMENTS, *LEAVING}  # what is asked of a job beside its schedule
+_BESIDE = {*REQUIREMENTS, *LEAVING}  # what is asked of a job beside its schedule
 
 
 class ReadSchedule(NamedTuple):
@@ -42,25 +42,6 @@ class ReadSchedule(NamedTuple):
     def spec(self) -> CronSpec | None:
         """The crontab fields, if there are any."""
         return self.schedule.spec if self.schedule is not None else None
-
-
-def admission_of(requirements: str, clock: Clock) -> Callable[[int], bool] | None:
-    """Return a test whether requirements let a DeferralTime match, None where they let all; errors count as yes."""
-    if not requirements:
-        return None
-    from crondor.job.expressions import admission  # noqa: PLC0415 - the engine takes 17 ms, and few requirements speak of the time
-
-    may_match = admission(requirements, clock.zone)
-    if may_match is None:
-        return None
-
-    def matches(time: int) -> bool:
-        try:
-            return may_match(time)
-        except CrondorError:
-            return True
-
-    return matches
 
 
 class Job:
@@ -123,9 +104,9 @@ class Job:
             return ReadSchedule(dialect, None, error)
         return ReadSchedule(dialect, schedule)
 
-    def admission(self) -> Callable[[int], bool] | None:
-        """Return a test whether the job's requirements let a DeferralTime match, None where they let all."""
-        return admission_of(self.requirements, self.clock)
+    def times(self, schedule: JobSchedule) -> JobTimes:
+        """Return when the job runs by one reading of its schedule."""
+        return JobTimes(schedule, self.requirements, self.present)
 
     def _traced(self, fault: Diagnostic) -> Diagnostic:
         """Say which macros a value with a fault was made of."""
@@ -303,7 +284,7 @@ class ScheduleRequest(NamedTuple):
             commands = {name: text for name, text in group.values.items() if name not in _BESIDE}
             job = Job(file.source.name, group.queue, count, commands, group.spans, self, group.first[1], group.origins)
             job.leaves_by = leaves
-            job.requirements = next((group.values[name] for name in _REQUIREMENTS if group.values.get(name)), "")
+            job.requirements = requirements_of(group.values)
             yield job
 
 
@@ -327,11 +308,11 @@ def _with_attributes(file: SubmitFile) -> list[JobGroup]:
         with suppress(InvalidSubmit):
             groups = list(file.groups((*names, *leaving)))
             names = (*names, *leaving)
-    speaks = any("deferraltime" in source.text.lower() for source in file.sources)
-    if speaks and any(name in file.keys for name in _REQUIREMENTS):
+    speaks = any(speaks_of_time(source.text) for source in file.sources)
+    if speaks and any(name in file.keys for name in REQUIREMENTS):
         with suppress(InvalidSubmit):
-            groups = list(file.groups((*names, *_REQUIREMENTS)))
-            names = (*names, *_REQUIREMENTS)
+            groups = list(file.groups((*names, *REQUIREMENTS)))
+            names = (*names, *REQUIREMENTS)
     if not any(needs_evaluation(group.values) for group in groups):
         return groups
     return groups_with_attributes(file, names)

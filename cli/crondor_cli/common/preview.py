@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
-from itertools import chain, islice, takewhile
+from itertools import islice
 
 from crondor._schedule.leaving import leaving_words
 from crondor.deferral import Deferral, InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.recurrence import Recurrence
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import Dialect
+from crondor.times import MOST_EXCLUDED
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
 from crondor_cli.common.rows import DialectReason, Rows, Runs
 
 _LONGEST_REASON = 300  # characters
-MOST_KEPT_OUT = 10_000  # times whose match is tried
 
 
 class Preview:
@@ -35,7 +34,7 @@ class Preview:
         self.schedd_fault: CrondorError | None = None
         self.hold_reason: str | None = None
         self.is_compared = False
-        self.kept_out: list[int] = []  # times of the schedule at which requirements keep the job from matching
+        self.excluded: list[int] = []  # times of the schedule that requirements exclude
 
     @property
     def leaving(self) -> str:
@@ -72,7 +71,7 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
             result.findings.append(schedd_hold(result.hold_reason))
         result.rows = Rows(runs, theirs, count)
         end = runs.times[-1] if len(runs) == count else None
-        result.kept_out = [time for time in result.kept_out if end is None or time <= end]
+        result.excluded = [time for time in result.excluded if end is None or time <= end]
         if result.differs:
             from crondor_cli.common.reasons import reasons  # noqa: PLC0415 - 0.6 ms, and most readings agree
 
@@ -95,7 +94,7 @@ def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, unt
     if state is not None and state.is_halted:
         return Runs()
     try:
-        runs, result.kept_out = _matching(result.job, reading.schedule, start, count, until)
+        runs, result.excluded = _matching(result.job, reading.schedule, start, count, until)
         if reading.schedule.spec is None and (state is None or state.is_idle):
             result.findings += too_late(result.job, reading.schedule)
     except CrondorError as error:
@@ -104,24 +103,17 @@ def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, unt
     return runs
 
 
-def _times(job: Job, recurrence: Recurrence, start: int, until: int | None) -> Iterator[int]:
-    times: Iterator[int] = recurrence.upcoming(start if job.present is None else max(start, job.present))
-    if job.present is not None and job.present > start:
-        times = chain((job.present,), times)
-    return times if until is None else takewhile(until.__ge__, times)
-
-
 def _schedd_runs(
     result: Preview, reading: ReadSchedule, start: int, count: int, until: int | None
 ) -> tuple[Runs, CrondorError | None]:
-    """Return the schedd's runs; the times that requirements keep from matching go into ``kept_out``."""
+    """Return the schedd's runs; the times that requirements exclude go into ``excluded``."""
     job = result.job
     if reading.schedule is None:
         return Runs(), reading.error
     if not reading.schedule.is_deferred or (job.state is not None and job.state.is_halted):
         return Runs(), None
     try:
-        found, result.kept_out = _matching(job, reading.schedule, start, count, until)
+        found, result.excluded = _matching(job, reading.schedule, start, count, until)
     except (InvalidDeferral, UnknownValue):  # told already, and nothing that the schedd would mind
         return Runs(), None
     except CrondorError as error:
@@ -130,12 +122,16 @@ def _schedd_runs(
 
 
 def _matching(job: Job, schedule: JobSchedule, start: int, count: int, until: int | None) -> tuple[Runs, list[int]]:
-    """Return the runs, and the times before the last of them at which the job's requirements keep it from matching."""
+    """Return the runs, and the times before the last of them that requirements exclude."""
     now = job.clock.now
+    times = job.times(schedule)
+    excluded: list[int] = []
+    runs = times.admitted(
+        islice(times.named(start, until, now=now), count + MOST_EXCLUDED), MOST_EXCLUDED, excluded.append
+    )
     if schedule.recurrence is None:
         run = schedule.next(now)
-        shown = run.time > start and (until is None or run.time <= until)
-        return Runs((run.time,) if shown else (), lambda _: run), []
+        return Runs(runs, lambda _: run), excluded
     window, prep_time = schedule.window, schedule.prep_time
     deferral_at: Callable[[int], Deferral]
     has_expressions = not (isinstance(window, int) and isinstance(prep_time, int))
@@ -144,19 +140,8 @@ def _matching(job: Job, schedule: JobSchedule, start: int, count: int, until: in
         deferral_at = partial(Deferral, window=window, prep_time=prep_time, schedd_interval=interval)
     else:
         deferral_at = cache(partial(schedule.deferral, now=now))
-    may_match = job.admission()
-    most = count if may_match is None else count + MOST_KEPT_OUT
-    asked = islice(_times(job, schedule.recurrence, start, until), most)
-    times = _checked(asked, deferral_at, each=has_expressions)
-    if may_match is None:
-        return Runs(times, deferral_at, schedule.recurrence), []
-    found: list[int] = []
-    kept: list[int] = []
-    for time in times:
-        (found if may_match(int(time)) else kept).append(time)
-        if len(found) == count or len(kept) > MOST_KEPT_OUT:
-            break
-    return Runs(found, deferral_at, schedule.recurrence), kept
+    found = islice(_checked(runs, deferral_at, each=has_expressions), count)
+    return Runs(found, deferral_at, schedule.recurrence), excluded
 
 
 def _checked(times: Iterator[int], deferral_at: Callable[[int], Deferral], *, each: bool) -> Iterator[int]:

@@ -32,6 +32,7 @@ class QueueJob(Job):
         super().__init__(name, None, 1, {}, {}, request)
         self.line = queued.place.line
         self.present = queued.present
+        self.requirements = queued.requirements
         self.state = _state(queued, name, request)
         self._queued = queued
         self._known = known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
-from itertools import islice, takewhile
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from crondor.crontab.ical import CalendarEvent, rule_of, write_calendar
@@ -14,7 +14,6 @@ from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
 from crondor.source import Source
 from crondor_cli.common.options import Clock
-from crondor_cli.common.preview import MOST_KEPT_OUT
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.crontab.jobs import ExportJob
@@ -74,7 +73,7 @@ def _events(
 ) -> tuple[list[CalendarEvent], tuple[Diagnostic, ...]]:
     recurrence = job.schedule.recurrence
     try:
-        if rrule and recurrence is not None and job.may_match is None:
+        if rrule and recurrence is not None and not job.times.is_restricted:
             return [_repeated(job, recurrence, now, count, end)], ()
         return list(_single(job, now, count or _RUNS, end)), ()
     except CrondorError as error:
@@ -91,17 +90,9 @@ def _repeated(job: ExportJob, recurrence: Recurrence, now: int, count: int | Non
 
 
 def _single(job: ExportJob, now: int, count: int, end: int | None) -> Iterator[CalendarEvent]:
-    schedule = job.schedule
-    if schedule.recurrence is None:
-        runs = iter([schedule.next(now)])
-    else:
-        may_match = job.may_match
-        times = islice(schedule.recurrence.upcoming(now), count + MOST_KEPT_OUT)
-        runs = (schedule.deferral(time, now) for time in times if may_match is None or may_match(int(time)))
-    within = takewhile(lambda run: end is None or run.time <= end, runs)
-    for run in islice(within, count):
-        if run.time > now:
-            yield CalendarEvent(run, _summary(job), _key(job))
+    times = job.times.runs(now, end, now=now)
+    for time in islice(times, count):
+        yield CalendarEvent(job.schedule.deferral(time, now), _summary(job), _key(job))
 
 
 def _summary(job: ExportJob) -> str:

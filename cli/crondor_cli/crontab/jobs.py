@@ -13,8 +13,9 @@ from crondor.schedule import COMMANDS, JobSchedule
 from crondor.source import Span
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile
+from crondor.times import REQUIREMENTS, JobTimes, requirements_of
 from crondor.zones import Policy
-from crondor_cli.common.jobs import ScheduleRequest, admission_of
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Clock
 from crondor_cli.common.progress import PROGRESS
 
@@ -34,7 +35,6 @@ _LEFT_OUT = {
     "my.requirements": "a crontab has none, and those of a job may keep it from some of its times",
 }
 _SCHEDULING = frozenset(COMMANDS)
-_REQUIREMENTS = "requirements"
 _Value = TypeVar("_Value")
 
 
@@ -50,7 +50,7 @@ class ScheduleOptions(NamedTuple):
 class ExportJob(NamedTuple):
     """Equal jobs: their schedule, what they run (None: not known), the line they are queued at, and their values.
 
-    ``may_match`` says whether their requirements let a DeferralTime match, None where they let all.
+    ``times`` says when they run.
     """
 
     name: str
@@ -59,7 +59,7 @@ class ExportJob(NamedTuple):
     program: JobProgram | None
     place: Span | None
     values: Mapping[str, str]
-    may_match: Callable[[int], bool] | None = None
+    times: JobTimes
 
 
 def jobs_of(
@@ -86,9 +86,7 @@ def jobs_of(
             findings.append(Diagnostic("not-deferred", message, Severity.NOTE, place))
             continue
         found.append(
-            ExportJob(
-                name, count, schedule, program, place, values, admission_of(values.get(_REQUIREMENTS, ""), asked.clock)
-            )
+            ExportJob(name, count, schedule, program, place, values, JobTimes(schedule, requirements_of(values)))
         )
     return found, list(dict.fromkeys(findings))
 
@@ -107,7 +105,7 @@ def _of_files(
     for path in PROGRESS.counted(request.paths, "reading", "files"):
         try:
             file = request.read(path)
-            made = list(_merged(file, (*COMMANDS, _REQUIREMENTS, *(() if is_given else _PROGRAM))))
+            made = list(_merged(file, (*COMMANDS, *REQUIREMENTS, *(() if is_given else _PROGRAM))))
         except CrondorError as error:
             if len(request.paths) == 1:
                 raise

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
-from crondor.recurrence import Recurrence
 from crondor.spec import Dialect
 from crondor.words import describe
 from crondor_cli.common.asked_facts import asked_data, known_text
@@ -88,14 +87,13 @@ class _Budget:
     def __init__(self) -> None:
         self.left = _MOST_TIMES
 
-    def admitted(self, times: Iterable[int], may_match: Callable[[int], bool]) -> Iterator[int]:
-        """Yield the times that requirements let match."""
+    def counted(self, times: Iterable[int]) -> Iterator[int]:
+        """Yield times that are to be tried."""
         for time in times:
             self.left -= 1
             if self.left < 0:
                 raise _TooMany(time - 1)
-            if may_match(time):
-                yield time
+            yield time
 
 
 def _runs_of(job: Job, dialect: Dialect, found: AskedComparison, budget: _Budget) -> Iterable[int]:
@@ -108,24 +106,19 @@ def _runs_of(job: Job, dialect: Dialect, found: AskedComparison, budget: _Budget
         return ()
     found.findings += read.notes
     now, until = found.clock.now, found.until
-    may_match = job.admission()
-    where = ", with requirements on the time" if may_match is not None else ""
-    if read.recurrence is None:
-        found.words.append(f"once{where}" if read.is_deferred else "no schedule")
-        time = read.next(now).time if read.is_deferred else now
-        return [time] if now < time <= until else []
-    found.words.append(f"{describe(read.recurrence.spec)}{where}")
+    times = job.times(read)
+    where = ", with requirements on the time" if times.is_restricted else ""
+    if not read.is_deferred:
+        found.words.append("no schedule")
+        return ()
+    found.words.append(f"{'once' if read.recurrence is None else describe(read.recurrence.spec)}{where}")
     try:
-        times = _between(read.recurrence, now, until)
+        named = map(int, times.named(now, until))
     except CrondorError as error:
         found.trouble = True
         found.findings += [placed(fault, job) for fault in error.diagnostics]
         return ()
-    return times if may_match is None else budget.admitted(times, may_match)
-
-
-def _between(recurrence: Recurrence, now: int, until: int) -> Iterator[int]:
-    return (int(time) for time in recurrence.between(now, until))
+    return times.admitted(budget.counted(named)) if times.is_restricted else named
 
 
 def _part(found: AskedComparison, ours: Iterator[int], theirs: Iterator[int], count: int) -> None:

@@ -72,8 +72,8 @@ def _job(preview: Preview) -> dict[str, object]:
     data["runs"] = (
         {"number": row.number, **_sides(preview, row.run, row.schedd), "differs": row.differs} for row in preview.rows
     )
-    kept = preview.kept_out
-    data["kept_out"] = {"count": len(kept), "first": kept[0]} if kept else None
+    excluded = preview.excluded
+    data["kept_out"] = {"count": len(excluded), "first": excluded[0]} if excluded else None
     data["differences"] = [
         {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
         for reason in preview.reasons

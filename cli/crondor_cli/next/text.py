@@ -11,10 +11,11 @@ from crondor.diagnostics import printable
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
+from crondor.times import MOST_EXCLUDED
 from crondor.words import describe, steps_beyond
 from crondor_cli.common.layout import columns_of_rows, prose, screen_columns
 from crondor_cli.common.output import echo_lines, styled
-from crondor_cli.common.preview import MOST_KEPT_OUT, Preview, shortened
+from crondor_cli.common.preview import Preview, shortened
 from crondor_cli.common.rows import RunRow, RunSide
 from crondor_cli.common.screen import SCREEN
 from crondor_cli.times.text import ClockFace, local_text
@@ -54,8 +55,8 @@ def _block(preview: Preview) -> Iterator[str]:
         yield from ("", "  no run in this time")
     if preview.differs or preview.schedd_fault:
         yield from ("", *_reasons(preview))
-    if preview.kept_out:
-        yield from ("", *_kept_out(preview))
+    if preview.excluded:
+        yield from ("", *_excluded(preview))
     if preview.leaving:
         yield from ("", *_wrapped(f"{preview.leaving[0].upper()}{preview.leaving[1:]}.", 2))
 
@@ -180,12 +181,17 @@ def _reasons(preview: Preview) -> list[str]:
     return lines
 
 
-def _kept_out(preview: Preview) -> list[str]:
-    first, count = preview.kept_out[0], len(preview.kept_out)
-    time = local_text(first, preview.job.clock.zone)
-    number = f"more than {MOST_KEPT_OUT:,}" if count > MOST_KEPT_OUT else str(count)
+def _excluded(preview: Preview) -> list[str]:
+    job, schedule = preview.job, preview.schedule
+    first, count = preview.excluded[0], len(preview.excluded)
+    time = local_text(first, job.clock.zone)
+    why = "" if schedule is None else f" ({shortened(job.times(schedule).why_excluded(first))})"
+    if schedule is not None and schedule.recurrence is None:
+        return _wrapped(f"Requirements exclude its time, {time}{why}: the job never matches, and does not run.", 2)
+    number = f"more than {MOST_EXCLUDED:,}" if count > MOST_EXCLUDED else str(count)
     times = f"one more time, {time}" if count == 1 else f"{number} more times, the first {time}"
-    text = f"The real schedd computes {times}: requirements keep the job from matching there, and it does not run."
+    them = "it" if count == 1 else "them"
+    text = f"The real schedd computes {times}: requirements exclude {them}{why}, so the job does not match or run then."
     return _wrapped(text, 2)
 
 

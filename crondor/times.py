@@ -1,0 +1,215 @@
+"""When a job runs: the times that its schedule names, those that its requirements let match, and why one is left out.
+
+A crontab job whose requirements exclude its DeferralTime stays idle until the window is over, and the schedd then
+computes the next time: an excluded time is no run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from functools import lru_cache
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING, Final
+
+from crondor.deferral import Deferral
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.recurrence import NeverRuns, Recurrence
+from crondor.schedule import COMMANDS, Evaluate, JobSchedule, speaks_of_time
+from crondor.spec import FIELDS, CronSpec, Dialect
+from crondor.zones import Policy, zone_of
+
+if TYPE_CHECKING:
+    from crondor.job.expressions import Admission
+    from crondor.job.queued import QueuedJob
+
+__all__ = ["MOST_EXCLUDED", "REQUIREMENTS", "JobTimes", "requirements_of"]
+
+MOST_EXCLUDED: Final = 10_000
+"""Times in a row that requirements exclude, after which no more are looked at where no end was given."""
+
+REQUIREMENTS: Final = ("my.requirements", "requirements")
+"""The submit commands that set Requirements, in lower case; the attribute replaces the command."""
+
+_MOST_IN_SPAN: Final = 300_000  # the same where an end was given
+
+
+@dataclass(frozen=True)
+class JobTimes:
+    """When one job runs: its schedule, and its Requirements as far as they decide by DeferralTime.
+
+    What requirements say of machines, of other attributes and of the moment of the match counts as possible.
+    ``present`` is the DeferralTime (epoch seconds) that a schedd has computed already: the first time from then on. All
+    times are epoch seconds, and those of the HTCONDOR dialect are the ScheddAnswers of a schedd that is asked again and
+    again.
+    """
+
+    schedule: JobSchedule
+    requirements: str = ""
+    present: int | None = None
+
+    @classmethod
+    def from_submit(
+        cls,
+        commands: Mapping[str, str],
+        *,
+        dialect: Dialect = Dialect.MANUAL,
+        zone: str | tzinfo = "UTC",
+        policy: Policy | None = None,
+        evaluate: Evaluate | None = None,
+        now: int | None = None,
+    ) -> JobTimes:
+        """Read the submit commands of one job: names in lower case, macros expanded, ``requirements`` among them.
+
+        Raises InvalidSchedule or InvalidSpec with all faults.
+        """
+        schedule = JobSchedule.from_submit(
+            {name: text for name, text in commands.items() if name in COMMANDS},
+            dialect=dialect,
+            zone=zone,
+            policy=policy,
+            evaluate=evaluate,
+            now=now,
+        )
+        return cls(schedule, requirements_of(commands))
+
+    @classmethod
+    def from_queue(
+        cls,
+        job: QueuedJob,
+        now: int,
+        *,
+        dialect: Dialect = Dialect.MANUAL,
+        zone: str | tzinfo = "UTC",
+        policy: Policy | None = None,
+    ) -> JobTimes:
+        """Read a job of a queue as it stands at ``now`` (epoch seconds). Raises InvalidSchedule."""
+        return cls(job.schedule(now, dialect=dialect, zone=zone, policy=policy), job.requirements, job.present)
+
+    def in_dialect(self, dialect: Dialect) -> JobTimes:
+        """Return the times of the same fields as another dialect reads them: HTCONDOR for those of the real schedd.
+
+        Raises InvalidSpec, where a schedd holds the job for its fields.
+        """
+        spec = self.schedule.spec
+        if spec is None or spec.dialect is dialect:
+            return self
+        given = {field.attribute: text for field, text in zip(FIELDS, spec.given, strict=True) if text is not None}
+        read = CronSpec.from_mapping(given, dialect=dialect)
+        return replace(self, schedule=replace(self.schedule, spec=read))
+
+    @property
+    def is_restricted(self) -> bool:
+        """Say whether requirements decide by the time at all."""
+        return self._admission is not None
+
+    def named(self, after: int, until: int | None = None, *, now: int | None = None) -> Iterator[int]:
+        """Yield the times that the schedule names with ``after`` < time <= ``until``, those excluded among them.
+
+        The expressions of a job with one time are evaluated at ``now``, or else at ``after``. Raises at once what the
+        schedule raises: NeverRuns, OutOfRange, UnknownValue, InvalidDeferral.
+        """
+        if self.schedule.recurrence is None:
+            time = self.schedule.next(after if now is None else now).time
+            return iter((time,) if after < time and (until is None or time <= until) else ())
+        return self._repeated(self.schedule.recurrence, after, until)
+
+    def _repeated(self, recurrence: Recurrence, after: int, until: int | None) -> Iterator[int]:
+        times: Iterator[int]
+        if self.present is None or self.present <= after:
+            times = recurrence.upcoming(after)
+        else:
+            times = chain((self.present,), recurrence.upcoming(self.present))
+        return times if until is None else takewhile(until.__ge__, times)
+
+    def excludes(self, time: int) -> bool:
+        """Say whether requirements keep the job from matching when its DeferralTime is ``time``."""
+        return bool(self.why_excluded(time))
+
+    def why_excluded(self, time: int) -> str:
+        """Return the part of the requirements that excludes a time, empty where none does."""
+        admission = self._admission
+        if admission is None:
+            return ""
+        try:
+            return admission.refusing(int(time)) or ""
+        except CrondorError:  # what cannot be evaluated is said by the checks
+            return ""
+
+    def admitted(
+        self, times: Iterator[int], most: int = _MOST_IN_SPAN, excluded: Callable[[int], object] | None = None
+    ) -> Iterator[int]:
+        """Yield those of some times that are runs, until ``most`` in a row are none; the others go to ``excluded``."""
+        if self._admission is None:
+            yield from times
+            return
+        row = 0
+        for time in times:
+            if not self.excludes(time):
+                row = 0
+                yield time
+                continue
+            if excluded is not None:
+                excluded(time)
+            row += 1
+            if row > most:
+                return
+
+    def runs(self, after: int, until: int | None = None, *, now: int | None = None) -> Iterator[int]:
+        """Yield the times at which the job runs, with ``after`` < time <= ``until``; see ``named``.
+
+        Without an end it stops after MOST_EXCLUDED times in a row that are excluded.
+        """
+        return self.admitted(self.named(after, until, now=now), MOST_EXCLUDED if until is None else _MOST_IN_SPAN)
+
+    def next(self, after: int, *, now: int | None = None) -> int:
+        """Return the first run later than ``after``. Raises what ``named`` raises, and NeverRuns for none."""
+        found = next(self.runs(after, now=now), None)
+        if found is None:
+            raise NeverRuns(self._never())
+        return found
+
+    def previous(self, before: int) -> int:
+        """Return the last run earlier than ``before``. Raises NeverRuns, NotASet and OutOfRange."""
+        recurrence = self.schedule.recurrence
+        if recurrence is None:
+            message = "a job without cron fields has no earlier run"
+            raise NeverRuns(Diagnostic("no-cron", message))
+        for _ in range(MOST_EXCLUDED):
+            before = recurrence.previous(before)
+            if not self.excludes(before):
+                return before
+        raise NeverRuns(self._never())
+
+    def is_run(self, time: int) -> bool:
+        """Say whether the job runs at a time; for the HTCONDOR dialect, whether a schedd asked just before says so."""
+        return time in self.named(time - 1, time) and not self.excludes(time)
+
+    def deferral(self, time: int, now: int) -> Deferral:
+        """Return the moments of the run at a time; see JobSchedule.deferral."""
+        return self.schedule.deferral(time, now)
+
+    @property
+    def _admission(self) -> Admission | None:
+        text = self.requirements
+        return _admission(text, zone_of(self.schedule.zone).info) if speaks_of_time(text) else None
+
+    def _never(self) -> Diagnostic:
+        message = f"requirements exclude all times that were looked at ({MOST_EXCLUDED:,} or more)"
+        help_text = (
+            "a job matches only when its requirements are true for its DeferralTime: compare them with the times"
+        )
+        return Diagnostic("times-excluded", message, help=help_text)
+
+
+def requirements_of(commands: Mapping[str, str]) -> str:
+    """Return the requirements among the submit commands of a job, empty where there are none."""
+    return next((commands[name] for name in REQUIREMENTS if commands.get(name)), "")
+
+
+@lru_cache(maxsize=512)  # the jobs of a queue have few different ones
+def _admission(requirements: str, zone: tzinfo) -> Admission | None:
+    from crondor.job.expressions import admission  # noqa: PLC0415 - the engine takes 17 ms, and few requirements speak of the time
+
+    return admission(requirements, zone)
