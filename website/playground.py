@@ -22,6 +22,19 @@ def build(folder: Path, *, with_engine: bool) -> None:
         _pyodide(folder / "pyodide")
         _wheels(folder / "wheels")
         subprocess.run(["node", str(ROOT / "website" / "bundle.mjs"), str(folder)], check=True)  # noqa: S603, S607
+        say_sizes(folder)
+
+
+def say_sizes(folder: Path) -> None:
+    """Write into the page how many MB it loads: before the first answer, and after it."""
+    page = folder / "worker.js"
+    files = [file for file in folder.rglob("*") if file.is_file() and file.name != "README.md"]
+    later = (folder / "later.zip").stat().st_size
+    first = sum(file.stat().st_size for file in files) - later
+    text = page.read_text("utf-8")
+    for name, size in (("FIRST_MB", first), ("LATER_MB", later)):
+        text = text.replace(f"const {name} = 0;", f"const {name} = {size / 1e6:.0f};")
+    page.write_text(text, encoding="utf-8")
 
 
 def _wheels(folder: Path) -> None:

@@ -88,6 +88,32 @@ def test_submit_lines_are_those_that_were_asked_for() -> None:
     assert (first["time"] - first["match_opens"], first["last_start"] - first["time"]) == (900, 900)
 
 
+@pytest.mark.parametrize(
+    ("line", "now"),
+    [
+        ("0 6 * * 1", NOW),
+        ("30 7 * * 1-5", NOW + 15 * 86_400),  # no month ends among the runs that are shown
+        ("*/7 2 * * 0,3", NOW),
+        ("0 6 1-10/3 * 1", NOW),
+        ("0 */5 */3 */2 *", NOW),
+    ],
+)
+def test_submit_lines_have_what_the_page_says_is_needed(line: str, now: int) -> None:
+    """Each line or clause, so that the real schedd runs the job at the manual's times, and check has no error left."""
+    answer = ask("schedule", text=line, now=now)
+    needed = [each["write"] for each in answer["differences"] if each["write"]]
+    assert needed
+    blank = answer["submit"].replace(" ", "")
+    assert all(text.replace(" ", "") in blank for text in needed)
+    again = ask("submit", text=f"executable = job.sh\n{answer['submit']}", now=now)
+    assert not [each["code"] for each in again["findings"] if each["severity"] == "error"]
+    runs = again["jobs"][0]["runs"]
+    assert len(runs) == engine.RUNS
+    assert not any(run["differs"] for run in runs)
+    times = [run["manual"]["time"] for run in runs]
+    assert times == list(islice(Recurrence(CronSpec.from_line(line), "Europe/Berlin").upcoming(now), engine.RUNS))
+
+
 def test_words_become_submit_lines() -> None:
     """Those of `crondor compile`; what cannot be said has its reason, and a text is never taken for an option."""
     lines = ask("compile", text="last Friday of the month at 18:00", window="60")["submit"]

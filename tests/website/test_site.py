@@ -10,7 +10,7 @@ import pytest
 from crondor.check import address
 from crondor.check.rules import RULES as SUBMIT_RULES
 from crondor.router.rules import RULES as ROUTE_RULES
-from website import interface, rules, staging
+from website import interface, playground, rules, staging
 from website.links import faults
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,3 +82,17 @@ def test_dead_links_and_foreign_resources_are_found(tmp_path: Path) -> None:
         "another host",
     ]
     assert all(line.startswith("bad.html: ") for line in found)
+
+
+def test_the_playground_says_how_much_it_loads(tmp_path: Path) -> None:
+    """Measured when the site is built, all files that a browser fetches; no number of its own in the source."""
+    (tmp_path / "pyodide").mkdir()
+    sizes = {"pyodide/python.wasm": 9_400_000, "now.zip": 2_000_000, "later.zip": 6_600_000, "pyodide/README.md": 9**7}
+    for name, size in sizes.items():
+        (tmp_path / name).write_bytes(bytes(size))
+    source = (playground.SOURCE / "worker.js").read_text("utf-8")
+    assert not re.search(r"\d MB", source)
+    (tmp_path / "worker.js").write_text(source, encoding="utf-8")
+    playground.say_sizes(tmp_path)
+    made = (tmp_path / "worker.js").read_text("utf-8")
+    assert ("const FIRST_MB = 11;" in made, "const LATER_MB = 7;" in made) == (True, True)

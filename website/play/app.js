@@ -192,12 +192,13 @@ async function showSchedule(zone, other) {
   const schedule = found.explain?.schedule;
   if (schedule) pieces.push(el("div", {}, el("ul", { class: "fields", ariaLabel: "The fields" }, ...schedule.fields.map((field) => el("li", {}, el("code", { textContent: field.written ?? "*" }), field.field.replaceAll("_", " "), el("br"), el("span", { textContent: field.unrestricted ? "any" : short(field.values) })))), el("p", { class: "quiet", textContent: schedule.day_rule?.words ?? "" })));
   if (found.year) pieces.push(heat(found.year));
-  if (job?.runs?.length) pieces.push(part("Next runs", runRows(job, zone, other)), diffReasons(job.differences));
+  if (job?.runs?.length) pieces.push(part("Next runs", runRows(job, zone, other)), diffReasons(found.differences ?? job.differences));
   if (found.times) pieces.push(part("Next runs", table([zone, ...(other ? [other] : [])], found.times.map((time) => ({ time, cells: [moment(time, zone), ...(other ? [moment(time, other)] : [])] })))));
   if (found.times && !found.times.length) pieces.push(el("p", { textContent: "It has no run any more." }));
   const changes = found.explain?.clock_changes ?? [];
   if (changes.length) pieces.push(part("Clock changes ahead", el("ul", {}, ...changes.map((each) => el("li", { textContent: clockChange(each) })))));
-  if (found.submit) pieces.push(submitLines(found.submit, "In a submit file"));
+  const isChanged = found.differences?.some((each) => each.write);
+  if (found.submit) pieces.push(submitLines(found.submit, isChanged ? "In a submit file, so that the real schedd reads it alike" : "In a submit file"));
   else if (found.kind === "schedule") pieces.push(compiledLines(text, zone));
   return pieces;
 }

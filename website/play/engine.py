@@ -33,6 +33,7 @@ Answer = dict[str, Any]
 LIMIT = 200_000  # characters of a text; a page that was led here by a link shall not hang
 RUNS = 8
 _FIELD_LINE = re.compile(r"^\s*(?:\+?cron_?|--)?(minute|hour|day_?of_?month|month|day_?of_?week)s?\s*=", re.IGNORECASE)
+_NAMES = ("cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week")
 _END = "# stay in the queue for the next run\non_exit_remove    = false\nqueue\n"
 _NO_REGEXP = (
     "This asks for a regular expression. HTCondor's own engine for them, PCRE2, does not run in a browser: "
@@ -146,7 +147,7 @@ def _cron(line: str, zone: str, now: int, year: int, timing: tuple[str, str]) ->
     fields = line.split(maxsplit=4)
     if len(fields) != len(FIELDS):
         return {"refused": f"A crontab line has {len(FIELDS)} fields.", "findings": []}
-    submit = _submit_lines(fields, *timing)
+    submit = _submit_lines(fields, timing)
     out = _json("next", "job.sub", "-n", str(RUNS), *_at(zone, now), files={"job.sub": submit})
     job = _job(out)
     found: Answer = {"kind": "cron", "line": line, "submit": submit, "next": job, "findings": []}
@@ -160,24 +161,38 @@ def _cron(line: str, zone: str, now: int, year: int, timing: tuple[str, str]) ->
             "findings": [_diagnostic(each) for each in error.diagnostics],
             "refused": "The manual refuses it.",
         }
-    explained = _job(_json("explain", "--crontab", line, *_at(zone, now)))
+    explained = _job(_json("explain", "--crontab", line, *_at(zone, now))) or {}
+    reasons = (explained.get("schedd") or {}).get("differences", [])  # of the schedule, whichever runs are shown
+    found |= {
+        "explain": explained,
+        "submit": _submit_lines(fields, timing, reasons),
+        "differences": reasons + [each for each in job["differences"] if each not in reasons],
+    }
     runs = Recurrence(spec, zone)
     if never_reason(spec):
-        return {**found, "explain": explained, "year": None}
+        return {**found, "year": None}
 
     def count(edges: list[int]) -> list[int]:
         return [runs.count(start - 1, end - 1) for start, end in pairwise(edges)]
 
-    return {**found, "explain": explained, "year": _year(count, zone, year)}
+    return {**found, "year": _year(count, zone, year)}
 
 
-def _submit_lines(fields: list[str], window: str, prep: str) -> str:
-    names = ("cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week")
-    lines = [f"{name:<17} = {value}" for name, value in zip(names, fields, strict=True) if value != "*"]
-    lines = lines or [f"{names[0]:<17} = *"]
-    for name, value in (("cron_prep_time", prep), ("cron_window", window)):
+def _submit_lines(fields: list[str], timing: tuple[str, str], reasons: Iterable[Answer] = ()) -> str:
+    """Return lines that say what the fields say, changed so that the real schedd reads them alike."""
+    values = dict(zip(_NAMES, fields, strict=True))
+    clauses = []
+    for each in reasons:
+        if each["is_clause"]:
+            clauses += ["# refuse the times that the real schedd adds", f"requirements      = {each['write']}"]
+        elif each["write"]:
+            name, _, value = each["write"].partition(" = ")
+            values[name] = value
+    lines = [f"{name:<17} = {value}" for name, value in values.items() if value != "*"]
+    lines = lines or [f"{_NAMES[0]:<17} = *"]
+    for name, value in zip(("cron_window", "cron_prep_time"), timing, strict=True):
         lines += [f"{name:<17} = {value.strip()}"] if value.strip() else []
-    return "\n".join([*lines, _END])
+    return "\n".join([*lines, *clauses, _END])
 
 
 def _any_language(written: WrittenSchedule, zone: str, now: int, year: int) -> Answer:

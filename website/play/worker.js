@@ -1,12 +1,15 @@
 // The engine, away from the page, so that a question which takes long can be ended with it.
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
+// What is loaded before the first answer and after it: the build measures both and writes them here.
+const FIRST_MB = 0;
+const LATER_MB = 0;
 const say = (state) => postMessage({ state });
 const bytes = (name) => fetch(name).then((answer) => { if (!answer.ok) throw new Error(`${name}: ${answer.status}`); return answer.arrayBuffer(); });
 const CRONTAB = /^[\d*/,\-\s]*$/; // what now.zip is enough for; all else waits for later.zip
 
 async function load() {
-  say("Loading Python (12 MB, once) ...");
+  say(`Loading Python (${FIRST_MB} MB, and ${LATER_MB} MB after the first answer) ...`);
   const now = bytes("now.zip");
   now.catch(() => {}); // told below, where it is waited for
   const python = await loadPyodide({ indexURL: new URL("./pyodide/", import.meta.url).href });

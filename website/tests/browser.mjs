@@ -18,13 +18,17 @@ export function check(what, isRight, detail = "") {
   console.log(`FAULT ${what} ${detail}`);
 }
 
+export const served = new Map(); // bytes by path
+
 export function serve(site) {
   const server = createServer((request, response) => {
     let file = join(site, normalize(decodeURIComponent(new URL(request.url, "http://h").pathname)));
     if (existsSync(file) && statSync(file).isDirectory()) file = join(file, "index.html");
     if (!existsSync(file)) return response.writeHead(404).end();
     response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream", "cache-control": "max-age=600" });
-    return response.end(readFileSync(file));
+    const content = readFileSync(file);
+    served.set(request.url, content.length);
+    return response.end(content);
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
 }

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { check, inspect, open } from "./browser.mjs";
+import { check, inspect, open, served } from "./browser.mjs";
 
 const NOW = "2026-11-20T12:00";
 const RUNS = 8;
@@ -15,9 +15,15 @@ export async function playground(browser, base, crondor) {
   const address = `playground/index.html#tab=schedule&zone=UTC&now=${NOW}&schedule-text=0+6+*+*+*`;
   const page = await open(browser, base, address);
   check("usable while it loads", await page.locator("#schedule-text").isEditable());
-  check("it says that it loads", /Loading|Ready/.test(await page.locator("#state").textContent()));
+  const rest = page.waitForResponse(/later\.zip/, PATIENT);
+  await page.waitForFunction(() => /MB/.test(document.getElementById("state").textContent), undefined, PATIENT);
+  const said = (await page.locator("#state").textContent()).match(/\d+(?= MB)/g).map(Number);
   await page.waitForSelector("#schedule-answer .sentence", PATIENT);
   const first = Date.now() - began;
+  await rest;
+  const later = served.get("/playground/later.zip");
+  const loaded = [...served.values()].reduce((sum, size) => sum + size) - later;
+  check("it says how much it loads", [loaded, later].every((size, at) => Math.abs(size / 1e6 - said[at]) <= 0.6), `${said} MB instead of ${loaded} and ${later} bytes`);
   check("a shared address restores", (await page.locator(".sentence").textContent()) === "at 06:00 every day");
   const reloaded = Date.now();
   await page.reload();
@@ -91,6 +97,11 @@ async function schedules(page) {
   check("lines of fields", (await sentence()) === "at 06:05 every day");
   await page.click("text=Copy the submit lines");
   check("copy", /cron_minute +=\s5\ncron_hour +=\s6\n/.test(await page.evaluate(() => navigator.clipboard.readText())));
+  await typed(page, "schedule", "0 6 * * 1");
+  const clause = await page.locator("pre.out", { hasText: /^requirements = / }).first().textContent();
+  await page.click("text=Copy the submit lines");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  check("what the page says is needed is copied", copied.includes(clause.replace("requirements", "requirements     ")), copied);
   await typed(page, "schedule", "60 6 * * *");
   check("a fault is shown", (await shown(page, "schedule").textContent()).includes("minute 60 is out of range"));
   await inspect(page, "playground: a schedule with a fault");
