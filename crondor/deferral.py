@@ -5,6 +5,7 @@ HTCondor: Starter::jobWaitUntilExecuteTime.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -30,6 +31,21 @@ MACHINE_DEFERS = "TARGET.HasJobDeferral"
 """What it asks of the machine, where there is one: its starter waits for the time."""
 
 LATEST = 253402300799  # the last second of the year 9999
+
+
+def passed_over(times: Iterable[int], interval: int, kept: int | None = None) -> list[int]:
+    """Return the times (seconds, ascending) that lie less than ``interval`` after the last one that was kept.
+
+    A schedd that computes a job's next time at its passes alone, one in ``interval`` seconds (SCHEDD_INTERVAL), may
+    pass over them. ``kept`` is the last time kept before, None for none.
+    """
+    found = []
+    for time in times:
+        if kept is not None and time - kept < interval:
+            found.append(time)
+        else:
+            kept = time
+    return found
 
 
 class InvalidDeferral(CrondorError, ValueError):

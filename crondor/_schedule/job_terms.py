@@ -26,6 +26,11 @@ class Universe(IntEnum):
     LOCAL = 12
     VM = 13
 
+    @property
+    def waits_for_passes(self) -> bool:
+        """Whether a job gets its next time at the schedd's passes alone, one in SCHEDD_INTERVAL."""
+        return self not in {Universe.LOCAL, Universe.GRID, Universe.SCHEDULER}
+
 
 # "docker" and "container" are vanilla jobs that ask for an image.
 UNIVERSES = {member.name.lower(): member for member in Universe} | {

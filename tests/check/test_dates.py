@@ -61,6 +61,7 @@ def message(text: str, code: str, config: CheckSettings | None = None) -> str:
         (f"{DAILY}\ncron_day_of_week = 0-6", []),
         (f"{DAILY}\ncron_day_of_week = */2", []),
         (f"{DAILY}\ncron_day_of_week = 1\ncron_day_of_month = 1", ["CRN207"]),
+        ("cron_minute = 0,59\ncron_hour = 0,23", ["CRN206"]),  # over midnight
         (f"{DAILY}\ncron_day_of_week = 1\ncron_day_of_month = 1-31", ["CRN204"]),
         ("cron_minute = *", ["CRN206"]),
         ("cron_minute = */5", []),

@@ -32,6 +32,44 @@ def test_the_screen_has_lines_words_proof_cost_and_runs() -> None:
     assert places == sorted(places)
 
 
+def test_what_a_schedd_may_pass_over_is_told_and_listed() -> None:
+    """As CRN206 counts it: the times that lie within SCHEDD_INTERVAL after the time before."""
+    screen = asked("*/2 * * * *", "--until", "2026-12-02").out
+    assert "240 of them are certain with SCHEDD_INTERVAL 300 s" in " ".join(screen.split())
+    assert "the schedd may pass over:\n    Tue 2026-12-01 00:04 +0000\n" in screen
+    assert "... and 475 more" in screen
+    Path("job.sub").write_text("executable = a\ncron_minute = */2\nqueue\n", encoding="utf-8")
+    assert "up to 480 of 720 runs a day are lost" in crondor("check", "job.sub", *NOW).out
+    for options, late in (
+        ((), 480),
+        (("--universe", "local"), 0),
+        (("--schedd-interval", "120"), 0),
+        (("--schedd-interval", "180"), 360),
+    ):
+        starts = asked("*/2 * * * *", "--until", "2026-12-02", *options, "--format", "json").data["starts"]
+        assert (starts["may_be_passed_over"], starts["certain"]) == (late, 720 - late)
+        assert len(starts["first_passed_over"]) == min(20, late)
+
+
+def test_pasted_lines_keep_the_job_in_the_queue() -> None:
+    """After its first run; the words say what the line is for."""
+    for options in (("--format", "submit"), ()):
+        assert "\non_exit_remove = false\n" in asked("0 9 * * *", *options).out
+    (job,) = asked("0 9 * * *", "--format", "json").data["jobs"]
+    assert job["commands"]["on_exit_remove"] == "false"
+    lines = asked("0 9 * * *", "--format", "submit").out
+    Path("job.sub").write_text(f"executable = a\n{lines}queue\n", encoding="utf-8")
+    assert "CRN401" not in crondor("check", "job.sub", *NOW).out
+
+
+def test_words_are_not_broken_inside() -> None:
+    """A list of numbers is one word."""
+    minutes = ",".join(map(str, range(0, 60, 7)))
+    screen = asked(f"{minutes} {','.join(map(str, range(1, 24, 3)))} {','.join(map(str, range(1, 30, 4)))} * *").out
+    assert f"cron_minute = {minutes}\n" in screen
+    assert not [line for line in screen.splitlines() if line.endswith(",") and line[-2].isdigit() and "=" in line]
+
+
 def test_json_has_commands_and_proof() -> None:
     """Keys as the schema says."""
     found = json.loads(asked("every 2 days at 06:00", "--from", "2026-12-01", "--format", "json").out)

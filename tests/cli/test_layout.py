@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from crondor.diagnostics import Diagnostic, columns_of, render
 from crondor.source import Source
 from crondor_cli.common.layout import PROSE, fitted, in_columns, padded, prose, screen_columns
+from tests.cli.running import crondor
 
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=12)
 LINES = st.lists(WORDS, min_size=1, max_size=30).map(" ".join)
@@ -133,3 +135,45 @@ def test_an_excerpt_fits_and_its_underline_is_below_the_piece(text: str, start: 
     plain = render(Diagnostic("x", "message", span=span)).splitlines()
     assert below.strip("| ^") == ""
     assert len(plain) == 3
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+AT = ("--now", "2026-12-01", "--tz", "America/Argentina/Buenos_Aires")
+LONG = "every 5 minutes except 2026-12-24T10:00..2026-12-24T14:00"
+ROUTES = ("--config", str(EXAMPLES / "routes.conf"), str(EXAMPLES / "routable.ads"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compile", LONG, "--format", "submit", *AT),
+        ("compile", LONG, "--format", "json", *AT),
+        ("next", str(EXAMPLES / "nightly.sub"), "--format", "json", *AT),
+        ("at", "tomorrow 6:30", *AT),
+        ("check", "-", "--format", "github", *AT),
+        ("check", "-", "--statistics", "--format", "github", *AT),
+        ("check", "-", "--format", "json", *AT),
+        ("classad", "eval", 'strcat("a value of several words that is longer than the", " screen is wide")'),
+        ("export", str(EXAMPLES / "nightly.sub"), "--to", "crontab", *AT),
+        ("import", "crontab", "-", "--tz", "UTC"),
+        ("route", "match", *ROUTES, "--format", "json"),
+        ("route", "apply", *ROUTES, "--format", "json"),
+        ("route", "apply", *ROUTES, "--diff"),
+        ("route", "diff", str(EXAMPLES / "routes.conf"), str(EXAMPLES / "routes-new.conf"), "--format", "markdown"),
+        ("route", "diff", str(EXAMPLES / "routes.conf"), str(EXAMPLES / "routes-new.conf"), "--format", "json"),
+        ("schema", "compile"),
+    ],
+    ids=lambda arguments: " ".join(each for each in arguments if "/" not in each),
+)
+def test_no_terminal_breaks_what_programs_read_or_people_paste(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However narrow it is."""
+    stdin = "0 9 * * 1-5 a command of many words, which is longer than the terminal is wide\n"
+    if arguments[0] == "check":
+        stdin = "executable = a\ncron_minute = 61\nqueue\n"
+    wide = crondor(*arguments, stdin=stdin)
+    monkeypatch.setattr("crondor_cli.common.output.screen_columns", lambda _stream: 40)
+    narrow = crondor(*arguments, stdin=stdin)
+    assert max(map(len, wide.lines)) > 40
+    assert narrow.out == wide.out

@@ -78,7 +78,7 @@ def command(
         echo_json(data)
         return
     if explanation is None:
-        say(printable(shown))
+        say(printable(shown), fits=False)
         return
     say("\n".join(map(printable, explanation.lines())))
     reason = explanation.reason()

@@ -7,6 +7,7 @@ unless it goes to a terminal.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 
@@ -59,29 +60,34 @@ def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = T
         STATUS.spoke("\n" if nl else shown)
 
 
-def echo_lines(lines: Iterable[str]) -> None:
-    """Print lines."""
+def say_json(data: object) -> None:
+    """Write a value as one line of JSON; no terminal breaks it."""
+    say(json.dumps(data), fits=False)
+
+
+def echo_lines(lines: Iterable[str], *, fits: bool = True) -> None:
+    """Print lines, as ``say`` does."""
     waiting: list[str] = []
     size = 0
     for line in lines:
         waiting.append(line)
         size += len(line) + 1
         if size >= _PIECE:
-            _say_lines(waiting)
+            _say_lines(waiting, fits=fits)
             waiting, size = [], 0
     if waiting:
-        _say_lines(waiting)
+        _say_lines(waiting, fits=fits)
 
 
-def _say_lines(lines: list[str]) -> None:
+def _say_lines(lines: list[str], *, fits: bool) -> None:
     if any(isinstance(line, Visible) for line in lines):
-        say(together(*(piece for line in lines for piece in (line, "\n"))), nl=False)
+        say(together(*(piece for line in lines for piece in (line, "\n"))), nl=False, fits=fits)
     else:
-        say("\n".join((*lines, "")), nl=False)
+        say("\n".join((*lines, "")), nl=False, fits=fits)
 
 
 def echo_pieces(pieces: Iterable[str]) -> None:
-    """Print pieces of text, as they are."""
+    """Print pieces of text for programs, with their lines as they are, on a terminal too."""
     waiting: list[str] = []
     size = 0
     for piece in pieces:
@@ -89,9 +95,9 @@ def echo_pieces(pieces: Iterable[str]) -> None:
         size += len(piece)
         if size >= _PIECE:
             whole, end, begun = "".join(waiting).rpartition("\n")
-            say(whole + end, nl=False)
+            say(whole + end, nl=False, fits=False)
             waiting, size = [begun], len(begun)
-    say("".join(waiting), nl=False)
+    say("".join(waiting), nl=False, fits=False)
 
 
 def emit(data: str | bytes, *, nl: bool = False) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from crondor.compile.days import seconds_of
+from crondor.deferral import DEFAULT_PREP_TIME
 from crondor.diagnostics import CrondorError, printable
 from crondor.words import describe
 from crondor_cli.common.data import diagnostic_data, instant
+from crondor_cli.common.layout import prose
 from crondor_cli.common.options import Clock
-from crondor_cli.common.output import say
+from crondor_cli.common.output import emit, say
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.times.text import local_text, relative
@@ -19,7 +22,10 @@ if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
     from crondor.compile.writing.wish import Compiled, CompiledJob
 
+_STAYS = {"on_exit_remove": "false"}
 _MOST = 20  # differences that are listed
+_FEW = 5  # times that the schedd may pass over
+_WIDEST = 76  # columns
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -29,18 +35,22 @@ def print_compiled(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, 
     if form == "json":
         echo_json(_data(schedule, compiled, clock, count))
     elif form == "submit":
-        say("\n".join(submit_lines(schedule, compiled)))
+        emit("\n".join(submit_lines(schedule, compiled)), nl=True)
     else:
-        say("\n".join([*submit_lines(schedule, compiled), "", *_words(schedule, compiled, clock, count)]))
+        say("\n".join(submit_lines(schedule, compiled)), fits=False)
+        say("\n".join(["", *_words(schedule, compiled, clock, count)]))
 
 
 def submit_lines(schedule: WrittenSchedule, compiled: Compiled) -> list[str]:
-    """Return the lines for a submit file; of several jobs each with the queue statement behind it."""
+    """Return the lines for a submit file; of several jobs each with the queue statement after it.
+
+    A job leaves the queue after its first run where the file does not say that it stays.
+    """
     lines = [f"# {printable(schedule.text)}"]
     for number, commands in enumerate(compiled.commands):
         if number:
             lines += ["queue", ""]
-        lines += [f"{name} = {value}" for name, value in commands.items()]
+        lines += [f"{name} = {value}" for name, value in (commands if number else commands | _STAYS).items()]
     return lines
 
 
@@ -54,28 +64,25 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
     result = "exact" if compiled.exact else "NOT exact"
     compared = f"{result}: {proof.offered:,} times compared, {proof.wanted:,} wanted"
     walked = f"{proof.walked:,} answers of the schedd's own search followed"
-    rows.append(
-        (
-            "proof",
-            f"{compared}, {walked}, until {local_text(proof.until, zone)}",
-        )
-    )
+    rows.append(("computed", f"{compared}, {walked}, until {local_text(proof.until, zone)}"))
     if compiled.until_reason:
         rows.append(("no further", compiled.until_reason))
     rows += [("", reason) for reason in compiled.reasons]
+    rows.append(("started", _starts_words(compiled)))
     if compiled.is_open:
         rows.append(("afterwards", "the same rule goes on"))
     else:
         rows.append(("afterwards", "no time passes any more: compile again before"))
     rows.append(("cost", _cost(compiled)))
+    rows.append(
+        ("stays", "on_exit_remove = false keeps the job for its next run; leave it out where the file has its own")
+    )
     if compiled.wish.local:
         rows.append(("caveat", "formatTime means the zone of the host that evaluates it: schedd, negotiator, startd"))
     lines = []
     wide = max(11, *(len(name) for name, _ in rows))
     for name, text in rows:
-        wrapped = textwrap.wrap(printable(text), 74 - 1 - wide) or [""]
-        lines.append(f"  {name:<{wide}} {wrapped[0]}")
-        lines += [f"  {'':<{wide}} {more}" for more in wrapped[1:]]
+        lines += prose(printable(text), None, f"  {name:<{wide}} ", " " * (wide + 3), _WIDEST)
     differences = [("never runs", time) for time in proof.lost] + [("runs too", time) for time in proof.wrong]
     differences += [("may not run", time) for time in compiled.spoiled]
     if differences:
@@ -84,6 +91,12 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
         lines += [f"    {what:<11}  {local_text(time, zone)}" for what, time in differences[:_MOST]]
         if len(differences) > _MOST:
             lines.append(f"    ... and {len(differences) - _MOST:,} more (--format json has all)")
+    late = _moments(compiled.hurried)
+    listed = list(islice(late, _FEW))
+    if listed:
+        more = sum(bits.bit_count() for bits in compiled.hurried.values()) - len(listed)
+        lines += ["", "  the schedd may pass over:", *(f"    {local_text(time, zone)}" for time in listed)]
+        lines += [f"    ... and {more:,} more"] if more else []
     runs = _runs(schedule, compiled, count)
     if runs:
         lines += ["", "  next runs"]
@@ -122,6 +135,37 @@ def duration(seconds: int) -> str:
     return f"{seconds} s"
 
 
+def _starts(compiled: Compiled) -> dict[str, int]:
+    """Return how many of the computed times are certain to start, how many are not, and with which lengths."""
+    timing, wanted = compiled.wish.timing, compiled.proof.wanted - len(compiled.proof.lost)
+    late = sum(bits.bit_count() for bits in compiled.hurried.values())
+    return {
+        "certain": wanted - late,
+        "may_be_passed_over": late,
+        "schedd_interval": timing.schedd_interval,
+        "window": timing.window,
+        "prep_time": min(DEFAULT_PREP_TIME if job.prep_time is None else job.prep_time for job in compiled.jobs),
+    }
+
+
+def _starts_words(compiled: Compiled) -> str:
+    starts = _starts(compiled)
+    interval, late = starts["schedd_interval"], starts["may_be_passed_over"]
+    lengths = f"with SCHEDD_INTERVAL {interval} s, window {starts['window']} s, prep time {starts['prep_time']} s"
+    if not late:
+        return f"each of them can start, {lengths}"
+    return (
+        f"{starts['certain']:,} of them are certain {lengths}: the schedd computes the next time once in {interval} s, "
+        f"and may pass over the other {late:,}, which lie closer to the time before (CRN206); --universe local, or "
+        f"{interval} s between two times, would do"
+    )
+
+
+def _moments(days: Mapping[int, int]) -> Iterator[int]:
+    """Yield the instants of UTC days with bit sets of minutes."""
+    return (day * _DAY + second for day in sorted(days) for second in seconds_of(days[day]))
+
+
 def _runs(schedule: WrittenSchedule, compiled: Compiled, count: int) -> list[int]:
     lost = {*compiled.proof.lost, *compiled.spoiled}
     wanted = (run for run in schedule.between(compiled.wish.after, compiled.proof.until) if run not in lost)
@@ -137,7 +181,7 @@ def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: in
         "goes_on": compiled.is_open,
         "jobs": [
             {
-                "commands": job.commands,
+                "commands": job.commands | _STAYS,
                 "words": describe(job.superset.spec),
                 "unused": job.spacing.wrong,
                 "least_distance": job.spacing.least,
@@ -150,6 +194,10 @@ def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: in
             "compared": proof.offered,
             "wanted": proof.wanted,
             "walked": proof.walked,
+        },
+        "starts": {
+            **_starts(compiled),
+            "first_passed_over": [instant(time, zone) for time in islice(_moments(compiled.hurried), _MOST)],
         },
         "never_run": [instant(time, zone) for time in proof.lost],
         "run_too": [instant(time, zone) for time in proof.wrong],
@@ -171,6 +219,7 @@ def print_refusal(schedule: WrittenSchedule, error: CrondorError, clock: Clock) 
             "goes_on": False,
             "jobs": [],
             "proof": None,
+            "starts": None,
             "never_run": [],
             "run_too": [],
             "may_not_run": [],

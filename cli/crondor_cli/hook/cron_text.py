@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -12,7 +11,7 @@ from crondor.hooks.cron.schedule import CronEvent, CronStep
 from crondor.hooks.cron.settings import Manager
 from crondor.job.attributes import printed, string
 from crondor_cli.common.options import Clock
-from crondor_cli.common.output import say
+from crondor_cli.common.output import say, say_json
 from crondor_cli.hook.text import ad_lines
 
 
@@ -29,7 +28,7 @@ class Screen:
         """Print what happened."""
         self.failed = self.failed or event.what is CronStep.FAILED_TO_START
         if self._is_json:
-            say(json.dumps(_event_data(event)))
+            say_json(_event_data(event))
             return
         moment = datetime.fromtimestamp(event.time, self._clock.zone)
         name = event.job if event.block is None else event.block.name
@@ -50,7 +49,7 @@ class Screen:
             shown = string(before, "Name") or "the ad"
             if self._is_json:
                 values = {each: added.text(each) for each in added}
-                say(json.dumps({"manager": manager.name.lower(), "ad": shown, "attributes": values}))
+                say_json({"manager": manager.name.lower(), "ad": shown, "attributes": values})
             else:
                 say(f"\n{printable(shown)}")
                 for line in ad_lines(added) if added else ["nothing"]:

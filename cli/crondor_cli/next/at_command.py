@@ -41,4 +41,4 @@ def command(time: tuple[str, ...], now: str | None, tz: str | None, quiet: bool)
     elif text.strip().isdecimal():
         say(shown)
     else:
-        say(f"# {shown}\ndeferral_time = {epoch}")
+        say(f"# {shown}\ndeferral_time = {epoch}", fits=False)

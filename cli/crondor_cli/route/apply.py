@@ -77,7 +77,7 @@ def command(
     routed = routing.on_their_routes(jobs) if route_name is None else routing.all_on(route_name, jobs)
     with closing(routed):
         for text in view.frame.around(_said(asking, routed)):
-            emit(text) if view is apply_text.LONG else say(text, nl=False)
+            emit(text) if view is apply_text.LONG else say(text, nl=False, fits=view is apply_text.FORMS["table"])
     asking.end()
 
 

@@ -131,7 +131,7 @@ def command(
         found = comparing.end()
     findings.end()
     report = DiffReport(sides[0], sides[1], found, _kind(ads, specs), _chosen(own))
-    echo_lines(_FORMS[format_](report))
+    echo_lines(_FORMS[format_](report), fits=format_ == "text")
     status = 2 if findings.failed else int(not found.is_empty)
     if status:
         raise click.exceptions.Exit(status)

@@ -54,5 +54,5 @@ def command(asking: Asking, format_: str, jobs: int | None) -> None:
     with closing(asking.made(judged, jobs)) as made:
         search = JudgedSearch(matcher, made, asking.route_state, asking.context)
         for text in shown(asking, search):
-            emit(text, nl=True) if format_ == "long" else say(text)
+            emit(text, nl=True) if format_ == "long" else say(text, fits=format_ == "table")
     asking.end()

@@ -167,7 +167,7 @@ def command(
         for text in texts:
             emit(text, nl=True)
     else:
-        echo_lines(texts)
+        echo_lines(texts, fits=shown is plan_text.table)
     _close(made, said)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -39,7 +38,7 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options
-from crondor_cli.common.output import say
+from crondor_cli.common.output import say, say_json
 from crondor_cli.common.queue import (
     QueueOptions,
     embedded_of,
@@ -305,7 +304,7 @@ def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
             continue
         if form == "json":
             data = {"time": clock.now, "what": "stays", "reason": reason.value, "route": route or None, "count": count}
-            say(json.dumps(data))
+            say_json(data)
         else:
             about = f" ({printable(route)})" if route else ""
             local = datetime.fromtimestamp(clock.now, clock.zone)
@@ -352,7 +351,7 @@ def _writer(clock: Clock, form: str) -> Callable[[LogEntry], None]:
     def write(entry: LogEntry) -> None:
         if form == "json":
             data = {"time": entry.time, "what": entry.what.name.lower(), "job": entry.job, "text": str(entry)}
-            say(json.dumps(data))
+            say_json(data)
         else:
             local = datetime.fromtimestamp(entry.time, clock.zone)
             say(f"{local:%Y-%m-%d %H:%M:%S %z} {entry}")

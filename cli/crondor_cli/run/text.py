@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -20,7 +19,7 @@ from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session
 from crondor_cli.common.layout import clipped, drawn_columns
-from crondor_cli.common.output import Visible, say, together
+from crondor_cli.common.output import Visible, say, say_json, together
 from crondor_cli.common.show import shown
 from crondor_cli.common.status_line import ERASE
 from crondor_cli.run.jobs import NAME
@@ -156,7 +155,7 @@ class JsonView(RunLines):
         if self.is_unheard:
             return
         try:
-            say(json.dumps(data))
+            say_json(data)
         except BrokenPipeError:
             self.is_unheard = True
             with suppress(OSError, ValueError, AttributeError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from contextlib import ExitStack
 
@@ -15,7 +14,7 @@ from crondor.zones import Policy
 from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, policy_option
-from crondor_cli.common.output import say
+from crondor_cli.common.output import say, say_json
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.queue import (
     QueueOptions,
@@ -162,4 +161,4 @@ def _print_json(found: GuardPass, clock: Clock) -> None:
             for job, faults in found.trouble.items()
         ],
     }
-    say(json.dumps(data))
+    say_json(data)

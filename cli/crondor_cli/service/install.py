@@ -169,8 +169,8 @@ def _say_next(path: Path, name: str, *, is_system: bool) -> None:
     systemctl = "systemctl" if is_system else "systemctl --user"
     journal = "journalctl" if is_system else "journalctl --user"
     say(f"{printable(str(path))} is written")
-    say(f"{systemctl} daemon-reload && {systemctl} enable --now {shlex.quote(name)}")
-    say(f"{journal} -fu {shlex.quote(name)}")
+    say(f"{systemctl} daemon-reload && {systemctl} enable --now {shlex.quote(name)}", fits=False)
+    say(f"{journal} -fu {shlex.quote(name)}", fits=False)
     if not is_system:
         say("loginctl enable-linger    lets it run while you are not logged in")
 

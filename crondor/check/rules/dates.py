@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from crondor.algebra import day_zero_clause, has_day_zero, portable
@@ -15,9 +14,9 @@ from crondor.check.edit import insertion
 from crondor.check.rewrite import REQUIREMENTS, edit_requirements
 from crondor.check.rule import Fix, RuleHit, rule
 from crondor.check.subject import CheckedJob
+from crondor.deferral import passed_over
 from crondor.diagnostics import CrondorError, Severity
 from crondor.recurrence import NeverRuns, OutOfRange, Recurrence, never_reason
-from crondor.schedule import Universe
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec
 from crondor.zones import Policy, zone_of
 
@@ -186,16 +185,17 @@ def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
     interval = job.settings.schedd_interval
     if recurrence is None or recurrence.wall_clock.never or interval <= 0:
         return
-    if schedule is not None and schedule.universe in {Universe.LOCAL, Universe.GRID, Universe.SCHEDULER}:
+    if schedule is not None and not schedule.universe.waits_for_passes:
         return
     left_out = job.crontab.left_out
     if left_out is not None and left_out[0] is MINUTE:
         return  # CRN208 or CRN109 speaks of it
     table = recurrence.wall_clock.table
-    within = min((later - earlier for earlier, later in pairwise(table)), default=DAY)
-    lost = _lost(table, interval)
-    if not lost:
+    within = job.gap_within(interval - 1)
+    if within is None:
         return
+    over_midnight = (time % DAY for time in passed_over((time + DAY for time in table), interval, table[-1]))
+    lost = passed_over(table, interval) or list(over_midnight)
     shown = ", ".join(_clock(time) for time in lost[:3]) + (" ..." if len(lost) > 3 else "")
     message = (
         f"runs lie {within} s apart, and the schedd computes the next one once in {interval} s (SCHEDD_INTERVAL): up "
@@ -203,18 +203,6 @@ def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
     )
     help_text = f"leave {interval} s between two runs, or take the local universe, or let the job itself repeat"
     yield RuleHit(message, job.field_span(MINUTE), help_text)
-
-
-def _lost(table: tuple[int, ...], interval: int) -> list[int]:
-    """Return the runs of a day (seconds) that lie within the interval behind the last one that was kept."""
-    lost = []
-    kept = table[0] - interval
-    for time in table:
-        if time - kept < interval:
-            lost.append(time)
-        else:
-            kept = time
-    return lost
 
 
 @rule("CRN207", "either-day", Severity.NOTE, "both day fields set: either decides, not both")

@@ -67,7 +67,7 @@ class Way:
     @property
     def is_rule(self) -> bool:
         """Whether it may hold for ever."""
-        return not (self.excess or self.is_list or self.clock.has_table)
+        return not (self.excess or self.is_list or self.clock.ends)
 
     @property
     def rank(self) -> int:

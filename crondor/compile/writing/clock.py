@@ -41,6 +41,11 @@ class EpochClock:
         """Whether it knows a zone's changes up to a horizon only."""
         return len(self.changes) > 1
 
+    @property
+    def ends(self) -> bool:
+        """Whether its texts name the zone's changes, and so mean the clock up to the last of them only."""
+        return self.has_table and not self.is_local
+
     def offset(self, instant: int) -> int:
         """Return the offset at an instant."""
         return self.changes[bisect_right(self._starts, instant)].offset

@@ -10,7 +10,7 @@ from crondor.calendar import DAY
 from crondor.compile.days import seconds_of
 from crondor.compile.writing.clause import WORTH, Day, grouped, ways
 from crondor.compile.writing.clock import TIME, Change, EpochClock, HostClock
-from crondor.compile.writing.distance import Spacing, spacing, spoiled
+from crondor.compile.writing.distance import Spacing, hurried, spacing, spoiled
 from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.left_out import Said, complete
 from crondor.compile.writing.proof import Proof, prove, wanted_days, within
@@ -107,6 +107,7 @@ class _Compiling:
         whole = self._superset()
         parts = self._parted(whole)
         jobs, closed = [], True
+        late: dict[int, int] = {}
         left = dict(self.wanted)
         for superset in parts:
             own = {}
@@ -120,6 +121,8 @@ class _Compiling:
                 job, is_open = self._job(superset, own)
                 closed = closed and not is_open
                 jobs.append(job)
+                for day, bits in hurried(own, self.wish.timing.pass_interval).items():
+                    late[day] = late.get(day, 0) | bits
         proof = prove(
             self.wanted,
             [(job.superset, self._read(job.clause) if job.clause else None) for job in jobs],
@@ -137,6 +140,7 @@ class _Compiling:
             tuple(dict.fromkeys(self.notes)),
             tuple(self.reasons),
             tuple(sorted(self.spoiled)),
+            late,
         )
 
     def _reachable(self, superset: Superset, wanted: dict[int, int]) -> dict[int, int]:

@@ -6,14 +6,15 @@ and a wanted one that lies before is jumped over (measured on HTCondor 25.14, do
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from crondor._named_tuple import NamedTuple
+from crondor._schedule.job_terms import UNIVERSES, Universe
 from crondor.calendar import DAY, lowest
 from crondor.compile.days import MINUTES, spread
 from crondor.compile.writing.clause import members
-from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW, passed_over
 
 _SHORTEST_PREP = {"local": 15}  # seconds that finding a slot, or in the local universe starting, may take
 _SHORTEST = 60
@@ -38,6 +39,12 @@ class Timing(NamedTuple):
     def needed(self) -> int:
         """Return how many seconds must lie between a wrong time and the next right one."""
         return self.window + self.schedd_interval + self.least_prep
+
+    @property
+    def pass_interval(self) -> int:
+        """Return the seconds within which the schedd computes a job's next time once; 0 where it waits for no pass."""
+        universe = UNIVERSES.get(self.universe.lower(), Universe.VANILLA)
+        return self.schedd_interval if universe.waits_for_passes else 0
 
     def prep_for(self, distance: int | None) -> int | None:
         """Return the prep time to write for a distance, None where HTCondor's own does."""
@@ -103,6 +110,30 @@ def spoiled(days: Iterable[tuple[int, int, int]], needed: int) -> list[int]:
         found += [day * DAY + 60 * minute for minute in members(behind & wanted)]
         behind >>= MINUTES
     return found
+
+
+def hurried(days: Mapping[int, int], interval: int) -> dict[int, int]:
+    """Return which of a job's times, UTC days in order with bit sets of minutes, a schedd may pass over.
+
+    It computes the next one once in ``interval`` seconds (crondor.deferral.passed_over).
+    """
+    found: dict[int, int] = {}
+    last: int | None = None  # the last time that was kept
+    for day, bits in days.items():
+        before = None if last is None else max(last - day * DAY, -interval)
+        lost, kept = _hurried(bits, before, interval)
+        if lost:
+            found[day] = lost
+        last = last if kept is None else day * DAY + kept
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _hurried(bits: int, before: int | None, interval: int) -> tuple[int, int | None]:
+    times = [60 * minute for minute in members(bits)]
+    lost = passed_over(times, interval, before)
+    kept = set(times) - set(lost)
+    return sum(1 << time // 60 for time in lost), max(kept, default=None)
 
 
 @lru_cache(maxsize=4096)

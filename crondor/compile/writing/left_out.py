@@ -30,7 +30,7 @@ class Said(NamedTuple):
 def complete(way: Way, days: dict[int, Day]) -> Said:
     """Return a way's text with what it takes too many left out."""
     is_local = way.clock.is_local
-    is_endless = not (way.is_list or way.clock.has_table)
+    is_endless = not (way.is_list or way.clock.ends)
     if way.clock.has_table and not way.clock.is_local:
         way = _by_utc(way)
     whole, spans = _left_out(way, days)

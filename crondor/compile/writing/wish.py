@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
 from crondor._named_tuple import NamedTuple
@@ -91,6 +92,8 @@ class Compiled:
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()  # why it is not exact
     spoiled: tuple[int, ...] = ()  # wanted times so near behind wrong ones that the schedd may jump over them
+    hurried: Mapping[int, int] = field(default_factory=dict)
+    """UTC days with the minutes of wanted times that the schedd may pass over."""
 
     @property
     def commands(self) -> list[dict[str, str]]:

@@ -16,7 +16,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 def print_github(result: ChosenReports) -> None:
     """Print a line for each finding."""
     for finding in result.all_findings:
-        say(_line(finding.diagnostic, result))
+        say(_line(finding.diagnostic, result), fits=False)
 
 
 def print_job_summary(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
@@ -27,11 +27,12 @@ def print_job_summary(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
         return
     total = sum(row.count for row in rows)
     say(f"crondor checked {plural(files, 'file')}: {plural(total, 'finding')}.\n")
-    say("| findings | in files | rule | level | what | cured by --fix |\n|---:|---:|---|---|---|---:|")
+    say("| findings | in files | rule | level | what | cured by --fix |\n|---:|---:|---|---|---|---:|", fits=False)
     for row in rows:
         rule = result.rules[row.code]
         title = rule.title.replace("*", "\\*").replace("|", "\\|")
-        say(f"| {row.count} | {row.files} | {row.code} {rule.name} | {rule.severity.value} | {title} | {row.fixable} |")
+        cells = (row.count, row.files, f"{row.code} {rule.name}", rule.severity.value, title, row.fixable)
+        say(f"| {' | '.join(map(str, cells))} |", fits=False)
 
 
 def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:
