@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import socket
 import subprocess
 import sys
+import threading
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
 from unittest.mock import patch
@@ -19,7 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from crondor.router.daemon import RouterReport
 from crondor.router.daemon.lock import RouterLock
 from crondor_cli.monitor.alerts import ALERT_RULES, dashboard
-from crondor_cli.monitor.metrics import FAMILIES, Address, Metrics, read_address
+from crondor_cli.monitor.metrics import FAMILIES, MOST_CONNECTIONS, Address, Metrics, read_address
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 from tests.monitor.made import SIX
 from tests.monitor.prometheus.made_metrics import LATER, looked
@@ -160,6 +163,52 @@ def test_the_command_serves_them_on_this_machine(tmp_path: Path) -> None:
         process.terminate()
         process.communicate(timeout=SLOWEST)
     assert process.returncode == 0
+
+
+def scraped(port: int, seconds: float) -> int:
+    """Return the status of a scrape."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=seconds)
+    try:
+        connection.request("GET", "/metrics")
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /met", b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"])
+def test_connections_that_take_nothing_keep_no_scrape_waiting(tmp_path: Path, sent: bytes) -> None:
+    """300 of them: some are closed, and neither threads nor descriptors grow with their number."""
+    metrics = Metrics()
+    metrics.update(*looked(tmp_path))
+    with ExitStack() as stack:
+        port = stack.enter_context(metrics.served(Address("127.0.0.1", 0)))
+        assert scraped(port, SLOWEST) == 200
+        threads, before = threading.active_count(), len(selectable())
+        for _ in range(300):
+            idle = stack.enter_context(socket.create_connection(("127.0.0.1", port), SLOWEST))
+            idle.sendall(sent)
+        assert scraped(port, SLOWEST) == 200
+        assert threading.active_count() == threads
+        assert len(selectable()) - before - 300 <= MOST_CONNECTIONS
+    assert threading.active_count() < threads
+
+
+def selectable() -> list[int]:
+    """Return the open sockets of this process, by what its collector of garbage knows."""
+    return [each.fileno() for each in gc.get_objects() if isinstance(each, socket.socket) and each.fileno() >= 0]
+
+
+def test_a_connection_that_says_nothing_is_closed(tmp_path: Path) -> None:
+    """After ten seconds, by a clock that is far ahead at once."""
+    metrics = Metrics()
+    metrics.update(*looked(tmp_path))
+    with ExitStack() as stack:
+        port = stack.enter_context(metrics.served(Address("127.0.0.1", 0)))
+        idle = stack.enter_context(socket.create_connection(("127.0.0.1", port), SLOWEST))
+        assert scraped(port, SLOWEST) == 200
+        with patch("waitress.server.time.time", return_value=4e9):
+            assert scraped(port, SLOWEST) == 200
+            assert idle.recv(1) == b""
 
 
 def test_rules_and_dashboard_know_every_metric_and_no_other() -> None:

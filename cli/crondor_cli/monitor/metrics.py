@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import re
+import socket
+import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import click
 
@@ -23,6 +28,10 @@ if TYPE_CHECKING:
 LOOPBACK: Final = "127.0.0.1"
 MOST_JOBS: Final = 10_000  # of a queue that have series of their own
 _ADDRESS: Final = re.compile(r"(?:(?P<host>[^:\[\]]*):|\[(?P<six>[0-9A-Fa-f:.]+)\]:)?(?P<port>[0-9]{1,5})\Z").match
+MOST_CONNECTIONS: Final = 64
+_WORKERS: Final = 2  # threads that make answers
+_LONGEST_SILENCE: Final = 10  # seconds that a connection may send and take nothing
+_MOST_ASKED: Final = 1 << 14  # bytes of a request
 _STATUS: Final = ".status"  # of the file that a router leaves beside its lock
 _QUEUE: Final = ("schedd",)
 _CAUSE: Final = ("schedd", "cause")
@@ -90,12 +99,17 @@ class Metrics:
     """The metrics of the last looks; made after each look, and handed out as they are."""
 
     def __init__(self, routers: Iterable[str] = ()) -> None:
-        """Begin with none. ``routers`` are the status files of routers. Raises UsageError without prometheus-client."""
+        """Begin with none. ``routers`` are the status files of routers.
+
+        Raises UsageError where the extra ``monitor`` is missing.
+        """
         try:
-            from prometheus_client import core  # noqa: PLC0415 - optional, and 60 ms
+            import waitress  # noqa: PLC0415 - optional, as is the next, and 30 ms
+            from prometheus_client import core  # noqa: PLC0415 - 60 ms
         except ImportError:
-            message = "--metrics needs prometheus-client: pip install '.[monitor]' in a clone of crondor"
+            message = "--metrics needs prometheus-client and waitress: pip install '.[monitor]' in a clone of crondor"
             raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        self._waitress = waitress
         self._gauge: Any = core.GaugeMetricFamily
         self._counter: Any = core.CounterMetricFamily
         self._routers = tuple(routers)
@@ -122,21 +136,20 @@ class Metrics:
     @contextmanager
     def served(self, address: Address) -> Iterator[int]:
         """Serve them, and give the port, until the block ends. Raises CrondorError where it cannot be had."""
-        from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 - see above
+        from prometheus_client import CollectorRegistry, make_wsgi_app  # noqa: PLC0415 - see above
 
         registry = CollectorRegistry()
         registry.register(self)
         try:
-            server, thread = start_http_server(address.port, address.host, registry)
-        except OSError as error:
-            message = f"the metrics cannot be served on {address.shown(address.port)}: {error.strerror or error}"
+            server = _Server(self._waitress, make_wsgi_app(registry), address)
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            message = f"the metrics cannot be served on {address.shown(address.port)}: {reason}"
             raise CrondorError(Diagnostic("monitor-address", message, help="name another HOST:PORT")) from error
         try:
-            yield server.server_port
+            yield server.port
         finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
+            server.end()
 
     def _family(self, name: str, samples: Iterable[tuple[tuple[str, ...], float]]) -> Metric:
         text, labels = FAMILIES[name]
@@ -156,6 +169,85 @@ class Metrics:
         except CrondorError as error:
             self.findings += error.diagnostics
             return None
+
+
+class _Server:
+    """Answers requests in threads of its own; who connects and sends nothing costs neither a thread nor the answer.
+
+    Of too many connections the one that has waited longest is closed, so that a new one is always answered.
+    """
+
+    def __init__(self, waitress: ModuleType, application: Callable[..., object], address: Address) -> None:
+        """Begin. Raises OSError where the address cannot be had."""
+        logging.getLogger("waitress").addHandler(logging.NullHandler())  # what others send is no news
+        self._asyncore = waitress.wasyncore
+        self._open: dict[int, object] = {}
+        listening = _listening(address)
+        try:
+            self._server: Any = waitress.create_server(
+                application,
+                self._open,
+                sockets=[listening],
+                threads=_WORKERS,
+                connection_limit=2 * MOST_CONNECTIONS,
+                channel_timeout=_LONGEST_SILENCE,
+                cleanup_interval=1,
+                max_request_header_size=_MOST_ASKED,
+                max_request_body_size=_MOST_ASKED,
+            )
+        except BaseException:
+            listening.close()
+            raise
+        self.port = int(listening.getsockname()[1])
+        self._is_over = False
+        self._thread = threading.Thread(target=self._serve, name="metrics", daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        channels: dict[int, _Channel] = self._server.active_channels
+        while not self._is_over:
+            self._asyncore.loop(timeout=1.0, use_poll=True, map=self._open, count=1)
+            if len(channels) > MOST_CONNECTIONS:
+                min(channels.values(), key=_waits).handle_close()
+        self._server.task_dispatcher.shutdown()
+        self._asyncore.close_all(self._open)
+
+    def end(self) -> None:
+        """Close what is open, and wait for it."""
+        self._is_over = True
+        self._server.pull_trigger()
+        self._thread.join()
+
+
+def _listening(address: Address) -> socket.socket:
+    """Return a socket bound to the first address of a host. Raises OSError."""
+    family, kind, protocol, _, where = socket.getaddrinfo(
+        address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    made = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(where)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+class _Channel(Protocol):
+    """A connection, as far as it is needed of waitress' HTTPChannel."""
+
+    requests: Sequence[object]
+    total_outbufs_len: int
+    creation_time: float
+
+    def handle_close(self) -> None: ...
+
+
+def _waits(channel: _Channel) -> tuple[bool, float]:
+    """Return a key by which the connection comes first that can be closed with the least harm."""
+    return bool(channel.requests or channel.total_outbufs_len), channel.creation_time
 
 
 class _Samples:
