@@ -14,7 +14,7 @@ Writing
     block ends; see Transaction. ``queue.compact()`` writes the log anew. ``History`` is the file of jobs that
     have left, ``HistoryFollower`` what others write into one.
 
-Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (an OSError too), InvalidChange.
+Errors are JobQueueError: DamagedLog, QueueLocked, QueueIO (an OSError too), NotAQueueLog, InvalidChange.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crondor._late import late
-from crondor.job_queue.faults import DamagedLog, InvalidChange, JobQueueError, QueueIO, QueueLocked
+from crondor.job_queue.faults import DamagedLog, InvalidChange, JobQueueError, NotAQueueLog, QueueIO, QueueLocked
 from crondor.job_queue.keys import HEADER, JobId, cluster_key
 from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 
@@ -76,6 +76,7 @@ __all__ = [
     "JobQueueError",
     "LogReading",
     "Mirror",
+    "NotAQueueLog",
     "Op",
     "QueueIO",
     "QueueLocked",

@@ -30,6 +30,10 @@ class QueueIO(JobQueueError, OSError):
     """The disk refused: full, read-only, gone. What was committed before is not touched by it."""
 
 
+class NotAQueueLog(JobQueueError):
+    """A file that has lines, and none of them is a record of a queue."""
+
+
 class InvalidChange(JobQueueError):
     """A transaction asks for what no log can hold: an ad that is not there, a value that is no expression."""
 

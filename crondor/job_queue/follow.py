@@ -10,20 +10,36 @@ HTCondor: ClassAdLogReader::Poll, ClassAdLogProber::probe.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from crondor.diagnostics import Diagnostic
-from crondor.job_queue.faults import refused_by_disk
+from crondor.job_queue.faults import NotAQueueLog, refused_by_disk
 from crondor.job_queue.log import pieces
 from crondor.job_queue.mirror import AdChange, Mirror
 from crondor.job_queue.recovery import Recovery, to_lines
 from crondor.rights.walk import open_plain
+from crondor.source import Source
 
 _PROOF: Final = 256  # bytes before the place reached that must still be the same
 _FIRST: Final = 128  # bytes in which the first line ends
+_QUEUE_LOG: Final = "name the schedd's: condor_config_val JOB_QUEUE_LOG, or job_queue.log in the folder SPOOL"
+_STRANGERS: Final = (
+    (
+        re.compile(r"[0-9]{3} \([0-9]+\.[0-9]+\.[0-9]+\) |<c>|\{\Z").match,
+        ", but the log of jobs that their submit file names",
+        f"{_QUEUE_LOG}; the logs of its jobs are read with --allow-dir DIR",
+    ),
+    (
+        re.compile(r"[A-Za-z_]\w* ?= ?").match,
+        ", but ads of jobs",
+        f"{_QUEUE_LOG}; what condor_q -long prints is read with --ads FILE",
+    ),
+)
+"""What is taken for a queue's log by mistake, by its first line."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +84,8 @@ class Follower:
     def poll(self) -> QueuePoll:
         """Read what is new, tell the subscribers and return it.
 
-        Raises QueueIO while the log cannot be opened or read, as in the moment before a schedd has made it: the mirror
-        stays as it is, and the next poll tries again.
+        Raises QueueIO while the log cannot be opened or read, as in the moment before a schedd has made it, and
+        NotAQueueLog while no line of the file is a record: the mirror stays as it is, and the next poll tries again.
         """
         return self._poll(silent=False)
 
@@ -130,6 +146,9 @@ class Follower:
         except OSError:
             self.offset = 0  # the next poll begins anew
             raise
+        if recovery.line and fresh.sequence is None and not fresh.keys():
+            self.offset = 0
+            raise NotAQueueLog(self._stranger())
         recovery.check_header()
         changes = () if silent else self.mirror.differences(fresh)
         self.mirror.adopt(fresh)
@@ -137,6 +156,13 @@ class Follower:
         self._recovery = recovery
         self.mirror.tell(changes)
         return self._answer((changes,) if changes else (), reloaded=True)
+
+    def _stranger(self) -> Diagnostic:
+        """Return what is wrong with a file that has lines and no record: what it seems to be, and what reads that."""
+        line = self._first.decode("utf-8", "replace").splitlines()[0]
+        what, hint = next(((what, hint) for is_it, what, hint in _STRANGERS if is_it(line)), ("", _QUEUE_LOG))
+        message = f"this is no job_queue.log{what}: none of its lines is a record of a queue"
+        return Diagnostic("queue-log-stranger", message, span=Source(line, str(self.path)).span(), help=hint)
 
     def _whole(self, file: BinaryIO) -> Iterator[bytes]:
         """Return whole lines from where the file stands; a line without end is left for the next poll."""

@@ -117,11 +117,45 @@ def test_a_queue_that_cannot_be_read_is_a_finding(tmp_path: Path) -> None:
     assert "cannot be followed" in result.err
 
 
-def test_an_empty_queue_is_fine(tmp_path: Path) -> None:
-    """One that is not there yet is told."""
-    result = once("--queue", str(tmp_path / "q"))
-    assert (result.status, result.out) == (0, "no job with a schedule\n")
-    assert "there is no queue yet" in result.err
+def test_an_empty_queue_is_fine_and_a_missing_one_is_not(tmp_path: Path) -> None:
+    """A slip in a path must not look like a queue without a miss."""
+    missing = once("--queue", str(tmp_path / "q"))
+    assert (missing.status, missing.out) == (1, "")
+    assert "error: there is no queue yet" in missing.err
+    with EmbeddedSchedd(tmp_path / "q", clock=lambda: SIX, zone="UTC"):
+        pass
+    empty = once("--queue", str(tmp_path / "q"))
+    assert (empty.status, empty.out) == (0, "no job with a schedule\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("000 (007.000.000) 2026-11-18 06:00:00 Job submitted from host: <127.0.0.1:9618>\n...\n", "--allow-dir DIR"),
+        ('ClusterId = 7\nCronMinute = "0"\n', "--ads FILE"),
+        ("# notes\n", "JOB_QUEUE_LOG"),
+    ],
+)
+def test_another_file_is_no_queue_without_a_miss(tmp_path: Path, text: str, said: str) -> None:
+    """It is said what it seems to be, and which option reads that."""
+    (tmp_path / "some.log").write_text(text, encoding="utf-8")
+    for command in (("monitor", "--once"), ("schedd", "status")):
+        result = crondor(*command, "--log", str(tmp_path / "some.log"), *AT)
+        assert (result.status, result.out) == (1, "")
+        assert "error: this is no job_queue.log" in result.err
+        assert said in result.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("monitor", "--once"), ("monitor",), ("schedd", "status"), ("schedd", "next"), ("schedd", "recalc"),
+     ("schedd", "history"), ("schedd", "hold", "1.0"), ("schedd", "submit", "x.sub"), ("advertise",), ("route", "q")],
+)  # fmt: skip
+def test_which_queue_is_asked(command: tuple[str, ...]) -> None:
+    """No command looks into a queue that nobody named."""
+    result = crondor(*command, env={"CRONDOR_QUEUE": ""})
+    assert (result.status, result.out) == (2, "")
+    assert "name the queue: --live (the schedd that runs here)" in result.err
 
 
 LOG = """\

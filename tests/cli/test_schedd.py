@@ -292,9 +292,9 @@ def test_a_live_schedd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_help_says_where_the_queue_is() -> None:
-    """The option, the variable and the folder; every subcommand has examples and exit statuses."""
+    """The options and the variable; every subcommand has examples and exit statuses."""
     text = crondor("schedd", "-h").out
-    assert all(word in text for word in ("CRONDOR_QUEUE", "--queue", "state"))
+    assert all(word in text for word in ("CRONDOR_QUEUE", "--queue", "--live"))
     for name in COMMANDS:
         help_ = crondor("schedd", name, "-h").out
         assert "Examples:" in help_

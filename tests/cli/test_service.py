@@ -192,7 +192,7 @@ def test_a_system_unit_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_unit_has_its_state_for_itself() -> None:
     """Two units of other users must not have one folder: systemd gives it to whoever starts last."""
-    out = crondor("service", "install", "router", "--show").out
+    out = crondor("service", "install", "router", "--show", "--", "--live").out
     assert "StateDirectory=%N\nEnvironment=XDG_STATE_HOME=%S/%N\n" in out
 
 
@@ -200,7 +200,8 @@ def test_a_monitor_writes_nowhere() -> None:
     """It reads the queue that it is given."""
     out = crondor("service", "install", "monitor", "--show", "--", "--queue", "q").out
     assert "ReadWritePaths" not in out
-    assert "ReadWritePaths=/var/x\n" in crondor("service", "install", "monitor", "--show", "--write", "/var/x").out
+    written = crondor("service", "install", "monitor", "--show", "--write", "/var/x", "--", "--live")
+    assert "ReadWritePaths=/var/x\n" in written.out
 
 
 @pytest.mark.parametrize(
@@ -208,6 +209,8 @@ def test_a_monitor_writes_nowhere() -> None:
     [
         (("router", "--system", "--", "--liv"), "Did you mean '--live'?"),
         (("router", "--system", "--", "--once"), "--once ends the command"),
+        (("router", "--system", "--"), "name the queue: --live"),
+        (("monitor", "--system", "--"), "name the queue: --live"),
         (("router", "--", "--live"), "for whom: --system or --user"),
         (("router", "--system", "--user"), "choose one of --system and --user"),
         (("run", "--user", "--run-as", "root", "--", "a.sub"), "go with --system"),

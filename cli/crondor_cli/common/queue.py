@@ -33,7 +33,6 @@ from crondor_cli.common.lock_wait import LockWait
 from crondor_cli.common.options import Clock, UsageProblem
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.show import show
-from crondor_cli.common.state import state_folder
 
 if TYPE_CHECKING:
     from crondor.schedd.live import LiveSchedd
@@ -43,6 +42,12 @@ _MOST_COMPLETED = 8 << 20  # bytes of a log that the shell waits for: half a sec
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 VARIABLE = "CRONDOR_QUEUE"
+_WAYS = (
+    ("live", "--live", "the schedd that runs here"),
+    ("log", "--log FILE", "a schedd's job_queue.log"),
+    ("ads", "--ads FILE", "what condor_q -long prints"),
+    ("queue", "--queue PATH", f"an embedded queue; {VARIABLE} names it too"),
+)
 
 
 class QueueOptions(NamedTuple):
@@ -57,12 +62,14 @@ class QueueOptions(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """``queue``, ``log``, ``live`` or ``ads``. Raises UsageError for more than one."""
+        """``queue``, ``log``, ``live`` or ``ads``. Raises UsageError for none and for more than one."""
         given = {"log": self.log, "live": self.live or self.name or self.pool, "ads": self.ads, "queue": self.queue}
         chosen = [kind for kind, value in given.items() if value]
         if len(chosen) > 1:
             named = " and ".join(f"--{kind}" for kind in chosen)
             raise click.UsageError(f"{named} name different queues: choose one", click.get_current_context(silent=True))
+        if not chosen and not os.environ.get(VARIABLE):
+            raise which_queue(click.get_current_context(silent=True))
         return chosen[0] if chosen else "queue"
 
     @property
@@ -86,16 +93,24 @@ class QueueJobs(NamedTuple):
 
 
 def folder_of(queue: str | None) -> Path:
-    """Return the folder of the embedded queue."""
+    """Return the folder of the embedded queue. Raises UsageError where neither option nor variable names it."""
     given = queue or os.environ.get(VARIABLE)
-    if given:
-        return Path(given)
-    return state_folder("queue", "--queue")
+    if not given:
+        raise which_queue(click.get_current_context(silent=True))
+    return Path(given)
+
+
+def which_queue(context: click.Context | None) -> click.UsageError:
+    """Return the error for a command that was told no queue, with the options that it has for one."""
+    known = {param.name for param in context.command.params} if context is not None else set()
+    ways = [f"{option} ({what})" for name, option, what in _WAYS if name in known] or ["--queue PATH"]
+    said = f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return click.UsageError(f"name the queue: {said}", context)
 
 
 def queue_option(function: _Function) -> _Function:
     """Add --queue."""
-    help_text = f"The embedded queue's folder (default: {VARIABLE}, else crondor/queue in the user's state folder)."
+    help_text = f"The embedded queue's folder (default: {VARIABLE})."
     return click.option("--queue", metavar="PATH", help=help_text)(function)
 
 

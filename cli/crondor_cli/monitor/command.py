@@ -153,10 +153,11 @@ def command(
     clock = clock_of(now, tz)
     if once and metrics is not None:
         raise click.UsageError("--metrics are for a monitor that goes on: leave --once out")
-    if asked.kind == "ads" and not once:
+    if asked.ads and not once:
         raise click.UsageError("--ads is one look: add --once", click.get_current_context(silent=True))
     since = None if begin is None else clock.read(begin, "--from")
-    wanted = Wanted(asked, selection_of(jobs, constraint), dialect, policy, grace, since, histories, tuple(allow_dirs))
+    chosen = selection_of(jobs, constraint)
+    wanted = Wanted(asked, chosen, dialect, policy, grace, since, histories, tuple(allow_dirs), is_once=once)
     ticks = _Ticks(clock, time.time)
     with ExitStack() as stack:
         queues = queues_of(wanted, clock, lambda: ticks.now, stack, every=all_schedds)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.attributes import integer
 from crondor.job.queued import QueuedJob
 from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
@@ -37,7 +37,10 @@ _SILENT = "the schedd does not answer: the others are looked at meanwhile, and i
 
 
 class Wanted(NamedTuple):
-    """What is asked for: queue and jobs, how they are read, from when on (epoch seconds), and the files beside."""
+    """What is asked for: queue and jobs, how they are read, from when on (epoch seconds), and the files beside.
+
+    ``is_once``: nobody waits for a queue that is not there yet.
+    """
 
     asked: QueueOptions
     chosen: Selection
@@ -47,6 +50,7 @@ class Wanted(NamedTuple):
     begin: int | None
     histories: tuple[str, ...]
     folders: tuple[str, ...]
+    is_once: bool = False
 
 
 @dataclass
@@ -194,7 +198,8 @@ class WatchedQueue:
         if self.schedd is None:
             self.schedd = self._open()
             if self.schedd is None:
-                self.findings.append(no_queue(self._wanted.asked.folder))
+                severity = Severity.ERROR if self._wanted.is_once else Severity.NOTE
+                self.findings.append(no_queue(self._wanted.asked.folder, severity))
                 return []
             self.findings += getattr(self.schedd, "diagnostics", ())
         found = self.schedd.scheduled(self._wanted.chosen)
@@ -275,7 +280,7 @@ def queues_of(
     if not every:
         name = asked.name or ""
         return [WatchedQueue(name, wanted, clock, lambda: stack.enter_context(opened(asked, clock, now)))]
-    if asked.kind not in {"live", "queue"} or asked.queue or asked.name:
+    if asked.queue or asked.log or asked.ads or asked.name:
         message = "--all-schedds goes with --pool alone: it asks the collector which schedds there are"
         raise click.UsageError(message, click.get_current_context(silent=True))
     from crondor.schedd.live import schedds_of  # noqa: PLC0415 - 6 ms, and the fewest commands ask a live schedd

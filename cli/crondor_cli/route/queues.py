@@ -10,6 +10,7 @@ import click
 
 from crondor.router import RoutingTable
 from crondor_cli.common.queue import QueueOptions, folder_of
+from crondor_cli.common.state import state_folder
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -65,14 +66,15 @@ def source_of(asked: QueueOptions, table: RoutingTable) -> QueueOptions:
 
 
 def lock_path(asked: QueueOptions, table: RoutingTable) -> Path:
-    """Return JOB_ROUTER_LOCK, else a file beside the embedded queue.
+    """Return JOB_ROUTER_LOCK, else a file beside the embedded queue, or of a live one in the user's state folder.
 
     Its default is $(LOCK)/..., which is a file in the root folder where the configuration does not say LOCK.
     """
     settings = table.settings
     path = Path(settings.lock)
     if not settings.lock or path.parent == Path(path.anchor):
-        return folder_of(asked.queue) / f"{settings.name}Lock"
+        folder = state_folder("queue", "JOB_ROUTER_LOCK") if asked.kind == "live" else folder_of(asked.queue)
+        return folder / f"{settings.name}Lock"
     return path
 
 

@@ -46,8 +46,8 @@ _SHOWN = 20
 
 EPILOG = """\b
 Examples:
-  crondor schedd edit 12.0 --set 'CronHour="3"' --set 'DeferralWindow=600'
-  crondor schedd edit alice --set 'JobPrio=5' --if 'JobStatus == 1'
+  crondor schedd edit 12.0 --queue q --set 'CronHour="3"' --set 'DeferralWindow=600'
+  crondor schedd edit alice --live --set 'JobPrio=5' --if 'JobStatus == 1'
   crondor schedd edit --live 12.0 --set 'JobPrio=5'
 
 A value is an expression, a string in double quotes. All attributes of all jobs change at once, or nothing; only jobs

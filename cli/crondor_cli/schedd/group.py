@@ -21,16 +21,15 @@ COMMANDS = {
 
 EPILOG = """\b
 Examples:
-  crondor schedd submit nightly.sub
-  crondor schedd status
+  crondor schedd submit nightly.sub --queue q
+  crondor schedd status --queue q
   crondor schedd next -n 5 --log /var/lib/condor/spool/job_queue.log
   condor_q -all -long | crondor schedd status --ads -
   crondor schedd guard --live --once
 
 Jobs are named as condor_q takes them: 12.0, 12 for a whole cluster, an owner; --constraint takes an expression.
-Which queue: --queue, --log, --live or --ads; without any of them the embedded queue. Its folder is --queue PATH, else
-the environment variable CRONDOR_QUEUE, else crondor/queue in the user's state folder ($XDG_STATE_HOME, or else
-~/.local/state)."""
+Which queue: --queue, --log, --live or --ads. The environment variable CRONDOR_QUEUE names an embedded queue for the
+commands that are given none of them."""
 
 
 @click.group(

@@ -21,8 +21,8 @@ EXAMPLE = "crondor schedd history --queue q"
 
 EPILOG = """\b
 Examples:
-  crondor schedd history
-  crondor schedd history alice -n 3
+  crondor schedd history --queue q
+  crondor schedd history alice -n 3 --live
   crondor schedd history --live --constraint 'ExitCode != 0'
 
 Exit status: 0 fine, 1 a queue that cannot be read, 2 wrong usage."""

@@ -17,8 +17,8 @@ EXAMPLE = "crondor schedd next --queue q"
 
 EPILOG = """\b
 Examples:
-  crondor schedd next
-  crondor schedd next -n 3 alice
+  crondor schedd next --live
+  crondor schedd next -n 3 alice --queue q
   condor_q -all -long | crondor schedd next --ads -
 
 A job without on_exit_remove = false leaves the queue when a run ends: it has one start. Held jobs have none.

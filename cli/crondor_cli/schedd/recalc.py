@@ -22,8 +22,8 @@ EXAMPLE = "crondor schedd recalc --queue q"
 
 EPILOG = """\b
 Examples:
-  crondor schedd recalc
-  crondor schedd recalc --apply
+  crondor schedd recalc --queue q
+  crondor schedd recalc --queue q --apply
   condor_q -all -long | crondor schedd recalc --ads -
 
 The pass is that of a schedd that has just started or was reconfigured: no schedule is cached, so that every idle

@@ -19,8 +19,8 @@ EXAMPLE = "crondor schedd status --queue q"
 
 EPILOG = """\b
 Examples:
-  crondor schedd status
-  crondor schedd status alice --constraint 'JobStatus == 5'
+  crondor schedd status --live
+  crondor schedd status alice --queue q --constraint 'JobStatus == 5'
   crondor schedd status --log /var/lib/condor/spool/job_queue.log
   condor_q -all -long | crondor schedd status --ads -
 

@@ -39,7 +39,7 @@ crondor schedd submit --queue q job.sub"""
 
 EPILOG = """\b
 Examples:
-  crondor schedd submit nightly.sub
+  crondor schedd submit nightly.sub --queue q
   crondor schedd submit --queue ./queue - < nightly.sub
   crondor schedd submit --live nightly.sub
   crondor schedd submit jobs/nightly.sub -a 'initialdir = /data/night' \\

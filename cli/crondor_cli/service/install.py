@@ -15,6 +15,7 @@ from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.homes import home_path
 from crondor_cli.common.options import output_option, refuse_existing
 from crondor_cli.common.output import say
+from crondor_cli.common.queue import QueueOptions, which_queue
 from crondor_cli.common.replacing import write_file
 from crondor_cli.common.show import show
 from crondor_cli.service.units import KINDS, Kind, Unit, can_be_said, is_unit_name
@@ -129,6 +130,8 @@ def _checked(kind: Kind, arguments: tuple[str, ...]) -> dict[str, object]:
     for param, option in _NOT_FOR_MONTHS.items():
         if typed.params.get(param):
             raise click.UsageError(f"{option} ends the command: a service would begin it again and again", typed)
+    if "queue" in typed.params and not any(map(typed.params.get, (*QueueOptions._fields, "all_schedds"))):
+        raise which_queue(typed)  # a variable of this shell is none of the service's
     return typed.params
 
 
