@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from functools import lru_cache
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Final
 
 from crondor.deferral import Deferral
@@ -165,7 +165,10 @@ class JobTimes:
 
     def next(self, after: int, *, now: int | None = None) -> int:
         """Return the first run later than ``after``. Raises what ``named`` raises, and NeverRuns for none."""
-        found = next(self.runs(after, now=now), None)
+        if self.schedule.recurrence is None or self._admission is None or self.present is not None:
+            found = next(self.runs(after, now=now), None)
+        else:
+            found = _first_run(self.schedule.recurrence, self._admission, after)
         if found is None:
             raise NeverRuns(self._never())
         return found
@@ -213,3 +216,15 @@ def _admission(requirements: str, zone: tzinfo) -> Admission | None:
     from crondor.job.expressions import admission  # noqa: PLC0415 - the engine takes 17 ms, and few requirements speak of the time
 
     return admission(requirements, zone)
+
+
+@lru_cache(maxsize=1024)  # a queue is looked at again and again, and its jobs have few different schedules
+def _first_run(recurrence: Recurrence, admission: Admission, after: int) -> int | None:
+    return next((time for time in islice(recurrence.upcoming(after), MOST_EXCLUDED) if _admits(admission, time)), None)
+
+
+def _admits(admission: Admission, time: int) -> bool:
+    try:
+        return admission(int(time))
+    except CrondorError:  # what cannot be evaluated is said by the checks
+        return True

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 
 from crondor._named_tuple import NamedTuple
+from crondor.deferral import GATE
 from crondor.diagnostics import Diagnostic, Severity, similar
 from crondor.source import Span
 from crondor.spec import FIELDS
@@ -168,8 +169,8 @@ def needs_evaluation(commands: Mapping[str, str]) -> bool:
 
 
 def speaks_of_time(text: str) -> bool:
-    """Say whether an expression may depend on a job's DeferralTime."""
-    return "deferraltime" in text.lower()
+    """Say whether an expression may depend on a job's DeferralTime, beside the clause that condor_submit adds."""
+    return "deferraltime" in text.replace(GATE, "").lower()
 
 
 def _bare(text: str) -> str:

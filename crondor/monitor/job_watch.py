@@ -16,9 +16,9 @@ from crondor.monitor.due_times import is_due, last_due
 from crondor.monitor.job_history import CLOCKS, JobHistory, Start
 from crondor.monitor.judging import JobFacts
 from crondor.monitor.verdicts import Cause, DueRun
-from crondor.recurrence import Recurrence
 from crondor.schedd.status import TIME, ScheduledJob
 from crondor.schedule import JobSchedule
+from crondor.times import JobTimes
 
 _FAR: Final = 86400 * 400  # seconds before a start in which its due time is sought
 
@@ -90,7 +90,7 @@ def note_end(watch: JobWatch, queued: QueuedJob) -> None:
         watch.history.succeed(end.time)
 
 
-def is_planned(start: Start, due: Recurrence, schedule: JobSchedule | None) -> bool:
+def is_planned(start: Start, due: JobTimes, schedule: JobSchedule | None) -> bool:
     """Say whether a start belongs to a due time."""
     if start.due is not None:
         return is_due(due, start.due)

@@ -10,11 +10,12 @@ from crondor.day_rule import has_day_zero
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError
 from crondor.hold_codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
-from crondor.monitor.due_times import is_due
+from crondor.monitor.due_times import is_named
 from crondor.monitor.job_history import CLOCKS, JobCondition, JobHistory, Sighted, Start, Stay
 from crondor.monitor.sightings import COMPLETED
 from crondor.monitor.verdicts import Cause, Verdict
 from crondor.recurrence import Recurrence
+from crondor.times import JobTimes
 
 SETTLE: Final = 30
 """Seconds behind the last start before a miss is final: a hold of code 20 follows a late arrival by some 10 s."""
@@ -38,7 +39,7 @@ class JobFacts:
     was on its machine at the time counts. ``never_matches``: its Requirements cannot be true.
     """
 
-    due: Recurrence | None = None
+    due: JobTimes | None = None
     schedd: Recurrence | None = None
     entered: int | None = None
     has_shadow: bool = True
@@ -176,7 +177,7 @@ def _unstarted(run: Deferral, history: JobHistory, facts: JobFacts, stays: Seque
         return _Reason(Cause.STARTER_GONE)
     if time is None or time == run.time or any(each.time == run.time for each in seen):
         return _Reason(Cause.NO_MATCH)
-    if facts.due is not None and not is_due(facts.due, time):
+    if facts.due is not None and not is_named(facts.due, time):
         return _Reason(misreading(facts), f"DeferralTime was {time}")
     if time < run.time <= time + run.window:
         return _Reason(Cause.WINDOW_OVERLAP, f"DeferralTime was {time}")

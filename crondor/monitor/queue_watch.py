@@ -18,7 +18,7 @@ from crondor.event_log import JobEvent
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue.keys import JobId
-from crondor.monitor.due_times import due_between, is_due, last_due, next_due
+from crondor.monitor.due_times import due_between, is_named, last_due, next_due
 from crondor.monitor.job_history import JobCondition, Turn
 from crondor.monitor.job_watch import JobWatch, is_lost, is_planned, note_end, run_at, terms_of
 from crondor.monitor.judging import JobFacts, Judgement, judge, misreading
@@ -32,6 +32,7 @@ from crondor.schedd.guard import right_time
 from crondor.schedd.status import SHADOWLESS, ScheduledJob, ScheduledState, StatusReader, fixed_time
 from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
+from crondor.times import JobTimes
 
 _MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
 _MOST_GONE: Final = 10_000
@@ -204,9 +205,10 @@ class QueueWatch:
             meant = schedd  # what the manual refuses is meant as the schedd takes it
         watch.schedule = meant
         watch.leaves = queued.leaves
+        times = None if meant is None else JobTimes(meant, queued.requirements)
         notes = () if meant is None else meant.notes
         watch.facts = JobFacts(
-            due=None if meant is None else meant.recurrence,
+            due=None if meant is None or meant.recurrence is None else times,
             schedd=None if schedd is None else schedd.recurrence,
             entered=queued.integer("QDate"),
             has_shadow=queued.integer("JobUniverse") not in SHADOWLESS,
@@ -214,7 +216,8 @@ class QueueWatch:
         )
         if not watch.is_crontab:
             time = fixed_time(queued, now)
-            watch.next_due = time if time is not None and watch.until < time <= LATEST else None
+            is_coming = time is not None and watch.until < time <= LATEST
+            watch.next_due = time if is_coming and not (times and time and times.excludes(time)) else None
 
     def _begin(self, watch: JobWatch, now: int, *, is_new: bool) -> None:
         """Say from when on a job's due times are taken up."""
@@ -337,7 +340,7 @@ class QueueWatch:
         is_asked = self._sees_deferral_time and status.state is ScheduledState.IDLE and present is not None
         if not is_asked or meant is None or meant.recurrence is None:
             return None
-        if meant.recurrence.spec.dialect is Dialect.HTCONDOR or is_due(meant.recurrence, present or 0):
+        if meant.recurrence.spec.dialect is Dialect.HTCONDOR or is_named(JobTimes(meant), present or 0):
             return None
         try:
             return right_time(meant, present, now)

@@ -21,6 +21,7 @@ from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe
 from crondor.spec import Dialect
+from crondor.times import JobTimes
 
 TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
 _NUMBER: Final = object()
@@ -66,6 +67,11 @@ class ScheduledJob:
     trouble: tuple[Diagnostic, ...]
 
     @property
+    def times(self) -> JobTimes | None:
+        """When the job runs, None where its schedule cannot be read."""
+        return None if self.schedule is None else JobTimes(self.schedule, self.queued.requirements)
+
+    @property
     def id(self) -> str:
         """``ClusterId.ProcId``, or where the ad stands."""
         place = self.queued.place
@@ -107,11 +113,13 @@ class StatusReader:
             trouble.insert(0, _held(queued))
         elif state not in (ScheduledState.REMOVED, ScheduledState.COMPLETED) and schedule is not None:
             try:
-                found = _next(queued, schedule, state, time, now)
+                times = JobTimes(schedule, queued.requirements)
+                found = _next(queued, times, state, time, now)
             except CrondorError as error:
                 trouble += error.diagnostics
             else:
-                trouble += _missed(schedule, state, time, found)
+                trouble += _missed(schedule, state, time, found, now)
+                trouble += _excluded(times, state, time, now)
         if state is ScheduledState.RUNNING:
             trouble += _unstarted(queued, schedule, time, now)
         if found is None and state is ScheduledState.WAITING and time is not None:
@@ -170,29 +178,40 @@ def _state(queued: QueuedJob, time: int | None, now: int) -> ScheduledState:
     return ScheduledState[status.name]
 
 
-def _next(
-    queued: QueuedJob, schedule: JobSchedule, state: ScheduledState, time: int | None, now: int
-) -> Deferral | None:
+def _next(queued: QueuedJob, times: JobTimes, state: ScheduledState, time: int | None, now: int) -> Deferral | None:
     """Return the next start: the DeferralTime in the ad while it is good, and then what the schedd will compute."""
     if time is not None and time > 0:
-        present = schedule.deferral(time, now)
+        present = times.deferral(time, now)
         if state is ScheduledState.WAITING or (queued.status in ON_MACHINE and time > now):
             return present
-        if now < time or (state in (ScheduledState.IDLE, ScheduledState.UNKNOWN) and now <= present.last_match):
+        is_open = state in (ScheduledState.IDLE, ScheduledState.UNKNOWN) and now <= present.last_match
+        if (now < time or is_open) and not times.excludes(time):
             return present
     if not queued.is_crontab or (queued.leaves and state not in (ScheduledState.IDLE, ScheduledState.UNKNOWN)):
         return None
-    return schedule.next(now)
+    return times.deferral(times.next(now), now)
 
 
 def _missed(
-    schedule: JobSchedule, state: ScheduledState, time: int | None, found: Deferral | None
+    schedule: JobSchedule, state: ScheduledState, time: int | None, found: Deferral | None, now: int
 ) -> Iterator[Diagnostic]:
     """Yield what is wrong with an idle job that has one time only, in the past."""
-    if found is None and schedule.spec is None and state is ScheduledState.IDLE and time is not None:
+    if found is None and schedule.spec is None and state is ScheduledState.IDLE and time is not None and time < now:
         message = "its time is past: Requirements match no more, and it stays Idle for ever without a word"
         hint = "condor_qedit DeferralTime to a time ahead, or remove it"
         yield Diagnostic("missed-idle", message, help=hint)
+
+
+def _excluded(times: JobTimes, state: ScheduledState, time: int | None, now: int) -> Iterator[Diagnostic]:
+    """Yield why an idle job does not start at its DeferralTime."""
+    why = times.why_excluded(time) if state is ScheduledState.IDLE and time is not None and time >= now else ""
+    if not why:
+        return
+    message = f"its requirements exclude its DeferralTime, {time}: {why}"
+    severity, hint = Severity.NOTE, "the schedd computes the next time when this one is past"
+    if times.schedule.spec is None:
+        severity, hint = Severity.WARNING, "it never matches; change the time or the requirements (condor_qedit)"
+    yield Diagnostic("times-excluded", message, severity, help=hint)
 
 
 def _unstarted(queued: QueuedJob, schedule: JobSchedule | None, time: int | None, now: int) -> Iterator[Diagnostic]:

@@ -40,6 +40,26 @@ def test_a_time_goes_from_due_over_late_to_missed() -> None:
     assert told == [("due", None), ("late", "no-match"), ("missed", "no-match")]
 
 
+def test_a_time_that_requirements_exclude_is_not_due() -> None:
+    """Of a compiled job every other hour, in a queue that is followed, and in one that is seen once."""
+    even = Expression(f"TARGET.HasJobDeferral && (DeferralTime % 7200 == {SIX % 7200})")
+    followed = MadeJob(DeferralTime=SIX + HOUR, Requirements=even)
+    followed.look(SIX + 100)
+    assert [run for now in range(SIX + 200, SIX + 2 * HOUR, 600) for run in followed.look(now)] == []
+    told = followed.look(SIX + 2 * HOUR + LATER - SIX, DeferralTime=SIX + 2 * HOUR)
+    assert [(run.run.time, *words(run)) for run in told] == [(SIX + 2 * HOUR, "missed", "no-match")]
+    once = MadeJob(DeferralTime=SIX + 2 * HOUR, Requirements=even)
+    (standing,) = once.watch.look([once.ad], SIX + HOUR + 1000).jobs
+    assert standing.latest is not None
+    assert (standing.latest.run.time, standing.right_time) == (SIX, None)
+
+
+def test_a_deferral_time_that_requirements_exclude_is_not_due() -> None:
+    """It never matches: `crondor check` says so, and the monitor has nothing to wait for."""
+    job = MadeJob(CronMinute=None, DeferralTime=SIX, Requirements=Expression("DeferralTime % 7 == 9"))
+    assert [run for now in (SIX - 10, SIX + 1, LATER) for run in job.look(now)] == []
+
+
 def test_a_start_is_told_when_it_is_seen_and_again_when_it_is_lost() -> None:
     """By the shadow's word, with its delay; an end of its own keeps it."""
     job = MadeJob(DeferralTime=SIX)

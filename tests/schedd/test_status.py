@@ -38,6 +38,27 @@ def test_an_idle_job_starts_at_its_time_or_the_next_one() -> None:
     assert look().state is ScheduledState.IDLE
 
 
+def test_a_time_that_requirements_exclude_is_no_start() -> None:
+    """The schedd sets it all the same; the next start is the first that can match, and a note says why."""
+    even = Expression("TARGET.HasJobDeferral && DeferralTime % 7200 == 0")
+    assert HOUR % 7200 == 0
+    assert start(look(Requirements=even, DeferralTime=HOUR)) == HOUR
+    found = look(Requirements=even, DeferralTime=HOUR - 3600 + 3559)
+    assert start(found) == HOUR
+    assert start(look(Requirements=even, DeferralTime=HOUR - 3600)) == HOUR
+    odd = Expression("DeferralTime % 7200 != 0")
+    found = look(Requirements=odd, DeferralTime=HOUR)
+    assert start(found) == HOUR + 3600
+    (note,) = found.trouble
+    assert (note.kind, note.severity.value) == ("times-excluded", "note")
+    assert note.message.endswith(f"{HOUR}: DeferralTime % 7200 != 0")
+    assert start(look(Requirements=odd, DeferralTime=HOUR, JobStatus=2)) == HOUR  # it is on its machine
+    once = look(CronMinute=None, Requirements=odd, DeferralTime=HOUR)
+    assert (start(once), [trouble.kind for trouble in once.trouble]) == (None, ["times-excluded"])
+    never = look(Requirements=Expression("DeferralTime < 5"))
+    assert (start(never), [trouble.kind for trouble in never.trouble]) == (None, ["times-excluded"])
+
+
 def test_running_may_mean_waiting() -> None:
     """HTCondor calls both Running; the next start of one that runs comes after it, if it stays in the queue."""
     waiting = look(JobStatus=2, DeferralTime=NOW + 100)

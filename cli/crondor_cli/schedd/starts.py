@@ -33,12 +33,12 @@ def _starts(look: ScheduledJob) -> Iterator[Start]:
 
 
 def _deferrals(look: ScheduledJob) -> Iterator[Deferral]:
-    found, schedule = look.next, look.schedule
-    while found is not None and schedule is not None:
+    found, times = look.next, look.times
+    while found is not None and times is not None:
         yield found
-        if schedule.recurrence is None or look.queued.leaves:
+        if times.schedule.recurrence is None or look.queued.leaves:
             return
         try:
-            found = schedule.next(found.time)
+            found = times.deferral(times.next(found.time), found.time)
         except CrondorError:  # beyond the calendar
             return
