@@ -11,6 +11,7 @@ from threading import Lock
 from zoneinfo import ZoneInfo
 
 from crondor._named_tuple import NamedTuple
+from crondor._regex import regex
 from crondor._types import expect
 from crondor.calendar import is_leap
 from crondor.diagnostics import CrondorError, Diagnostic
@@ -20,6 +21,9 @@ from crondor.diagnostics import CrondorError, Diagnostic
 _STRIDE = 4 * 86400
 _FAR = 10 * 366 * 86400  # seconds; for so many years it is worth to ask for the zone's rule
 _FOREVER = 1 << 62
+_LONGEST_NAME = 64  # characters
+# `right/...` counts leap seconds, `localtime` means another zone on every host.
+_NO_ZONES = regex(r"(?:posix|right)/.*|localtime|posixrules|Factory")
 LONGEST_GAP = 3 * 3600  # seconds; one so long (Apia's missing day) is a change of the calendar, and drops its runs
 _EARLIEST, _LATEST = -62104060800, 253339228800  # the years 2 and 9998: what lies beyond has their offsets
 
@@ -238,12 +242,20 @@ def load_zone(name: str) -> tzinfo:
     """Return the tzinfo of an IANA zone name. Raises UnknownZone."""
     if name == "UTC":
         return timezone.utc
-    try:
-        return ZoneInfo(name)
-    except (ValueError, OSError, KeyError) as error:  # ZoneInfoNotFoundError is a KeyError; a directory is an OSError
-        message = f"{name!r} is no time zone of the IANA database"
-        help_text = "write a name such as Europe/Berlin, America/New_York or UTC"
-        raise UnknownZone(Diagnostic("zone-unknown", message, help=help_text)) from error
+    cause: Exception | None = None
+    if is_zone_name(name):
+        try:
+            return ZoneInfo(name)
+        except (ValueError, OSError, KeyError) as error:  # a KeyError: not found; an OSError: a directory
+            cause = error
+    message = f"{name[:_LONGEST_NAME]!r} is no time zone of the IANA database"
+    help_text = "write a name such as Europe/Berlin, America/New_York or UTC"
+    raise UnknownZone(Diagnostic("zone-unknown", message, help=help_text)) from cause
+
+
+def is_zone_name(name: str) -> bool:
+    """Say whether a text may name a zone: a longer one is asked for folder by folder, and some files are no zones."""
+    return len(name) <= _LONGEST_NAME and not _NO_ZONES.fullmatch(name)
 
 
 def _seconds(offset: timedelta | None) -> int:

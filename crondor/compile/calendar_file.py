@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
+from operator import itemgetter
+from threading import Lock
 from typing import Protocol
 
 from crondor._named_tuple import NamedTuple
@@ -12,38 +15,106 @@ from crondor.calendar import DAY, EPOCH_ORDINAL, FIRST_YEAR, LAST_YEAR
 from crondor.compile.calendar_bounds import excess, unfolded
 from crondor.compile.context import Context, epoch_of
 from crondor.compile.day_terms import DayTerm
-from crondor.compile.days import MINUTES, WHOLE_YEAR, Covered, DaySet, Instants, Spans, spread, year_start
-from crondor.compile.faults import InvalidSchedule, Remarks, short
+from crondor.compile.days import (
+    DAYS_END,
+    MINUTES,
+    WHOLE_DAY,
+    WHOLE_YEAR,
+    Covered,
+    DaySet,
+    Instants,
+    Spans,
+    YearDays,
+    spread,
+    year_start,
+)
+from crondor.compile.faults import WHOLE_MINUTES, InvalidSchedule, Remarks, short
 from crondor.compile.rfc import Moment, read_rule
 from crondor.compile.rule import RulePattern
-from crondor.compile.sets import Either, Nothing, Without
-from crondor.compile.wall import WallSchedule, any_year
+from crondor.compile.sets import Either
+from crondor.compile.wall import Pattern, WallSchedule, any_year
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source, Span
-from crondor.zones import Zone, zone_of
+from crondor.zones import UnknownZone, Zone, load_zone, zone_of
 
 _MOST_EVENTS = 20_000
-_MOST_RULES = 100  # events that repeat; each is asked about every day
+_MOST_RULES = 1_000  # events that repeat
+_MOST_CHANGES = 1_000_000  # series with one UID times changes of them
 _LONGEST = 8 * MINUTES  # of an event that repeats, in minutes
+_MOST_DAYS = 366  # of one that is counted in days
 _MOST_CHARACTERS = 4_000_000
+_ALWAYS = -(1 << 40), 1 << 40  # minutes on a clock
+_TIMES = {"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"}
+_PACKAGE = Lock()  # icalendar keeps the zones of a file in one place for all
 
 
 class _Event(NamedTuple):
-    """An event: its start, its length in minutes (0: a moment), how it repeats, what is added and left out."""
+    """An event: its start, its length in minutes (0: a moment), how it repeats, what is added and left out.
+
+    ``replaced`` is the start of its series that it takes the place of, and with ``is_onward`` of all later ones too.
+    """
 
     start: Moment
     length: int
     rules: tuple[str, ...]
     added: tuple[Moment, ...]
     removed: tuple[Moment, ...]
-    key: tuple[str, int | None]  # its UID, and the start it replaces
+    series: str
+    version: int  # SEQUENCE
+    replaced: Moment | None
+    is_onward: bool
+    is_cancelled: bool
 
 
 class _Component(Protocol):
     """What is asked of an event of the package icalendar."""
 
+    errors: list[tuple[str, str]]
+
     def get(self, key: str, default: object = None) -> object:
         """Return a property."""
+
+
+class _Repeated(NamedTuple):
+    """The starts of an event that repeats, and how long each lasts."""
+
+    starts: DaySet
+    length: int
+    is_date: bool
+
+
+class _Changed(YearDays):
+    """A pattern from one minute to another (excluded), without some minutes, and moved on the clock."""
+
+    def __init__(self, of: Pattern, removed: dict[int, int], between: tuple[int, int], shift: int) -> None:
+        """Take the minutes to leave out by their days, and all else in minutes on the wall clock."""
+        super().__init__(self._of_year if shift else of.days)
+        self._of = of
+        self._removed = removed
+        self._low, self._high = between
+        self._shift = shift
+
+    def minutes(self, day: int) -> int:
+        """Return the runs of a day as a bit set of its minutes."""
+        first, into = divmod(day * MINUTES - self._shift, MINUTES)
+        bits = self._kept(first) >> into
+        if into:
+            bits |= self._kept(first + 1) << MINUTES - into
+        return bits & WHOLE_DAY
+
+    def _kept(self, day: int) -> int:
+        """Return what is left of a day of the pattern."""
+        low, high = self._low - day * MINUTES, self._high - day * MINUTES
+        if not 0 <= day <= DAYS_END or low >= MINUTES or high <= 0:
+            return 0
+        bits = self._of.minutes(day) & ~self._removed.get(day, 0)
+        if low > 0:
+            bits = bits >> low << low
+        return bits & ((1 << min(high, MINUTES)) - 1)
+
+    def _of_year(self, year: int) -> int:
+        first, past = year_start(year), year_start(year + 1)
+        return sum(1 << day - first for day in range(first, past) if self.minutes(day))
 
 
 def is_calendar_file(text: str) -> bool:
@@ -64,14 +135,15 @@ def read_calendar_file(span: Span, context: Context) -> tuple[DaySet, DaySet] | 
     except InvalidSchedule as error:
         remarks.found += [replace(fault, span=span) for fault in error.diagnostics]
         return None
-    events = [each for found in components if (each := _event(found, span, context.zone, remarks, name)) is not None]
-    if sum(bool(each.rules) for each in events) > _MOST_RULES:
-        remarks.fault("file", f"{name} has more than {_MOST_RULES} events that repeat", span, "take a part of it")
-    if len(remarks.errors) > before:
-        return None
-    starts = _set_of(events, span, context, name, whole=False)
-    whole = _set_of(events, span, context, name, whole=True)
-    return None if len(remarks.errors) > before else (starts, whole)
+    calendar = _Calendar(name, span, context)
+    groups: dict[str, list[_Event]] = {}
+    for each in components:
+        event = calendar.event(each)
+        if event is not None:
+            groups.setdefault(event.series, []).append(event)
+    for group in groups.values():
+        calendar.take(group)
+    return None if len(remarks.errors) > before else (calendar.starts(), calendar.whole())
 
 
 def _events(name: str, context: Context) -> list[_Component]:
@@ -95,9 +167,15 @@ def _events(name: str, context: Context) -> list[_Component]:
     too_much = excess(lines)
     if too_much is not None:
         raise _refused(f"{short(name)} {too_much}", "take a part of it")
+    zones = package.timezone.zoneinfo.ZONEINFO()
+    zones.timezone = zones.knows_timezone_id = _zone_or_none  # its own raise OSError for a folder, or for a long name
     try:
-        package.use_zoneinfo()  # forgets the zones that other files define
-        calendars = package.Calendar.from_ical("\n".join(lines), multiple=True)
+        with _PACKAGE:
+            package.timezone.tzp.use(zones)  # forgets the zones that other files define
+            try:
+                calendars = package.Calendar.from_ical("\n".join(lines), multiple=True)
+            finally:
+                package.use_zoneinfo()
         events: list[_Component] = [each for calendar in calendars for each in calendar.walk("VEVENT")]
     except (ValueError, LookupError, TypeError, AttributeError, AssertionError, ArithmeticError) as error:
         raise _refused(f"{short(name)} is no calendar: {short(str(error))}", "write an .ics file") from None
@@ -112,38 +190,295 @@ def _refused(message: str, help_text: str) -> InvalidSchedule:
     return InvalidSchedule(Diagnostic("schedule-file", message, help=help_text))
 
 
-def _set_of(events: list[_Event], span: Span, context: Context, name: str, *, whole: bool) -> DaySet:
-    """Return the starts of events, or (``whole``) all their time."""
-    zone = context.zone
-    moved = {each.key for each in events if each.key[1] is not None}
-    words = f"{'during' if whole else 'at'} the events of {name}"
-    spans: list[tuple[int, int]] = []
-    found: DaySet = Nothing(zone, words)
-    for each in events:
-        if each.rules:
-            repeated = _repeated(each, zone, context, span, moved, words)
-            if repeated is not None:
-                found = Either(found, _covered(repeated, each, words) if whole else repeated)
-        starts = [m.instant(zone) for m in (each.added if each.rules else (each.start, *each.added))]
-        gone = {m.instant(zone) for m in each.removed}
-        spans += [_span(start, each, zone) for start in starts if start not in gone]
-    single = Spans(spans, zone, words) if whole else Instants([start for start, _ in spans], zone, words)
-    result = Either(found, single)
-    result.words = words
-    if any(each.rules for each in events):
-        return result
-    until, reason = _last(spans, name, zone)
-    if until is None or not context.is_whole:
-        result.until, result.until_reason = until, reason
-    else:
-        message = f"{reason}: behind it there is taken to be none"
-        context.remarks.note("file-end", message, span, "compile again when the file has later ones")
-    return result
+def _zone_or_none(name: str) -> tzinfo | None:
+    """Return a zone by its name; None for one that the file may define."""
+    try:
+        return load_zone(name)
+    except UnknownZone:
+        return None
 
 
-def _covered(starts: DaySet, event: _Event, words: str) -> DaySet:
+class _Calendar:
+    """The events of a file, put together: those that repeat, and the single ones from start to end."""
+
+    def __init__(self, name: str, span: Span, context: Context) -> None:
+        """Begin with none; faults are said about ``span``."""
+        self.repeated: list[_Repeated] = []
+        self._single: list[tuple[int, int]] = []
+        self._name = name
+        self._span = span
+        self._context = context
+        self._words = f"the events of {name}"
+        self._rules = 0
+        self._said: set[str] = set()
+
+    def event(self, given: _Component) -> _Event | None:
+        """Return what an event of the file says; None, and faults, for one that cannot be read."""
+        name, zone = self._name, self._context.zone
+        for key, reason in given.errors:
+            if str(key).upper() in _TIMES:
+                self._fault(f"an event of {name} has a {key} that cannot be read: {short(reason)}", "write another")
+        start, end, replaced = (
+            next(self._moments(given.get(key)), None) for key in ("DTSTART", "DTEND", "RECURRENCE-ID")
+        )
+        if start is None:
+            self._fault(f"an event of {name} has no start in 1970 to 2200", "give it a DTSTART")
+            return None
+        duration = getattr(given.get("DURATION"), "dt", None)
+        length = MINUTES if start.is_date else 0
+        if end is not None:
+            length = max(0, (end.instant(zone) - start.instant(zone)) // 60)
+            if start.is_date:
+                length = max(MINUTES, end.wall - start.wall)
+        elif isinstance(duration, timedelta):
+            length = max(0, -(-duration // timedelta(minutes=1)))
+        added = tuple(self._moments(given.get("RDATE")))
+        if start.second or any(each.second for each in added):
+            message = f"{WHOLE_MINUTES}: the seconds of starts in {name} are dropped"
+            self._warn(message, "let the starts end in 00")
+        rules = _listed(given.get("RRULE"))
+        self._rules += len(rules)
+        if self._rules > _MOST_RULES:
+            self._fault(f"{name} has more than {_MOST_RULES} events that repeat", "take a part of it")
+            return None
+        version = given.get("SEQUENCE")
+        future = str(getattr(given.get("RECURRENCE-ID"), "params", {}).get("RANGE", ""))
+        return _Event(
+            start,
+            length,
+            tuple(text for each in rules if (text := self._rule(each))),
+            added,
+            tuple(self._moments(given.get("EXDATE"))),
+            str(given.get("UID", id(given))),
+            version if isinstance(version, int) else 0,
+            replaced,
+            future.upper() == "THISANDFUTURE",
+            str(given.get("STATUS", "")).upper() == "CANCELLED",
+        )
+
+    def take(self, group: list[_Event]) -> None:
+        """Add the events of one UID: series, and what changes single starts of them.
+
+        Of an event that is there twice the one with the higher SEQUENCE counts.
+        """
+        newest = max((each.version for each in group if each.replaced is None), default=-1)
+        series = [
+            self._series(each)
+            for each in group
+            if each.replaced is None and each.version == newest and not each.is_cancelled
+        ]
+        changes: dict[tuple[Moment, bool], _Event] = {}
+        for each in group:
+            if each.replaced is not None:
+                key = each.replaced, each.is_onward
+                if key not in changes or changes[key].version <= each.version:
+                    changes[key] = each
+        if len(series) * len(changes) > _MOST_CHANGES:
+            self._fault(f"{self._name} has too many events with the UID {short(group[0].series)}", "take a part of it")
+            return
+        touched = {key: [one for one in series if one.has(key[0])] for key in changes}
+        for key, each in changes.items():
+            if not touched[key] and each.version < newest:
+                continue  # it changes a start that the series had once
+            for one in touched[key] or series:
+                one.change(each, key[0])
+            if not each.is_cancelled and not (each.is_onward and series):
+                self._once(each.start.instant(self._context.zone), each)
+        for one in series:
+            self._add(one)
+
+    def starts(self) -> DaySet:
+        """Return the starts of all events."""
+        words = f"at {self._words}"
+        single = Instants([start for start, _ in self._single], self._context.zone, words)
+        return self._known(Either(*(each.starts for each in self.repeated), single), words)
+
+    def whole(self) -> DaySet:
+        """Return all the time of all events."""
+        words = f"during {self._words}"
+        single = Spans(self._single, self._context.zone, words)
+        return self._known(Either(*(_covered(each, words) for each in self.repeated), single), words)
+
+    def _known(self, found: DaySet, words: str) -> DaySet:
+        """Say up to when a file of single events is known: the end of the last one."""
+        found.zone, found.words = self._context.zone, words
+        if self.repeated or not self._single:
+            return found
+        end = max(end for _, end in self._single)
+        reason = f"the last event of {self._name} ends {found.zone.moment(end):%Y-%m-%d %H:%M}"
+        if not self._context.is_whole:
+            found.until, found.until_reason = end, reason
+        else:
+            message = f"{reason}: behind it there is taken to be none"
+            self._context.remarks.note("file-end", message, self._span, "compile again when the file has later ones")
+        return found
+
+    def _series(self, event: _Event) -> _Series:
+        """Return an event with the rules it repeats by, and faults for those that cannot be read."""
+        zone = event.start.zone or self._context.zone
+        patterns = []
+        for text in event.rules:
+            inner = Remarks()
+            rule = read_rule(Source(text, "RRULE").span(), event.start, zone, inner)
+            for each in inner.found:
+                what = "cannot be read" if rule is None else "is read in part"
+                message, help_text = f"a rule of the file {what}: {each.message}", each.help or "write another rule"
+                (self._fault if rule is None else self._warn)(message, help_text)
+            if rule is not None:
+                patterns.append(RulePattern(rule))
+        return _Series(event, zone, patterns)
+
+    def _add(self, series: _Series) -> None:
+        """Add the starts of a series, each stretch of it by itself."""
+        policy, words = self._context.policy, f"at {self._words}"
+        stretches = list(series.stretches())
+        if len(self.repeated) + len(stretches) * len(series.patterns) > _MOST_RULES:
+            self._fault(f"{self._name} has more than {_MOST_RULES} events that repeat", "take a part of it")
+            return
+        for stretch in stretches:
+            longest = _MOST_DAYS * MINUTES if stretch.like.start.is_date else _LONGEST
+            if series.patterns and stretch.like.length > longest:
+                message = f"an event that repeats is longer than {longest // MINUTES} days"
+                self._fault(message, "write it event by event")
+                return
+            for pattern in series.patterns:
+                is_whole = not series.removed and stretch.shift == 0 and stretch.between == _ALWAYS
+                part = pattern if is_whole else _Changed(pattern, series.removed, stretch.between, stretch.shift)
+                starts = WallSchedule(part, series.zone, words, policy, follows=pattern.follows)
+                self.repeated.append(_Repeated(starts, stretch.like.length, stretch.like.start.is_date))
+            for wall, moment in series.left(stretch.between):
+                moved = (wall + stretch.shift) * 60
+                start = epoch_of(moved, series.zone) if stretch.shift else moment.instant(series.zone)
+                self._once(start, stretch.like)
+
+    def _once(self, start: int, like: _Event) -> None:
+        """Add a single event at an instant; days last as long as the clock says."""
+        zone, end = self._context.zone, start + max(like.length, 1) * 60
+        if like.start.is_date:
+            end = epoch_of(zone.local(start) + like.length * 60, zone)
+        self._single.append((start, end))
+
+    def _rule(self, rule: object) -> str:
+        """Return a rule as the file has it; none, and a warning, for an empty one."""
+        made: bytes = rule.to_ical()  # type: ignore[attr-defined]
+        if not made:
+            self._warn("a rule of the file has no parts: its event is read as happening once", "write FREQ=...")
+        return made.decode()
+
+    def _moments(self, given: object) -> Iterator[Moment]:
+        """Yield the moments of a property: one value, a list of values, or several such properties."""
+        for each in _listed(given):
+            zone = str(getattr(each, "params", {}).get("TZID", ""))
+            for value in getattr(each, "dts", [each]):
+                found = getattr(value, "dt", None)
+                if isinstance(found, tuple):  # a period
+                    found = found[0]
+                if zone and isinstance(found, datetime) and found.tzinfo is None:
+                    help_text = "write an IANA name such as Europe/Berlin, or define the zone in the file"
+                    self._fault(f"{self._name} has times in `{short(zone)}`, and there is no such zone", help_text)
+                    zone = ""
+                if isinstance(found, date) and FIRST_YEAR <= found.year <= LAST_YEAR:
+                    yield _moment(found)
+
+    def _fault(self, message: str, help_text: str) -> None:
+        if message not in self._said:
+            self._said.add(message)
+            self._context.remarks.fault("file", message, self._span, help_text)
+
+    def _warn(self, message: str, help_text: str) -> None:
+        if message not in self._said:
+            self._said.add(message)
+            self._context.remarks.warn("file", message, self._span, help_text)
+
+
+class _Stretch(NamedTuple):
+    """The starts of a series between two times on its clock (minutes, the second excluded), and what became of them."""
+
+    between: tuple[int, int]
+    shift: int
+    like: _Event
+
+
+class _Series:
+    """An event that may repeat, with what its file changes of single starts, or of all from one on."""
+
+    def __init__(self, event: _Event, zone: Zone, patterns: list[RulePattern]) -> None:
+        """Take the event and what it repeats by; changes come one by one."""
+        self.zone = zone
+        self.patterns = patterns
+        self.removed: dict[int, int] = {}  # minutes by day
+        self._event = event
+        single = event.added if event.rules else (event.start, *event.added)
+        self._single = sorted(((self.wall(each), each) for each in single), key=itemgetter(0))
+        self._days: dict[int, int] = {}  # the minutes of those
+        for wall, _ in self._single:
+            self._days[wall // MINUTES] = self._days.get(wall // MINUTES, 0) | 1 << wall % MINUTES
+        self._onward: list[tuple[int, _Event]] = []
+        for each in event.removed:
+            if event.start.is_date or each.is_date or each.second == event.start.second:
+                self._remove(each)
+
+    def wall(self, moment: Moment) -> int:
+        """Return the minutes that the clock of the series shows at a moment; of its days the date as it is written."""
+        if self._event.start.is_date:
+            return moment.wall // MINUTES * MINUTES
+        if moment.zone is None or moment.zone is self.zone:
+            return moment.wall
+        return self.zone.local(moment.instant(self.zone)) // 60
+
+    def left(self, between: tuple[int, int]) -> Iterator[tuple[int, Moment]]:
+        """Yield the single starts from one time on its clock to another that are not left out."""
+        low, high = (bisect_left(self._single, at, key=itemgetter(0)) for at in between)
+        for wall, moment in self._single[low:high]:
+            if not self.removed.get(wall // MINUTES, 0) >> wall % MINUTES & 1:
+                yield wall, moment
+
+    def has(self, moment: Moment) -> bool:
+        """Say whether a start that is not left out lies at a moment, or on a date."""
+        day, minutes = self._minutes(moment)
+        bits = self._days.get(day, 0)
+        for pattern in self.patterns:
+            bits |= pattern.minutes(day)
+        return bool(bits & minutes & ~self.removed.get(day, 0))
+
+    def change(self, event: _Event, moment: Moment) -> None:
+        """Take an event in the place of the start at a moment, or of all from there on."""
+        if event.is_onward:
+            self._onward.append((self.wall(moment), event))
+        else:
+            self._remove(moment)
+
+    def stretches(self) -> Iterator[_Stretch]:
+        """Yield what starts alike, in order; nothing of what is cancelled."""
+        start, shift, like = _ALWAYS[0], 0, self._event
+        for at, event in sorted(self._onward, key=itemgetter(0)):
+            if not like.is_cancelled:
+                yield _Stretch((start, at), shift, like)
+            moved = event.start.wall if event.start.is_date else self.zone.local(event.start.instant(self.zone)) // 60
+            start, shift, like = at, moved - at, event
+        if not like.is_cancelled:
+            yield _Stretch((start, _ALWAYS[1]), shift, like)
+
+    def _minutes(self, moment: Moment) -> tuple[int, int]:
+        """Return the day of a moment, and the minutes of that day that it means: of one in a gap two."""
+        day, minute = divmod(self.wall(moment), MINUTES)
+        if moment.is_date or self._event.start.is_date:
+            return day, WHOLE_DAY
+        at = moment.instant(self.zone)
+        stretch = self.zone.at(at)
+        gap = stretch.offset - stretch.before
+        skipped = minute - gap // 60 if at - stretch.start < gap else minute
+        return day, 1 << minute | 1 << max(skipped, 0)
+
+    def _remove(self, moment: Moment) -> None:
+        day, minutes = self._minutes(moment)
+        self.removed[day] = self.removed.get(day, 0) | minutes
+
+
+def _covered(event: _Repeated, words: str) -> DaySet:
     """Return all the time of an event that repeats; days last as long as the clock says."""
-    if not event.start.is_date:
+    starts = event.starts
+    if not event.is_date:
         return Covered(starts, max(event.length, 1), words)
     further = -(-event.length // MINUTES) - 1
     zone = starts.zone
@@ -158,93 +493,9 @@ def _covered(starts: DaySet, event: _Event, words: str) -> DaySet:
     return DayTerm(any_year(of_year), words, zone).whole()
 
 
-def _span(start: int, event: _Event, zone: Zone) -> tuple[int, int]:
-    """Return a start and its end; days last as long as the clock says."""
-    if event.start.is_date:
-        wall = zone.local(start) + event.length * 60
-        return start, epoch_of(wall, zone)
-    return start, start + max(event.length, 1) * 60
-
-
-def _last(spans: list[tuple[int, int]], name: str, zone: Zone) -> tuple[int | None, str]:
-    """Return up to when a file of single events is known: the end of the last one."""
-    if not spans:
-        return None, ""
-    end = max(end for _, end in spans)
-    return end, f"the last event of {name} ends {zone.moment(end):%Y-%m-%d %H:%M}"
-
-
-def _repeated(
-    event: _Event, zone: Zone, context: Context, span: Span, moved: set[tuple[str, int | None]], words: str
-) -> DaySet | None:
-    own = event.start.zone or zone
-    found: DaySet | None = None
-    if event.length > _LONGEST and not event.start.is_date:
-        context.remarks.fault("file", "an event that repeats is longer than 8 days", span, "write it event by event")
-        return None
-    for text in event.rules:
-        inner = Remarks()
-        rule = read_rule(Source(text, "RRULE").span(), event.start, own, inner)
-        if rule is None:
-            fault = inner.errors[0]
-            message = f"a rule of the file cannot be read: {fault.message}"
-            context.remarks.fault("file", message, span, fault.help or "write another rule")
-            return None
-        pattern = RulePattern(rule)
-        one = WallSchedule(pattern, own, words, context.policy, follows=pattern.follows)
-        found = one if found is None else Either(found, one)
-    gone = [m.instant(own) for m in event.removed]
-    gone += [at for uid, at in moved if uid == event.key[0] and at is not None]
-    if found is None or not gone:
-        return found
-    return Without(found, Instants(gone, own, words))
-
-
-def _event(event: _Component, span: Span, zone: Zone, remarks: Remarks, name: str) -> _Event | None:
-    """Return what an event says; None for one that is cancelled, or (with a fault) has no start."""
-    if str(event.get("STATUS", "")).upper() == "CANCELLED":
-        return None
-    start = next(_moments(event.get("DTSTART")), None)
-    if start is None:
-        remarks.fault("file", f"an event of {name} has no start in 1970 to 2200", span, "give it a DTSTART")
-        return None
-    end = next(_moments(event.get("DTEND")), None)
-    duration = getattr(event.get("DURATION"), "dt", None)
-    length = MINUTES if start.is_date else 0
-    if end is not None:
-        length = max(0, (end.instant(zone) - start.instant(zone)) // 60)
-        if start.is_date:
-            length = max(MINUTES, end.wall - start.wall)
-    elif isinstance(duration, timedelta):
-        length = max(0, -(-duration // timedelta(minutes=1)))
-    rules = event.get("RRULE")
-    listed = rules if isinstance(rules, list) else [rules] if rules is not None else []
-    replaced = next(_moments(event.get("RECURRENCE-ID")), None)
-    return _Event(
-        start,
-        length,
-        tuple(_text_of(each) for each in listed),
-        tuple(_moments(event.get("RDATE"))),
-        tuple(_moments(event.get("EXDATE"))),
-        (str(event.get("UID", id(event))), None if replaced is None else replaced.instant(zone)),
-    )
-
-
-def _text_of(rule: object) -> str:
-    """Return a rule as the file has it."""
-    made: bytes = rule.to_ical()  # type: ignore[attr-defined]
-    return made.decode()
-
-
-def _moments(given: object) -> Iterator[Moment]:
-    """Yield the moments of a property: one value, a list of values, or several such properties."""
-    for each in given if isinstance(given, list) else [given]:
-        for value in getattr(each, "dts", [each]):
-            found = getattr(value, "dt", None)
-            if isinstance(found, tuple):  # a period
-                found = found[0]
-            if isinstance(found, date) and FIRST_YEAR <= found.year <= LAST_YEAR:
-                yield _moment(found)
+def _listed(given: object) -> list[object]:
+    """Return the properties of one name."""
+    return given if isinstance(given, list) else [] if given is None else [given]
 
 
 def _moment(found: date) -> Moment:
@@ -252,7 +503,7 @@ def _moment(found: date) -> Moment:
     if not isinstance(found, datetime):
         return Moment(day * MINUTES, None, is_date=True)
     zone = None if found.tzinfo is None else zone_of(found.tzinfo)
-    return Moment(day * MINUTES + found.hour * 60 + found.minute, zone, is_date=False)
+    return Moment(day * MINUTES + found.hour * 60 + found.minute, zone, is_date=False, second=found.second)
 
 
 __all__ = ["is_calendar_file", "read_calendar_file"]

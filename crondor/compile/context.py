@@ -13,8 +13,6 @@ from crondor.diagnostics import similar
 from crondor.source import Source, Span
 from crondor.zones import Policy, UnknownZone, Zone, zone_of
 
-_LONGEST_ZONE = 64  # characters
-
 
 class Files(Protocol):
     """The files that a schedule may name, such as crondor.macro.files.Files: those below folders that are allowed."""
@@ -45,11 +43,9 @@ class Context(NamedTuple):
 def named_zone(name: str, span: Span, remarks: Remarks) -> Zone | None:
     """Return the zone of an IANA name; None, and a fault, for another word."""
     try:
-        if len(name) <= _LONGEST_ZONE:  # a longer one is asked for folder by folder
-            return zone_of(name)
-        near = []
+        return zone_of(name)
     except UnknownZone:
-        near = similar(name, available_timezones(), 0.6)
+        near = similar(name[:64], available_timezones(), 0.6)
     help_text = f"did you mean {near[0]}?" if near else "write an IANA name such as Europe/Berlin or UTC"
     remarks.fault("zone", f"there is no zone `{name[:40]}`", span, help_text, near[0] if near else None)
     return None

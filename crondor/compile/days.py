@@ -40,14 +40,19 @@ def day_text(day: int) -> str:
 def seconds_of(bits: int) -> tuple[int, ...]:
     """Return the seconds of a day that a bit set of its minutes stands for, in order."""
     if bits.bit_count() > 64:
-        text = f"{bits:b}"
-        return tuple(60 * minute for minute, digit in enumerate(reversed(text)) if digit == "1")
+        return tuple(60 * minute for minute in members(bits))
     found = []
     while bits:
         bit = bits & -bits
         found.append(60 * (bit.bit_length() - 1))
         bits ^= bit
     return tuple(found)
+
+
+def members(bits: int) -> list[int]:
+    """Return the members of a bit set in order."""
+    text = f"{bits:b}"
+    return [at for at, digit in enumerate(reversed(text)) if digit == "1"]
 
 
 def taken_days(days: Callable[[int], int], day: int) -> Iterator[int]:
@@ -258,12 +263,13 @@ class Elapsed(DaySet):
         if low + MINUTES <= self._start:
             return 0
         if low <= self._start:
-            return _stepped(self._start - low, self._step)
-        return _stepped((self._start - low) % self._step, self._step)
+            return stepped(self._start - low, self._step)
+        return stepped((self._start - low) % self._step, self._step)
 
 
-@lru_cache(maxsize=2048)
-def _stepped(first: int, step: int) -> int:
+@lru_cache(maxsize=8192)
+def stepped(first: int, step: int) -> int:
+    """Return every ``step``-th minute of a day from one on, as a bit set."""
     return sum(1 << minute for minute in range(first, MINUTES, step))
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from crondor._named_tuple import NamedTuple
+from crondor.calendar import DAY
 from crondor.compile.context import Context, calendar_day, epoch_of, named_zone
 from crondor.compile.days import MINUTES, UTC, DaySet, Instants, Spans, day_text
 from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
@@ -27,6 +28,7 @@ _PROPERTY = re.compile(
     r"(?P<name>[A-Za-z-]+)(?P<params>(?:;[A-Za-z-]+=[^;:\s]*)*):(?P<value>\S*)|(?P<rule>FREQ=\S*)", re.IGNORECASE
 )
 _DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2})(?::?(\d{2}))?(Z?))?", re.IGNORECASE)
+_TIMES = {"BYHOUR", "BYMINUTE", "BYSECOND"}
 WEEKDAY_CODES = ("SU", "MO", "TU", "WE", "TH", "FR", "SA")
 _NTH = re.compile(r"([+-]?\d{1,3})?(SU|MO|TU|WE|TH|FR|SA)", re.IGNORECASE)
 _PARTS = (
@@ -51,6 +53,7 @@ class Moment(NamedTuple):
     wall: int
     zone: Zone | None
     is_date: bool
+    second: int = 0
 
     def instant(self, zone: Zone) -> int:
         """Return the epoch seconds, in ``zone`` where it has none of its own."""
@@ -102,13 +105,18 @@ class _Properties:
             self.rules.append(value)
             return
         zone = self._zone(span, found["params"] or "", found.start("params"))
-        moments = list(_moments(value, zone, self.remarks))
+        moments = list(_moments(value, zone, self.remarks, is_bound=name == "EXDATE"))
         if name == "DTSTART":
             if self.start is not None or len(moments) > 1:
                 self.remarks.fault("rfc", "a schedule has one DTSTART", span, "leave the others out")
             self.start = moments[0] if moments else self.start
+        elif name == "RDATE":
+            self.added.extend(moments)
         else:
-            (self.added if name == "RDATE" else self.removed).extend(moments)
+            self.removed += [each for each in moments if not each.second]
+            if any(each.second for each in moments):
+                message = f"{WHOLE_MINUTES}: an EXDATE with seconds excludes none of them"
+                self.remarks.warn("seconds", message, value, "let it end in 00")
 
     def _zone(self, span: Span, params: str, at: int) -> Zone | None:
         for found in re.finditer(r";([A-Za-z-]+)=([^;]*)", params):
@@ -144,9 +152,7 @@ class _Properties:
             if not self.remarks.errors:
                 self.remarks.fault("rfc", "nothing here says when", span, "write an RRULE or RDATE")
             return None
-        whole = sets[0]
-        for other in sets[1:]:
-            whole = Either(whole, other)
+        whole = sets[0] if len(sets) == 1 else Either(*sets)
         return self._without(whole, zone) if self.removed else whole
 
     def _without(self, whole: DaySet, zone: Zone) -> DaySet:
@@ -170,19 +176,19 @@ def moments_words(instants: list[int], zone: Zone) -> str:
     return f"at {listed(texts)}"
 
 
-def _moments(span: Span, zone: Zone | None, remarks: Remarks) -> Iterator[Moment]:
-    """Yield the moments of a value.
+def _moments(span: Span, zone: Zone | None, remarks: Remarks, *, is_bound: bool) -> Iterator[Moment]:
+    """Yield the moments of a value; ``is_bound``: they start no run, and may have seconds.
 
     instants = DATE ("," DATE)*
     """
     for place in pieces(span):
-        found = read_moment(place, zone, remarks)
+        found = read_moment(place, zone, remarks, is_bound=is_bound)
         if found is not None:
             yield found
 
 
-def read_moment(span: Span, zone: Zone | None, remarks: Remarks) -> Moment | None:
-    """Return a DATE or DATE-TIME; None, and a fault, for another text."""
+def read_moment(span: Span, zone: Zone | None, remarks: Remarks, *, is_bound: bool = False) -> Moment | None:
+    """Return a DATE or DATE-TIME; None, and a fault, for another text, or for seconds of what starts a run."""
     found = _DATE.fullmatch(span.text)
     day = calendar_day(*map(int, found.group(1, 2, 3))) if found else None
     hour, minute, second = (int(each or 0) for each in found.group(4, 5, 6)) if found else (0, 0, 0)
@@ -190,11 +196,11 @@ def read_moment(span: Span, zone: Zone | None, remarks: Remarks) -> Moment | Non
         help_text = "write 20261201T170000, or 20261201T170000Z for UTC; the years are 1970 to 2200"
         remarks.fault("moment", f"`{short(span.text)}` is no date with a time of day", span, help_text)
         return None
-    if second:
+    if second and not is_bound:
         remarks.fault("seconds", f"{WHOLE_MINUTES}, and this has seconds", span, "let it end in 00")
         return None
     own = UTC if found[7] else zone
-    return Moment(day * MINUTES + hour * 60 + minute, own, is_date=found[4] is None)
+    return Moment(day * MINUTES + hour * 60 + minute, own, is_date=found[4] is None, second=second)
 
 
 def read_rule(span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule | None:
@@ -221,9 +227,10 @@ def read_rule(span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule |
     return found if len(remarks.errors) == before else None
 
 
-def _rule_of(parts: dict[str, Span], span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule:
-    frequency = _frequency(parts.get("FREQ"), span, remarks)
+def _rule_of(given: dict[str, Span], span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule:
+    frequency = _frequency(given.get("FREQ"), span, remarks)
     rule = Rule(frequency, start.wall)
+    parts = _without_times(given, remarks) if start.is_date else given
     for name, (field, low, high, may_be_negative) in _LISTS.items():
         if name in parts:
             numbers = _numbers(name, parts[name], low, high, remarks, may_be_negative=may_be_negative)
@@ -244,7 +251,7 @@ def _rule_of(parts: dict[str, Span], span: Span, start: Moment, zone: Zone, rema
         rule = _with_until(rule, parts["UNTIL"], start, zone, remarks)
         if "COUNT" in parts:
             remarks.fault("rule", "a rule has UNTIL or COUNT, not both", parts["COUNT"], "leave one out")
-    _check_together(parts, frequency, remarks)
+    _check_together(given, frequency, remarks)
     return rule
 
 
@@ -299,16 +306,26 @@ def _weekdays(span: Span, frequency: Frequency, remarks: Remarks) -> tuple[tuple
     return tuple(dict.fromkeys(found))
 
 
+def _without_times(parts: dict[str, Span], remarks: Remarks) -> dict[str, Span]:
+    """Return the parts without those that a start that is a date has no use for (RFC 5545, 3.3.10)."""
+    for name in _TIMES & parts.keys():
+        if parts[name].text.strip("0"):
+            message = f"{name} is ignored, because the start is a date"
+            remarks.warn("rule", message, parts[name], "write the start with a time of day: DTSTART:20261201T090000")
+    return {name: part for name, part in parts.items() if name not in _TIMES}
+
+
 def _with_until(rule: Rule, span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule:
-    found = read_moment(span, None, remarks)
+    """Add the last minute that may have a run: one that starts at the second of the start."""
+    found = read_moment(span, None, remarks, is_bound=True)
     if found is None:
         return rule
-    wall = found.wall
+    wall = found.wall * 60 + found.second
     if found.zone is not None:  # UTC, as RFC 5545 has it beside a DTSTART with a zone
-        wall = (start.zone or zone).local(found.wall * 60) // 60
+        wall = (start.zone or zone).local(wall)
     elif found.is_date and not start.is_date:
-        wall += MINUTES - 1
-    return rule._replace(until=wall)
+        wall += DAY - 1
+    return rule._replace(until=(wall - start.second) // 60)
 
 
 def _check_together(parts: dict[str, Span], frequency: Frequency, remarks: Remarks) -> None:

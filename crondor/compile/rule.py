@@ -9,12 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from enum import IntEnum
+from functools import lru_cache
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import EPOCH_ORDINAL, day_number, month_length, weekday
-from crondor.compile.days import MINUTES, WHOLE_YEAR, YearDays, seconds_of, spread, taken_days, year_of, year_start
+from crondor.compile.days import (
+    MINUTES,
+    WHOLE_YEAR,
+    YearDays,
+    seconds_of,
+    spread,
+    stepped,
+    taken_days,
+    year_of,
+    year_start,
+)
 
 _HOUR = (1 << 60) - 1
+_MOST_PERIODS = 64  # that are kept in mind; they are asked for in order
 
 
 class Frequency(IntEnum):
@@ -65,7 +77,6 @@ class RulePattern(YearDays):
         self._time_list = [second // 60 for second in seconds_of(self._times)] if rule.positions else []
         super().__init__(self._of_year)
         self._periods: dict[tuple[int, int], dict[int, int]] = {}
-        self._phases: dict[int, int] = {}
         self._last = rule.until
         if rule.runs is not None:
             self._last = _earlier(self._counted(rule.runs), rule.until)
@@ -104,26 +115,14 @@ class RulePattern(YearDays):
         """Return the runs of a day that is taken, the ends of the rule aside."""
         frequency, interval = self.rule.frequency, self.rule.interval
         if frequency >= Frequency.HOURLY:
-            hourly = frequency == Frequency.HOURLY
-            number = day * 24 if hourly else day * MINUTES
-            phase = ((self.rule.start // 60 if hourly else self.rule.start) - number) % interval
-            return self._times if interval == 1 else self._times & self._phase(phase)
+            if interval == 1:
+                return self._times
+            if frequency == Frequency.HOURLY:
+                return self._times & _hours((self.rule.start // 60 - day * 24) % interval, interval)
+            return self._times & stepped((self.rule.start - day * MINUTES) % interval, interval)
         if self.rule.positions:
             return self._chosen(day).get(day, 0)
         return self._times
-
-    def _phase(self, phase: int) -> int:
-        """Return every minute of a day in an hour, or at a minute, that the interval takes."""
-        found = self._phases.get(phase)
-        if found is None:
-            hourly, interval = self.rule.frequency == Frequency.HOURLY, self.rule.interval
-            if hourly:
-                found = sum(_HOUR << 60 * hour for hour in range(phase, 24, interval))
-            else:
-                found = sum(1 << minute for minute in range(phase, MINUTES, interval))
-            if len(self._phases) < 4096:
-                self._phases[phase] = found
-        return found
 
     def _of_year(self, year: int) -> int:
         """Return the days of a year that the parts and the interval leave."""
@@ -157,7 +156,7 @@ class RulePattern(YearDays):
         first, past = self._period(day)
         found = self._periods.get((first, past))
         if found is None:
-            if len(self._periods) > 4096:
+            if len(self._periods) > _MOST_PERIODS:
                 self._periods.clear()
             days = [each for each in range(first, past) if self._is_taken(each)]
             times = self._time_list
@@ -203,6 +202,12 @@ class RulePattern(YearDays):
                 return day * MINUTES + (bits & -bits).bit_length() - 1
             count -= bits.bit_count()
         return None
+
+
+@lru_cache(maxsize=1024)
+def _hours(first: int, step: int) -> int:
+    """Return every minute of every ``step``-th hour of a day from one on."""
+    return sum(_HOUR << 60 * hour for hour in range(first, 24, step))
 
 
 def completed(rule: Rule) -> Rule:

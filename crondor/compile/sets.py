@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from crondor.calendar import DAY
-from crondor.compile.days import MINUTES, DaySet, day_text, year_of, year_start
+from crondor.compile.days import MINUTES, DaySet, day_text, members, year_of, year_start
+
+_MANY = 8  # schedules; of so many each day is asked about those that may have instants on it
 
 
 class Either(DaySet):
-    """The instants that one of two schedules has: ``or``."""
+    """The instants that any of some schedules has: ``or``."""
 
-    def __init__(self, first: DaySet, second: DaySet) -> None:
-        """Take both; the zone is the first's."""
-        super().__init__(first.zone, f"{first.words}, or {second.words}", *nearer(first, second))
-        self._first, self._second = first, second
+    def __init__(self, *of: DaySet) -> None:
+        """Take one or more; the zone is the first's."""
+        super().__init__(of[0].zone, ", or ".join(each.words for each in of), *nearest(of))
+        self._of = of
+        self._by_day = {0: dict[int, list[DaySet]]()}  # of a year; for many schedules only
 
     def days(self, year: int) -> int:
         """Return the days of a year that may have instants."""
-        return self._first.days(year) | self._second.days(year)
+        mask = 0
+        for each in self._of:
+            mask |= each.days(year)
+        return mask
 
     def minutes(self, day: int) -> int:
         """Return a day's instants."""
-        return self._first.minutes(day) | self._second.minutes(day)
+        bits = 0
+        for each in self._of if len(self._of) < _MANY else self._touching(day):
+            bits |= each.minutes(day)
+        return bits
+
+    def _touching(self, day: int) -> list[DaySet]:
+        """Return the schedules that may have instants on a day."""
+        year, index = year_of(day)
+        found = self._by_day.get(year)
+        if found is None:
+            found = {}
+            for each in self._of:
+                for taken in members(each.days(year)):
+                    found.setdefault(taken, []).append(each)
+            self._by_day = {year: found}  # days are asked for in order
+        return found.get(index, [])
 
 
 class Both(DaySet):
@@ -28,7 +51,7 @@ class Both(DaySet):
 
     def __init__(self, first: DaySet, second: DaySet, word: str = "and") -> None:
         """Take both; the zone is the first's."""
-        super().__init__(first.zone, f"{first.words}, {word} {second.words}", *nearer(first, second))
+        super().__init__(first.zone, f"{first.words}, {word} {second.words}", *nearest((first, second)))
         self._first, self._second = first, second
 
     def days(self, year: int) -> int:
@@ -48,7 +71,7 @@ class Without(DaySet):
     def __init__(self, first: DaySet, second: DaySet) -> None:
         """Take both; the zone is the first's."""
         word = " and" if isinstance(first, Without) else ", except"
-        super().__init__(first.zone, f"{first.words}{word} {second.words}", *nearer(first, second))
+        super().__init__(first.zone, f"{first.words}{word} {second.words}", *nearest((first, second)))
         self._first, self._second = first, second
 
     def days(self, year: int) -> int:
@@ -120,13 +143,13 @@ class KnownUntil(Active):
         self.until_reason = reason
 
 
-def nearer(first: DaySet, second: DaySet) -> tuple[int | None, str]:
-    """Return up to when both are known, and what limits it."""
-    known = [each for each in (first, second) if each.until is not None]
-    if not known:
-        return None, ""
-    least = min(known, key=lambda each: each.until or 0)
-    return least.until, least.until_reason
+def nearest(of: Iterable[DaySet]) -> tuple[int | None, str]:
+    """Return up to when all of some schedules are known, and what limits it."""
+    return min(
+        ((each.until, each.until_reason) for each in of if each.until is not None),
+        default=(None, ""),
+        key=lambda each: each[0],
+    )
 
 
 def first_difference(one: DaySet, other: DaySet, after: int, until: int) -> int | None:
@@ -155,4 +178,4 @@ def first_difference(one: DaySet, other: DaySet, after: int, until: int) -> int 
     return None
 
 
-__all__ = ["Active", "Both", "Either", "KnownUntil", "Nothing", "Without", "day_text", "first_difference", "nearer"]
+__all__ = ["Active", "Both", "Either", "KnownUntil", "Nothing", "Without", "day_text", "first_difference"]

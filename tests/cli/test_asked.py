@@ -56,6 +56,21 @@ def test_next_says_where_knowledge_ends(tmp_path: Path, monkeypatch: pytest.Monk
     assert "lies outside of the folders" in result.err
 
 
+def test_a_zone_that_is_none_does_not_silence_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of the zone database or a long name in a calendar is an error of the file that names it."""
+    monkeypatch.chdir(tmp_path)
+    for number, zone in enumerate(("America", "Z" * 300)):
+        event = f"BEGIN:VEVENT\nDTSTART;TZID={zone}:20261202T090000\nUID:1\nEND:VEVENT\n"
+        Path(f"{number}.ics").write_text(f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n{event}END:VCALENDAR\n", "utf-8")
+        schedule = f"# crondor: schedule = every hour except {number}.ics\n"
+        Path(f"{number}.sub").write_text(f"{schedule}executable = /bin/true\ncron_minute = 0\nqueue\n", "utf-8")
+    Path("z.sub").write_text("executable = /bin/true\ncron_minute = 77\nqueue\n", "utf-8")
+    result = crondor("check", "0.sub", "1.sub", "z.sub", *NOW)
+    assert result.status == 1
+    assert result.out.count("there is no such zone") == 2
+    assert "z.sub:2" in result.out
+
+
 def test_a_text_that_is_no_schedule_is_a_finding() -> None:
     """All its faults at once, with places; and the other options are refused."""
     result = crondor("next", "--schedule", "every mondy at 25:00 except holidays:XX", *NOW)

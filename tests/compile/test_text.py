@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
-from crondor.compile.text import InvalidSchedule, WrittenSchedule, read_schedule, schedule_line
-from crondor.macro.files import Files
+from crondor.compile.text import InvalidSchedule, read_schedule, schedule_line
 from crondor.source import Source
 from crondor.zones import UnknownZone
 
@@ -233,72 +230,6 @@ def test_a_file_has_one_schedule_line() -> None:
         schedule_line(Source("# crondor: schedule = @daily\n#crondor:schedule=@weekly\n"))
 
 
-EVENTS = """\
-BEGIN:VCALENDAR
-VERSION:2.0
-PRODID:-//x//
-BEGIN:VEVENT
-UID:down
-DTSTART:20261202T100000Z
-DURATION:PT2H30M
-END:VEVENT
-BEGIN:VEVENT
-UID:weekly
-DTSTART;TZID=Europe/Berlin:20261203T120000
-DTEND;TZID=Europe/Berlin:20261203T130000
-RRULE:FREQ=WEEKLY;COUNT=3
-EXDATE;TZID=Europe/Berlin:20261210T120000
-END:VEVENT
-BEGIN:VEVENT
-UID:days
-DTSTART;VALUE=DATE:20261224
-DTEND;VALUE=DATE:20261227
-RRULE:FREQ=YEARLY
-END:VEVENT
-BEGIN:VEVENT
-UID:gone
-STATUS:CANCELLED
-DTSTART:20261205T000000Z
-END:VEVENT
-END:VCALENDAR
-"""
-
-
-def in_folder(folder: Path, text: str) -> WrittenSchedule:
-    """Read a schedule that may name the files of a folder."""
-    return read_schedule(text, zone="UTC", files=Files([str(folder)], base=str(folder)))
-
-
-def test_a_calendar_file_starts_events_or_takes_their_time(tmp_path: Path) -> None:
-    """As a schedule their starts; right of except and only all of their time, days and repetitions too."""
-    (tmp_path / "down.ics").write_text(EVENTS, "utf-8")
-    starts = list(islice(in_folder(tmp_path, "down.ics").between(NOW, 1 << 40), 4))
-    assert [datetime.fromtimestamp(at, tz=None).astimezone().timestamp() for at in starts] == starts
-    zone = in_folder(tmp_path, "down.ics").zone
-    assert [f"{zone.moment(at):%m-%d %H:%M}" for at in starts] == [
-        "12-02 10:00",
-        "12-03 11:00",
-        "12-17 11:00",
-        "12-24 00:00",
-    ]
-    gone = set(in_folder(tmp_path, "every 30 minutes").between(NOW, NOW + 40 * 86_400)) - set(
-        in_folder(tmp_path, "every 30 minutes except down.ics").between(NOW, NOW + 40 * 86_400)
-    )
-    assert len(gone) == 5 + 2 + 2 + 3 * 48
-    only = in_folder(tmp_path, "every 30 minutes only down.ics")
-    assert set(only.between(NOW, NOW + 40 * 86_400)) == gone
-
-
-@pytest.mark.parametrize("text", ["", "no calendar", "BEGIN:VCALENDAR\n", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nRRULE:x\n"])
-def test_a_broken_calendar_file_is_a_fault(tmp_path: Path, text: str) -> None:
-    """Never a traceback."""
-    (tmp_path / "x.ics").write_text(text, "utf-8")
-    with pytest.raises(InvalidSchedule):
-        in_folder(tmp_path, "every hour except x.ics")
-    with pytest.raises(InvalidSchedule):
-        in_folder(tmp_path, "every hour except ../x.ics")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -320,46 +251,3 @@ def test_what_seldom_or_never_fires_is_found_soon(text: str) -> None:
         return
     found.next(NOW)
     found.previous(NOW)
-
-
-_RULE = "BEGIN:STANDARD\nDTSTART:{}T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nRRULE:{}\nEND:STANDARD\n"
-_YEARLY = "FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU"
-
-
-def zoned(*rules: str) -> str:
-    """Return a calendar with a zone of its own."""
-    zone = f"BEGIN:VTIMEZONE\nTZID:Own\n{''.join(rules)}END:VTIMEZONE\n"
-    event = "BEGIN:VEVENT\nUID:1\nDTSTART;TZID=Own:20261224T000000\nEND:VEVENT\n"
-    return f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\n{zone}{event}END:VCALENDAR\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("BEGIN:VCALENDAR\n" * 100_000, "deep"),
-        ("BEGIN:VCALENDAR\nBEGIN:VEVENT\n" * 50_000 + "END:VEVENT\nEND:VCALENDAR\n" * 50_000, "deep"),
-        (zoned(_RULE.format("19700101", "FREQ=SECONDLY")), "by the year"),
-        (zoned(_RULE.format("19700101", f"{_YEARLY};BYHOUR=1,2,3")), "by the year"),
-        (zoned(_RULE.format("19700101", "FREQ=YEARLY;\n BYSECOND=1")), "by the year"),
-        (zoned(_RULE.format("19700101", _YEARLY) * 200), "changes"),
-        (zoned(*[_RULE.format("00010101", "FREQ=YEARLY;BYMONTHDAY=1,2,3")] * 9), "changes"),
-        ("BEGIN:VCALENDAR" + "\n" * 2_000_000 + "X", "no calendar"),
-        ("BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nTZID:F\nBEGIN:STANDARD\nDTSTART;VALUE=DATE:x\nEND:VTIMEZONE\n", "calendar"),
-    ],
-)
-def test_a_hostile_calendar_is_refused_soon(text: str, said: str, tmp_path: Path) -> None:
-    """Its depth, its zones and its empty lines are looked at before it is read."""
-    (tmp_path / "x.ics").write_text(text, "utf-8")
-    with pytest.raises(InvalidSchedule, match=said):
-        in_folder(tmp_path, "every hour except x.ics")
-
-
-def test_a_calendar_may_define_zones(tmp_path: Path) -> None:
-    """As Outlook does, from 1601 on; those of another file with the same name are forgotten."""
-    both = [_RULE.format("16010101", _YEARLY), _RULE.format("16010101", "FREQ=YEARLY;BYMONTH=10;BYDAY=-1SU")]
-    for offset, hour in (("+0200", 22), ("+0500", 19)):
-        (tmp_path / "x.ics").write_text(zoned(*both).replace("+0200", offset), "utf-8")
-        found = in_folder(tmp_path, "x.ics")
-        first = found.next(NOW)
-        assert first is not None
-        assert f"{found.zone.moment(first):%m-%d %H}" == f"12-23 {hour}"

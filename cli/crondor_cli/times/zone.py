@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from contextlib import suppress
+from zoneinfo import ZoneInfo, available_timezones
 
 from crondor._named_tuple import NamedTuple
 from crondor._regex import regex
 from crondor.diagnostics import CrondorError, Diagnostic, similar
 from crondor.source import Source
-from crondor.zones import UnknownZone
+from crondor.zones import UnknownZone, is_zone_name, load_zone
 
 _NAME = regex(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _LONGEST = 64
-# Files beside the zones. `right/...` counts leap seconds, `localtime` means another zone on every host.
-_NOT_ZONES = regex(r"(?:posix|right)/.*|localtime|posixrules|Factory")
 _OFFSET = r"(?i)(?:UTC|GMT|Z)?[+-]?\d{1,2}(?::?\d{2}){0,2}"
 _SYSTEM_FILE = "/etc/localtime"
 _GUESSES = 3
@@ -40,11 +39,10 @@ def find_zone(name: str, *, label: str = "--tz") -> ZoneInfo:
 
     Raises UnknownZone, which proposes the names meant; fixed offsets (``+01:00``) and POSIX rules are refused too.
     """
-    if len(name) <= _LONGEST and _NAME.fullmatch(name) and not _NOT_ZONES.fullmatch(name):
-        try:
+    if _NAME.fullmatch(name):
+        with suppress(UnknownZone):
+            load_zone(name)
             return ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: the name of a directory, such as `America`
-            pass
     raise UnknownZone(_unknown(name, label))
 
 
@@ -119,7 +117,7 @@ def _unknown(name: str, label: str) -> Diagnostic:
 def _near(name: str) -> list[str]:
     """Return the zones that may be meant: the same but for case, of that city, or with a similar name."""
     wanted = name.strip().replace(" ", "_").casefold()
-    zones = {zone.casefold(): zone for zone in sorted(available_timezones()) if not _NOT_ZONES.fullmatch(zone)}
+    zones = {zone.casefold(): zone for zone in sorted(available_timezones()) if is_zone_name(zone)}
     if wanted in zones:
         return [zones[wanted]]
     cities: dict[str, list[str]] = {}

@@ -16,7 +16,7 @@ from math import gcd
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, month_length
-from crondor.compile.days import MINUTES
+from crondor.compile.days import MINUTES, members, stepped
 from crondor.compile.writing.clock import EpochClock
 from crondor.compile.writing.superset import put
 
@@ -113,7 +113,7 @@ def _stepped(table: dict[int, Day], clock: EpochClock) -> Way | None:
     rest = first % step
     excess = {}
     for day, (offered, wanted) in table.items():
-        left = offered & _every(step, (rest - day * MINUTES) % step) & ~wanted
+        left = offered & stepped((rest - day * MINUTES) % step, step) & ~wanted
         if left:
             excess[day] = left
     return Way(clock.every(step, rest), clock, excess)
@@ -123,17 +123,6 @@ def _stepped(table: dict[int, Day], clock: EpochClock) -> Way | None:
 def _progression(bits: int) -> tuple[int, int]:
     minutes = members(bits)
     return minutes[0], gcd(*(minute - minutes[0] for minute in minutes))
-
-
-@lru_cache(maxsize=8192)
-def _every(step: int, first: int) -> int:
-    return sum(1 << minute for minute in range(first, MINUTES, step))
-
-
-def members(bits: int) -> list[int]:
-    """Return the members of a bit set in order."""
-    text = f"{bits:b}"
-    return [at for at, digit in enumerate(reversed(text)) if digit == "1"]
 
 
 def _by_patterns(table: dict[int, Day], clock: EpochClock) -> Way | None:
@@ -207,7 +196,7 @@ def _minute_texts(wanted: int, offered: int, clock: EpochClock) -> Iterator[tupl
     yield clock.minute_of_hour_in(past), sum(1 << 60 * hour + minute for hour in range(24) for minute in past)
     first, step = _progression(wanted)
     if step > 1 and MINUTES % step == 0:
-        yield clock.every(step, first % step), _every(step, first % step)
+        yield clock.every(step, first % step), stepped(first % step, step)
     runs = runs_between(wanted, offered)
     if len(runs) <= 4:
         texts = [clock.minute_between(start, end, low, high) for start, end in runs]

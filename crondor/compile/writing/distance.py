@@ -12,8 +12,7 @@ from functools import lru_cache
 from crondor._named_tuple import NamedTuple
 from crondor._schedule.job_terms import UNIVERSES, Universe
 from crondor.calendar import DAY, lowest
-from crondor.compile.days import MINUTES, spread
-from crondor.compile.writing.clause import members
+from crondor.compile.days import MINUTES, members, spread
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW, passed_over
 
 _SHORTEST_PREP = {"local": 15}  # seconds that finding a slot, or in the local universe starting, may take

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, lowest
-from crondor.compile.days import MINUTES
-from crondor.compile.writing.clause import Day, Way, by_clock, grouped, members, runs_between
+from crondor.compile.days import MINUTES, members
+from crondor.compile.writing.clause import Day, Way, by_clock, grouped, runs_between
 from crondor.compile.writing.clock import TIME, Change, EpochClock, one_of
 
 _MOST_LEFT_OUT = 20_000  # minutes that are looked at one by one
