@@ -13,7 +13,7 @@ from crondor.compile.text import schedule_line
 from crondor.compile.writing.compiler import compile_schedule
 from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, clause_of, fit
 from crondor.compile.writing.marked import CLAUSE, Block, marked_lines, rewritten
-from crondor.compile.writing.wish import Compiled, Wish
+from crondor.compile.writing.wish import Compiled, LineOptions, Wish
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Source
 from crondor.spec import FIELDS, CronSpec
@@ -37,23 +37,27 @@ class CompiledText(NamedTuple):
 
 def compile_text(
     source: Source,
-    wish_for: Callable[[str | None], Wish],
+    wish_for: Callable[[str | None, LineOptions], Wish],
     read: Callable[[Source], SubmitFile],
     until: int | None = None,
+    options: LineOptions | None = None,
 ) -> CompiledText:
     """Return a submit file's text with the lines of its schedule, in the place of those that it has.
 
-    ``wish_for`` says what is asked for, for jobs of a universe (None: they do not agree in one). ``read`` reads the
-    file and what becomes of it. Lines that fit up to ``until`` (epoch seconds; None: for a year) stay as they are.
+    ``wish_for`` says what is asked for, for jobs of a universe (None: they do not agree in one) and with options:
+    those that are given, and of those that the lines were made with what is not given now. ``read`` reads the file
+    and what becomes of it. Lines that fit up to ``until`` (epoch seconds; None: for a year) stay as they are.
     Raises CannotCompile for a schedule that HTCondor cannot hold, InvalidSchedule for markers in disorder, and
     NotWritten where lines of the file come in the way of the compiled ones.
     """
     block = marked_lines(source)
-    wish = wish_for(_universe(source, read))
-    if block is not None and _still_fits(block, wish, until):
+    chosen = options or LineOptions()
+    chosen = chosen if block is None else chosen.over(block.options)
+    wish = wish_for(_universe(source, read), chosen)
+    if block is not None and block.options == chosen and _still_fits(block, wish, until):
         return CompiledText(source.text, block.until, None)
     compiled = compile_schedule(wish)
-    text = rewritten(source, compiled.commands, compiled.proof.until, wish.host.name)
+    text = rewritten(source, compiled, chosen)
     _compare(text, compiled, source, read)
     return CompiledText(text, compiled.proof.until, compiled)
 

@@ -1,4 +1,4 @@
-"""The grammar around the languages: `A except B`, `only`, `and`, `or`, `at`, `from`, `until`, `zone`, `name`."""
+"""The grammar around the languages: `A except B`, only, and, or, and clauses such as `A zone B`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crondor.source import Source, Span
 
 SET_WORDS = ("except", "only")
 JOINING = ("and", "or")
-CLAUSES = ("at", "from", "until", "zone", "name")
+CLAUSES = ("at", "from", "until", "zone", "name", "policy")
 KEYWORDS = (*SET_WORDS, *JOINING, *CLAUSES)
 MOST_CHARACTERS = 10_000
 _DEEPEST = 50
@@ -45,7 +45,7 @@ class Join(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A part and what is said of all of it: at, from, until, zone, name."""
+    """A part and what is said of all of it: at, from, until, zone, name, policy."""
 
     word: str
     of: Part
@@ -196,7 +196,7 @@ class _Parser:
             return None
         self.next()
         # A clause behind the parenthesis belongs to it, whatever joins it to others.
-        while may_have_clauses and self.peek() in {"at", "from", "until"} and found is not None:
+        while may_have_clauses and self.peek() in CLAUSES and found is not None:
             found = self.clause(found)
         return found
 
@@ -235,7 +235,7 @@ class _Parser:
     def clause(self, of: Part) -> Clause | None:
         """Return a part with what the next words say of it.
 
-        clause = "at" times | ("from" | "until") moment | "zone" [^ ]+ | "name" [^ ]+
+        clause = "at" times | ("from" | "until") moment | "zone" [^ ]+ | "name" [^ ]+ | "policy" [^ ]+
         """
         word = self.next()
         if word.word == "at":
@@ -317,4 +317,5 @@ _EXAMPLES = {
     "until": "write `until 2027-12-31`",
     "zone": "write `zone Europe/Berlin`",
     "name": "write `name nightly`",
+    "policy": "write `policy skip`",
 }

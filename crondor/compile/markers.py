@@ -8,7 +8,9 @@ from typing import Final
 from crondor._regex import regex
 
 BEGIN: Final = regex(
-    r"[ \t]*#[ \t]*crondor:[ \t]*compiled lines until (?P<until>\S+)( on a host in (?P<zone>\S+))?[^\n]*", re.IGNORECASE
+    r"[ \t]*#[ \t]*crondor:[ \t]*compiled lines until (?P<until>\S+)( on a host in (?P<zone>\S+))?"
+    r"( \(made by crondor compile --write(?P<options>[^)\n]*)\))?[^\n]*",
+    re.IGNORECASE,
 )
 END: Final = regex(r"[ \t]*#[ \t]*crondor:[ \t]*end of compiled lines[ \t]*", re.IGNORECASE)
 SCHEDULE: Final = regex(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[^\n]*", re.IGNORECASE)

@@ -14,15 +14,15 @@ from crondor.compile.dates import Moment, looks_like_dates, read_dates
 from crondor.compile.day_terms import DayTerm
 from crondor.compile.days import MINUTES, DaySet, Spans
 from crondor.compile.english import UNDERSTOOD, looks_like_words, read_words
-from crondor.compile.expression import Atom, Clause, Part
-from crondor.compile.faults import short
+from crondor.compile.expression import Atom, Clause, Join, Part
+from crondor.compile.faults import Remarks, short
 from crondor.compile.holiday_calendar import PREFIX, read_holidays
-from crondor.compile.phrases import at_times
+from crondor.compile.phrases import at_times, listed
 from crondor.compile.rfc import looks_like_rfc, read_rfc
 from crondor.compile.sets import Active, Both, Either, Without
 from crondor.diagnostics import similar
 from crondor.source import Span
-from crondor.zones import Zone
+from crondor.zones import Policy, Zone
 
 _MIDNIGHT = 1
 _LANGUAGES = (
@@ -147,15 +147,41 @@ def _of_clause(clause: Clause, context: Context) -> Meaning | None:
         inner = meaning_of(clause.of, context if zone is None else context._replace(zone=zone))
         return None if zone is None else inner
     if clause.word == "name":
-        return meaning_of(clause.of, context._replace(name=clause.value.text))
+        return meaning_of(clause.of, context._replace(name=clause.value.text.strip('"')))
+    if clause.word == "policy":
+        policy = _policy(clause.value, context)
+        return meaning_of(clause.of, context if policy is None else context._replace(policy=policy))
     if clause.word == "from" and clause.moment is not None:
-        context = context._replace(start=_instant(clause.moment, context.zone))
+        zone = own_zone(clause.of) or context.zone
+        context = context._replace(start=_instant(clause.moment, zone))
     found = meaning_of(clause.of, context)
     if found is None:
         return None
     if clause.times is not None:
         return _timed(found, clause.times, clause.value, context)
     return None if clause.moment is None else _active(found, clause.word, clause.moment)
+
+
+def _policy(span: Span, context: Context) -> Policy | None:
+    known = [policy.value for policy in Policy]
+    if span.text.lower() in known:
+        return Policy(span.text.lower())
+    near = similar(span.text.lower(), known, 0.6)
+    help_text = f"did you mean {near[0]}?" if near else f"write {listed(known, 'or')}"
+    context.remarks.fault("policy", f"there is no policy `{short(span.text)}`", span, help_text)
+    return None
+
+
+def own_zone(part: Part) -> Zone | None:
+    """Return the zone that a part names for all of it, None where it names none, or one that there is not."""
+    while not isinstance(part, Atom):
+        if isinstance(part, Join):
+            part = part.left
+        elif part.word == "zone":
+            return named_zone(part.value.text, part.value, Remarks())
+        else:
+            part = part.of
+    return None
 
 
 def _timed(found: Meaning, times: int, span: Span, context: Context) -> Meaning | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from crondor.compile.context import Context, Files
-from crondor.compile.days import DaySet
-from crondor.compile.expression import parse
+from crondor._named_tuple import NamedTuple
+from crondor.compile.context import Context, Files, epoch_of
+from crondor.compile.dates import Moment
+from crondor.compile.days import MINUTES, DaySet
+from crondor.compile.expression import KEYWORDS, SET_WORDS, Atom, Clause, Join, Part, parse
 from crondor.compile.faults import InvalidSchedule, Remarks
-from crondor.compile.meaning import schedule_of
+from crondor.compile.meaning import own_zone, schedule_of
 from crondor.compile.protocol import CronSchedule
 from crondor.compile.sets import KnownUntil
 from crondor.diagnostics import Diagnostic
@@ -17,7 +19,7 @@ from crondor.source import Source, Span, lines_of
 from crondor.spec import CronSpec
 from crondor.zones import Policy, Zone, zone_of
 
-__all__ = ["InvalidSchedule", "WrittenSchedule", "read_schedule", "schedule_line"]
+__all__ = ["Beside", "InvalidSchedule", "WrittenSchedule", "read_schedule", "schedule_line", "whole_text"]
 
 _LINE = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[ \t]*(?P<text>.*?)[ \t]*", re.IGNORECASE)
 
@@ -100,6 +102,111 @@ def read_schedule(  # noqa: PLR0913 - all that a schedule may see beside its tex
     elif found.until is not None:
         found = KnownUntil(found, found.until, found.until_reason)
     return WrittenSchedule(source.text, found, remarks.warnings)
+
+
+class Beside(NamedTuple):
+    """What is said of a schedule beside its text: zone, exceptions, first instant (epoch seconds), name, policy."""
+
+    zone: str | None = None
+    excepted: tuple[str, ...] = ()
+    start: int | None = None
+    name: str = ""
+    policy: Policy | None = None
+
+
+def whole_text(text: str, beside: Beside, host: Zone, label: str = "<schedule>") -> str:
+    """Return a text that means by itself what ``text`` means with all that is said beside it.
+
+    What the text says already is not said again. ``host`` is the zone that it means where nobody names another.
+    Raises InvalidSchedule for texts without a structure, and what cannot be said in words.
+    """
+    if beside == Beside():
+        return text
+    part = _parsed(text, label)
+    for each in beside.excepted:
+        if _shape(_parsed(each, "--except")) not in _taken_from(part):
+            is_chain = isinstance(part, Join) and part.word in SET_WORDS
+            text = f"{text if is_chain else _grouped(text, part)} except ({' '.join(each.split())})"
+            part = _parsed(text, label)
+    zone = own_zone(part)
+    said = {clause.word for clause in _clauses(part)}
+    words = []
+    if beside.start is not None:
+        moment = _moment(beside.start, zone or (host if beside.zone is None else zone_of(beside.zone)))
+        if moment not in _starts(part):
+            words.append(f"from {moment.text.replace(' ', 'T')}")
+    if beside.name and "name" not in said:
+        words.append(f"name {_name_text(beside.name)}")
+    if beside.policy is not None and "policy" not in said:
+        words.append(f"policy {beside.policy.value}")
+    if beside.zone is not None and zone is None:
+        words.append(f"zone {beside.zone}")
+    return " ".join([_grouped(text, part), *words]) if words else text
+
+
+def _parsed(text: str, label: str) -> Part:
+    remarks = Remarks()
+    part = parse(Source(text, label), remarks)
+    if part is None or remarks.errors:
+        raise InvalidSchedule(remarks.errors)
+    return part
+
+
+def _grouped(text: str, part: Part) -> str:
+    """Return a text that words can stand behind which hold for all of it."""
+    return text if isinstance(part, Atom) and part.start is None else f"({text})"
+
+
+def _clauses(part: Part) -> Iterator[Clause]:
+    """Yield the clauses that hold for all of a part, the last one first."""
+    while isinstance(part, Clause):
+        yield part
+        part = part.of
+
+
+def _starts(part: Part) -> list[Moment | None]:
+    """Return the moments from which all of a part is counted."""
+    clauses = list(_clauses(part))
+    inner = clauses[-1].of if clauses else part
+    own = [inner.start] if isinstance(inner, Atom) else []
+    return [*own, *(clause.moment for clause in clauses if clause.word == "from")]
+
+
+def _taken_from(part: Part) -> list[object]:
+    """Return the shapes of what is taken from all of a part."""
+    found: list[object] = []
+    while isinstance(part, Clause) or (isinstance(part, Join) and part.word in SET_WORDS):
+        if isinstance(part, Join) and part.word == "except":
+            found.append(_shape(part.right))
+        part = part.of if isinstance(part, Clause) else part.left
+    return found
+
+
+def _shape(part: Part) -> object:
+    """Return a part without the places of its words."""
+    if isinstance(part, Atom):
+        return " ".join(part.span.text.split()), part.times, part.start
+    if isinstance(part, Join):
+        return part.word, _shape(part.left), _shape(part.right)
+    return part.word, _shape(part.of), part.value.text, part.moment, part.times
+
+
+def _moment(start: int, zone: Zone) -> Moment:
+    """Return an instant as the wall clock has it. Raises InvalidSchedule where that would mean an earlier one."""
+    wall = zone.local(start) // 60
+    if epoch_of(wall * 60, zone) != start:
+        message = "the schedule begins in the second pass of an hour that the clock shows twice: words mean the first"
+        raise InvalidSchedule(Diagnostic("schedule-from", message, help="begin an hour earlier, or later"))
+    return Moment(wall, wall % MINUTES == 0)
+
+
+def _name_text(name: str) -> str:
+    if re.fullmatch(r"[\w.+-]+", name, re.ASCII) and name.lower() not in KEYWORDS:
+        return name
+    if '"' in name or "\n" in name:
+        message = "a name with quotes or line ends cannot stand in a schedule"
+        raise InvalidSchedule(Diagnostic("schedule-name", message, help="choose a name without them"))
+    return f'"{name}"'
 
 
 def schedule_line(source: Source) -> Span | None:

@@ -9,8 +9,7 @@ from crondor.check import TextEdit
 from crondor.check.suppress import is_order
 from crondor.compile.markers import BEGIN, END
 from crondor.compile.text import WrittenSchedule, schedule_line
-from crondor.compile.writing.distance import Timing
-from crondor.compile.writing.wish import Wish, default_end, means_host
+from crondor.compile.writing.wish import LineOptions, Wish, default_end
 from crondor.compiled_text import compile_text
 from crondor.diagnostics import CrondorError
 from crondor.editing.changes import difference
@@ -57,15 +56,14 @@ def compiled(text: ReadText, offset: int) -> TextEdit | None:
     if line is None:
         return None
     schedule = read_said(line, settings)
-    made = compile_text(source, lambda universe: _wish(schedule, universe or "vanilla", settings), settings.read)
+    made = compile_text(source, lambda universe, options: _wish(schedule, universe, options, settings), settings.read)
     return difference(text.source, made.text)
 
 
-def _wish(schedule: WrittenSchedule, universe: str, settings: EditSettings) -> Wish:
+def _wish(schedule: WrittenSchedule, universe: str | None, options: LineOptions, settings: EditSettings) -> Wish:
     check = settings.check
-    host = zone_of(check.zone)
-    timing = Timing(0, None, check.schedd_interval, universe)
-    return Wish(schedule, host, check.now, default_end(check.now), timing, means_host(schedule, host, universe))
+    options = options.over(LineOptions(schedd_interval=check.schedd_interval))
+    return options.wish(schedule, zone_of(check.zone), check.now, default_end(check.now), universe=universe)
 
 
 def _commented(text: ReadText, offset: int) -> tuple[int, int] | None:

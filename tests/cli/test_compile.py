@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.cli.running import Result, crondor
 
@@ -107,6 +109,90 @@ def test_what_is_left_out_may_stand_in_options() -> None:
     )
     two = json.loads(asked("(every day at 09:00) except (2026-12-24) except (every Sunday)", "--format", "json").out)
     assert one["jobs"] == two["jobs"]
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    text=st.sampled_from(
+        [
+            "30 2 * * *",
+            "every 2 days at 06:00 from 2026-12-01",
+            "(weekdays at 09:00 except 2027-01-06) or (every Friday at 11:00)",
+            "0 9 * * * zone Asia/Tokyo",
+            "(0 9 * * 1 from 2027-02-01) or (every Friday at 10:00 zone UTC)",
+            "H 3 * * * name own",
+            "H(0-29) 4 * * 1#2 policy skip",
+        ]
+    ),
+    options=st.fixed_dictionaries(
+        {"--name": st.sampled_from(["nightly", "two words", "at"])},
+        optional={
+            "--zone": st.sampled_from(["Europe/Berlin", "America/New_York"]),
+            "--from": st.sampled_from(["2026-12-05", "2027-01-10 05:30", "2027-03-28 03:00:20"]),
+            "--except": st.sampled_from(["every Sunday", "2026-12-24..2027-01-06 or first Monday of the month"]),
+            "--policy": st.sampled_from(["skip", "debian"]),
+            "--window": st.sampled_from(["0", "30"]),
+            "--prep-time": st.sampled_from(["60", "120"]),
+            "--clause": st.sampled_from(["epoch", "local"]),
+            "--universe": st.sampled_from(["local", "vanilla"]),
+            "--schedd-interval": st.sampled_from(["60", "300"]),
+        },
+    ),
+)
+def test_writing_twice_is_writing_once(text: str, options: dict[str, str]) -> None:
+    """Whatever options are given: with them and without them the file then stays, and its line says what they said."""
+    words = [*(word for pair in options.items() for word in pair), "--approximate", "--now", "2026-12-01"]
+    words += ["--tz", "Europe/London", "--until", "2028-01-01"]
+    Path("job.sub").write_text(FILE.format(text), encoding="utf-8")
+    assert crondor("compile", "--write", "job.sub", *words).status == 0
+    first = Path("job.sub").read_text(encoding="utf-8")
+    for again in (words, ("--now", "2026-12-01", "--tz", "Europe/London")):
+        assert "nothing was written" in crondor("compile", "--write", "job.sub", *again).out
+        assert Path("job.sub").read_text(encoding="utf-8") == first
+    line = first.partition("schedule = ")[2].partition("\n")[0]
+    alike = (
+        "--approximate",
+        "--format",
+        "json",
+        "--now",
+        "2026-12-01",
+        "--tz",
+        "Europe/London",
+        "--until",
+        "2028-01-01",
+    )
+    one, two = crondor("compile", text, *words, "--format", "json").data, crondor("compile", line, *alike).data
+    assert one["runs"] == two["runs"]
+    assert one["schedule"] == line
+    found = crondor("check", "job.sub", "--format", "json", "--now", "2026-12-01", "--tz", "Europe/London")
+    assert "CRN565" not in codes(found) or one["never_run"]
+
+
+def test_the_zone_stays_where_the_file_is_compiled_again() -> None:
+    """Without the options it was told with, a year later; the time does not move."""
+    Path("job.sub").write_text(FILE.format("weekdays at 09:00"), encoding="utf-8")
+    assert asked("--write", "job.sub", "--zone", "Europe/Berlin", "--window", "60", "--until", "2027-03-01").status == 0
+    assert "# crondor: schedule = weekdays at 09:00 zone Europe/Berlin\n" in Path("job.sub").read_text(encoding="utf-8")
+    assert crondor("compile", "--write", "job.sub", "--now", "2027-11-01", "--tz", "UTC").status == 0
+    assert "\ncron_window = 60\n" in Path("job.sub").read_text(encoding="utf-8")
+    for source in (("--schedule", "weekdays at 09:00 zone Europe/Berlin"), ("job.sub",)):
+        found = crondor("next", *source, "-n", "3", "--now", "2027-11-01", "--tz", "UTC").out
+        assert "08:00 +0000" in found, source
+
+
+def test_a_start_that_words_cannot_say_is_refused() -> None:
+    """In the second pass of an hour words mean the first."""
+    result = crondor(
+        "compile",
+        "every 90 minutes",
+        "--from",
+        "2027-10-31T02:30+01:00",
+        "--now",
+        "2026-12-01",
+        "--tz",
+        "Europe/Berlin",
+    )
+    assert (result.status, "second pass" in result.err) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -251,3 +251,25 @@ def test_what_seldom_or_never_fires_is_found_soon(text: str) -> None:
         return
     found.next(NOW)
     found.previous(NOW)
+
+
+def test_a_text_may_say_its_own_policy() -> None:
+    """For all that it stands behind; an unknown one has its place and what was meant."""
+    night = 1_806_192_000  # 2027-03-28 00:00 UTC, when Berlin skips 02:00 to 03:00
+    runs = [
+        list(read_schedule(f"30 2 * * *{said}", zone="Europe/Berlin").between(night, night + 7200))
+        for said in ("", " policy debian", " policy SKIP")
+    ]
+    assert runs == [[night + 5400], [night + 3600], []]
+    with pytest.raises(InvalidSchedule) as refused:
+        read_schedule("30 2 * * * policy skipp", zone="UTC")
+    (fault,) = refused.value.diagnostics
+    assert (fault.span and fault.span.text, fault.help) == ("skipp", "did you mean skip?")
+
+
+def test_steps_count_from_the_moment_as_the_schedules_own_zone_has_it() -> None:
+    """The zone that all of the schedule names, not the one around it."""
+    inside = read_schedule("(every 90 minutes zone Asia/Tokyo) from 2026-12-01", zone="UTC")
+    whole = read_schedule("every 90 minutes from 2026-12-01", zone="Asia/Tokyo")
+    start = 1_796_000_000
+    assert list(inside.between(start, start + 300_000)) == list(whole.between(start, start + 300_000))

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from crondor._named_tuple import NamedTuple
+from crondor.compile.text import Beside, WrittenSchedule, read_schedule, whole_text
+from crondor.compile.writing.compiler import compile_schedule
+from crondor.compile.writing.wish import LAST, Compiled, LineOptions, Wish, default_end
 from crondor.diagnostics import CrondorError
 from crondor.macro.files import Files
+from crondor.source import Span
 from crondor.zones import Policy, zone_of
 from crondor_cli.common.options import Clock, UsageProblem
 from crondor_cli.times.zone import find_zone
-
-if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
-    from crondor.compile.writing.wish import Compiled, Wish
-    from crondor.source import Span
-
-
-class Lengths(NamedTuple):
-    """Window, prep time and SCHEDD_INTERVAL in seconds, and the universe; None: not said."""
-
-    window: int
-    prep_time: int | None
-    schedd_interval: int
-    universe: str | None
 
 
 class Asked(NamedTuple):
@@ -36,10 +24,9 @@ class Asked(NamedTuple):
     start: int | None
     until: int | None
     excepted: tuple[str, ...]
-    lengths: Lengths
-    clause: str | None
+    options: LineOptions
+    schedd_interval: int
     name: str
-    approximate: bool
     policy: Policy | None
     allow_dirs: tuple[str, ...]
 
@@ -51,8 +38,6 @@ class Asked(NamedTuple):
     @property
     def end(self) -> int:
         """Return the last instant to prove: without --until a midnight some years on."""
-        from crondor.compile.writing.wish import LAST, default_end  # noqa: PLC0415 - as below
-
         if self.until is None:
             return default_end(max(self.begin, self.start or 0))
         if self.until <= max(self.begin, (self.start or 0) - 1):
@@ -61,45 +46,33 @@ class Asked(NamedTuple):
             raise click.UsageError(message, click.get_current_context(silent=True))
         return min(self.until, LAST)
 
-    def schedule(self, text: str | Span, folder: str = ".") -> WrittenSchedule:
-        """Return the schedule, with what --except leaves out; .ics files are those below a folder and --allow-dir.
+    def whole(self, text: str) -> str:
+        """Return a text that says by itself what the options say of its meaning.
 
-        Raises UsageProblem for a zone that is none, CrondorError for a text that is no schedule.
+        Raises UsageProblem for a zone that is none, InvalidSchedule for a text that is no schedule.
         """
-        from crondor.compile.text import read_schedule  # noqa: PLC0415 - 15 ms that wrong options need not wait for
-
         try:
-            zone = self.clock.zone_name if self.own_zone is None else find_zone(self.own_zone, label="--zone").key
+            zone = None if self.own_zone is None else find_zone(self.own_zone, label="--zone").key
         except CrondorError as error:
             raise UsageProblem(error) from None
-        if self.excepted:
-            whole = text if isinstance(text, str) else text.text
-            text = f"({whole})" + "".join(f" except ({each})" for each in self.excepted)
-        return read_schedule(
-            text,
-            zone=zone,
-            start=self.start,
-            name=self.name,
-            files=Files((folder, *self.allow_dirs), base=folder),
-            policy=self.policy or Policy.COMPATIBLE,
-            label="TEXT",
-            is_whole=self.until is not None,
-        )
+        beside = Beside(zone, self.excepted, self.start, self.name, self.policy)
+        return whole_text(text, beside, zone_of(self.clock.zone_name), "TEXT")
+
+    def schedule(self, text: str | Span, folder: str = ".") -> WrittenSchedule:
+        """Return the schedule that a whole text says; .ics files are those below a folder and --allow-dir.
+
+        Raises CrondorError for a text that is no schedule.
+        """
+        files = Files((folder, *self.allow_dirs), base=folder)
+        is_whole = self.until is not None
+        return read_schedule(text, zone=self.clock.zone_name, files=files, label="TEXT", is_whole=is_whole)
 
     def compiled(self, schedule: WrittenSchedule) -> Compiled:
         """Return the jobs that say a schedule. Raises CannotCompile."""
-        from crondor.compile.writing.compiler import compile_schedule  # noqa: PLC0415 - as above
+        return compile_schedule(self.wish(schedule, self.options))
 
-        return compile_schedule(self.wish(schedule))
-
-    def wish(self, schedule: WrittenSchedule, universe: str | None = None) -> Wish:
+    def wish(self, schedule: WrittenSchedule, options: LineOptions, universe: str | None = None) -> Wish:
         """Return what is asked for, for jobs of a universe."""
-        from crondor.compile.writing.distance import Timing  # noqa: PLC0415 - as above
-        from crondor.compile.writing.wish import Wish, means_host  # noqa: PLC0415 - as above
-
-        window, prep_time, interval, said = self.lengths
-        universe = said or universe or "vanilla"
-        host = zone_of(self.clock.zone_name)
-        is_local = self.clause == "local" or (self.clause is None and means_host(schedule, host, universe))
-        timing = Timing(window, prep_time, interval, universe)
-        return Wish(schedule, host, self.begin, self.end, timing, is_local, self.approximate, self.start or 0)
+        options = options.over(LineOptions(schedd_interval=self.schedd_interval))
+        host, first = zone_of(self.clock.zone_name), self.start or 0
+        return options.wish(schedule, host, self.begin, self.end, universe=universe, first=first)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import click
+from click.core import ParameterSource
 
+from crondor.compile.writing.wish import LineOptions
 from crondor.diagnostics import CrondorError
 from crondor.zones import Policy
 from crondor_cli.common.command import Command
@@ -17,7 +19,7 @@ from crondor_cli.common.options import (
     interval_option,
     policy_option,
 )
-from crondor_cli.compile.asking import Asked, Lengths
+from crondor_cli.compile.asking import Asked
 
 EXAMPLE = "crondor compile 'last Friday of the month at 18:00'"
 
@@ -31,7 +33,8 @@ Examples:
   crondor compile --write nightly.sub
 
 --write takes the schedule from the file's own line, # crondor: schedule = TEXT, and writes the lines between two
-markers; nothing else of the file changes. docs/compile.md has the languages, and what becomes of each.
+markers. What options say of its meaning (--zone, --from, --except, --name, --policy) goes into that line; nothing else
+of the file changes. docs/compile.md has the languages, and what becomes of each.
 
 Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2 wrong usage."""
 
@@ -94,17 +97,18 @@ def command(
     Cron fields name the times and as few others as may be; a clause in requirements lets only the wanted ones match.
     """
     clock = clock_of(now, tz)
-    lengths = Lengths(window or 0, prep_time, schedd_interval, universe)
+    source = click.get_current_context().get_parameter_source("schedd_interval")
+    is_typed = source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
+    interval = schedd_interval if is_typed else None
     asked = Asked(
         clock,
         own_zone,
-        None if from_ is None else clock.read(from_, "--from"),
+        None if from_ is None else -(-clock.read(from_, "--from") // 60) * 60,
         None if until is None else clock.read(until, "--until"),
         excepted,
-        lengths,
-        clause,
+        LineOptions(window, prep_time, interval, universe, clause, approximate or None),
+        schedd_interval,
         name or "",
-        approximate,
         policy,
         allow_dirs,
     )
@@ -128,7 +132,7 @@ def command(
 def _print(text: str, asked: Asked, count: int, form: str) -> None:
     from crondor_cli.compile.show import print_compiled, print_refusal  # noqa: PLC0415 - what a refused option needs not
 
-    schedule = asked.schedule(text)
+    schedule = asked.schedule(asked.whole(text))
     try:
         compiled = asked.compiled(schedule)
     except CrondorError as error:

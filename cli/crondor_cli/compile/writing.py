@@ -28,26 +28,34 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     context = click.get_current_context(silent=True)
     if path == "-":
         raise click.UsageError("--write changes a file: standard input is none", context)
-    source = read_source(path)
+    source = written = read_source(path)
     line = schedule_line(source)
     if line is None:
         message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every Friday at 06:00"
         raise click.UsageError(message, context)
+    whole = asked.whole(line.text)
+    if whole != line.text:
+        source = Source(source.text[: line.start] + whole + source.text[line.end :], source.name)
+        line = source.span(line.start, line.start + len(whole))
     schedule = asked.schedule(line, os.path.dirname(path) or ".")
     show(schedule.warnings)
     request = ScheduleRequest((path,), None, {}, asked.clock, surroundings=surroundings)
     made = compile_text(
         source,
-        lambda universe: asked.wish(schedule, universe),
+        lambda universe, options: asked.wish(schedule, options, universe),
         lambda read: request.read_from(read, path),
         asked.until,
+        asked.options,
     )
     end = local_text(made.until, asked.clock.zone)
-    if made.compiled is None:
+    if made.compiled is None and source is written:
         say(f"{printable(path)}: the lines fit, until {end}; nothing was written")
         return
-    if made.text != source.text:
-        write_source(source, Source(made.text, source.name))
+    if made.text != written.text:
+        write_source(written, Source(made.text, source.name))
+    if made.compiled is None:
+        say(f"{printable(path)}: the schedule line is whole, and the lines fit, until {end}")
+        return
     jobs = "1 job" if len(made.compiled.jobs) == 1 else f"{len(made.compiled.jobs)} jobs"
     result = "exact" if made.compiled.exact else "NOT exact"
     say(f"{printable(path)}: {jobs}, {result}, {made.compiled.proof.offered:,} times compared, until {end}")

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from crondor._named_tuple import NamedTuple
 from crondor.compile.faults import InvalidSchedule
 from crondor.compile.markers import BEGIN, END
+from crondor.compile.writing.wish import Compiled, LineOptions
 from crondor.diagnostics import Diagnostic
 from crondor.source import Source, Span, lines_of
 from crondor.spec import FIELDS
@@ -24,12 +25,14 @@ _STAMP = "%Y-%m-%dT%H:%MZ"
 class Block(NamedTuple):
     """Compiled lines that a file has: their place, the proof's end (epoch seconds), and what they say of each job.
 
-    ``zone`` is the submit host's that they were compiled for, "" where the marker does not say it.
+    ``zone`` is the submit host's that they were compiled for, "" where the marker does not say it; ``options`` are
+    those that they were made with.
     """
 
     span: Span
     until: int
     zone: str
+    options: LineOptions
     jobs: tuple[Mapping[str, str], ...]
 
 
@@ -53,8 +56,9 @@ def marked_lines(source: Source) -> Block | None:
             if match:
                 begin = at, match
             elif begin is not None:
-                whole = source.span(begin[0], at + len(line))
-                found = Block(whole, _instant(begin[1]["until"], span), begin[1]["zone"] or "", _jobs(whole.text))
+                whole, said = source.span(begin[0], at + len(line)), begin[1]
+                options = LineOptions.read(said["options"] or "")
+                found = Block(whole, _instant(said["until"], span), said["zone"] or "", options, _jobs(whole.text))
         at += len(line)
     if begin is not None and found is None:
         message = "the compiled lines have no end marker"
@@ -83,12 +87,13 @@ def _jobs(text: str) -> tuple[Mapping[str, str], ...]:
     return tuple(jobs)
 
 
-def rewritten(source: Source, jobs: Sequence[Mapping[str, str]], until: int, zone: str) -> str:
+def rewritten(source: Source, compiled: Compiled, options: LineOptions) -> str:
     """Return a file's text with compiled lines in it, in the place of those that it has; its ends of lines stay.
 
-    ``jobs`` are the commands of each (crondor.compile.writing.compiler), ``zone`` the submit host's. Raises
-    InvalidSchedule where the queue statement cannot be said twice, or there is none.
+    ``options`` are what they were made with. Raises InvalidSchedule where the queue statement cannot be said twice, or
+    there is none.
     """
+    jobs = compiled.commands
     end = "\r\n" if "\r\n" in source.text else "\n"
     known = marked_lines(source)
     rest = source.text if known is None else source.text[: known.span.start] + source.text[known.span.end :]
@@ -100,9 +105,9 @@ def rewritten(source: Source, jobs: Sequence[Mapping[str, str]], until: int, zon
         help_text = "give the file one queue statement on a line of its own"
         raise InvalidSchedule(Diagnostic("schedule-queue", message, help=help_text))
     has_own = any(_REQUIREMENTS.match(line) for _, line in _statements(rest[:at]))
-    stamp = datetime.fromtimestamp(until, timezone.utc).strftime(_STAMP)
-    how = "(made by crondor compile --write)"
-    marker = f"# crondor: compiled lines until {stamp} on a host in {zone} {how}"
+    stamp = datetime.fromtimestamp(compiled.proof.until, timezone.utc).strftime(_STAMP)
+    how = f"made by crondor compile --write {options.text}".rstrip()
+    marker = f"# crondor: compiled lines until {stamp} on a host in {compiled.wish.host.name} ({how})"
     lines = [marker, *_lines(jobs, statement, has_own=has_own), "# crondor: end of compiled lines"]
     before = rest[:at]
     if before and not before.endswith("\n"):

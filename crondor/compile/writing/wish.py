@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 from crondor._named_tuple import NamedTuple
 from crondor.compile.days import DaySet
 from crondor.compile.writing.distance import Spacing, Timing
 from crondor.compile.writing.proof import Proof
 from crondor.compile.writing.superset import Superset
-from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError
 from crondor.spec import FIELDS, MINUTE
 from crondor.zones import Zone
@@ -19,6 +21,8 @@ from crondor.zones import Zone
 _YEARS = 5  # that are proven where nobody says until when
 LAST = 7289568000
 """The last instant that anything is proven for: the last day of 2200."""
+_OPTION = re.compile(r"--([a-z-]+)(?:[ ]+(?!--)(\S+))?")
+_LENGTH = re.compile(r"\d{1,9}", re.ASCII)
 _USUAL = {
     "cron_prep_time": str(DEFAULT_PREP_TIME),
     "cron_window": str(DEFAULT_WINDOW),
@@ -50,6 +54,51 @@ class Wish(NamedTuple):
     def after(self) -> int:
         """Return the instant after which times are wanted."""
         return max(self.start, self.first - 1)
+
+
+class LineOptions(NamedTuple):
+    """The options of `crondor compile` that decide on the lines that it writes; None: not given."""
+
+    window: int | None = None
+    prep_time: int | None = None
+    schedd_interval: int | None = None
+    universe: str | None = None
+    clause: str | None = None
+    approximate: bool | None = None
+
+    @classmethod
+    def read(cls, text: str) -> LineOptions:
+        """Return the options of a text as ``text`` has them; what is none is passed over."""
+        found: dict[str, Any] = {}
+        for name, value in _OPTION.findall(text):
+            key = name.replace("-", "_")
+            if key in {"universe", "clause"} and value:
+                found[key] = value
+            elif key == "approximate":
+                found[key] = True
+            elif key in cls._fields and _LENGTH.fullmatch(value):
+                found[key] = int(value)
+        return cls()._replace(**found)
+
+    @property
+    def text(self) -> str:
+        """They as they are typed."""
+        given = [(f"--{name.replace('_', '-')}", value) for name, value in zip(self._fields, self, strict=True)]
+        return " ".join(name if value is True else f"{name} {value}" for name, value in given if value is not None)
+
+    def over(self, others: LineOptions) -> LineOptions:
+        """Return these, and of others what these do not say."""
+        return others._replace(**{name: value for name, value in self._asdict().items() if value is not None})
+
+    def wish(
+        self, schedule: DaySet, host: Zone, start: int, until: int, *, universe: str | None = None, first: int = 0
+    ) -> Wish:
+        """Return what they ask for, for jobs of a universe where they name none."""
+        universe = self.universe or universe or "vanilla"
+        interval = DEFAULT_SCHEDD_INTERVAL if self.schedd_interval is None else self.schedd_interval
+        timing = Timing(self.window or 0, self.prep_time, interval, universe)
+        is_local = self.clause == "local" or (self.clause is None and means_host(schedule, host, universe))
+        return Wish(schedule, host, start, until, timing, is_local, bool(self.approximate), first)
 
 
 @dataclass(frozen=True)
