@@ -18,8 +18,6 @@ from crondor.classad.scope import Context
 from crondor.config import InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.macro.files import Files
-from crondor.macro.text import MAX_BYTES, source_from_bytes
-from crondor.source import Source
 from crondor.transform import TraceStep, TransformFacts, TransformOutcome, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_chunks import Report, SharedAds
@@ -27,8 +25,8 @@ from crondor_cli.common.ad_files import byte_chunks, check_stdin, lenient_option
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
 from crondor_cli.common.config_options import ConfigFiles, config_options
-from crondor_cli.common.file_problem import FileProblem, file_problem, refuse_overwriting
-from crondor_cli.common.jobs import read_source
+from crondor_cli.common.file_problem import FileProblem, refuse_overwriting
+from crondor_cli.common.given_files import open_given, read_source
 from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.parallel import jobs_option
@@ -177,7 +175,7 @@ def _load(
             raise click.UsageError(f"--define {printable(each)}: write NAME=VALUE")
         loaded.define(name.strip(), value.strip())
     for path in files:
-        loaded.add_file(_source(path))
+        loaded.add_file(read_source(path))
     for names in knobs:
         loaded.add_knobs(JOB_TRANSFORM, names)
     for name in routes:
@@ -194,25 +192,12 @@ def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
 
 
 def _why_not(path: str) -> str:
-    """Return why a file cannot be read, nothing if it can; a pipe is not opened for that."""
+    """Return why a file cannot be read, nothing if it can."""
     try:
-        if Path(path).is_dir():
-            return "Is a directory"
-        Path(path).stat()
+        open_given(path).close()
     except (OSError, ValueError) as error:
         return (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return "" if os.access(path, os.R_OK) else "Permission denied"
-
-
-def _source(path: str) -> Source:
-    if path == "-":
-        return read_source(path)
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)  # one byte more than is allowed says enough, of /dev/zero too
-    except (OSError, ValueError) as error:
-        raise file_problem("read", path, error) from None
-    return source_from_bytes(data, path)
+    return ""
 
 
 class _Shape(NamedTuple):

@@ -9,6 +9,8 @@ import shutil
 from enum import Enum
 from pathlib import Path
 
+from crondor.rights.walk import open_plain
+
 MODE = 0o600  # as the schedd creates its log
 _NO_LINKS = {errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV}
 
@@ -18,7 +20,7 @@ class Disk:
 
     def open(self, path: Path, flags: int) -> int:
         """Open a file that nobody else may read, and return its descriptor."""
-        return os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), MODE)
+        return open_plain(path, flags, MODE)
 
     def size(self, descriptor: int) -> int:
         """Return the size of an open file, bytes."""

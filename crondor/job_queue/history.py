@@ -107,7 +107,7 @@ class History:
 
         Raises JobQueueError for a file that is no history, and OSError.
         """
-        with self.path.open("rb") as file:
+        with os.fdopen(open_plain(self.path), "rb") as file:
             window = 0
             while True:
                 window = min(self.size, max(_WINDOW, window * 2))

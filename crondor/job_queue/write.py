@@ -26,6 +26,7 @@ from crondor.job_queue.log import read_records
 from crondor.job_queue.mirror import AdChange, Mirror
 from crondor.job_queue.records import BEGIN, Op, Record, format_record
 from crondor.job_queue.transaction import Transaction
+from crondor.rights.walk import open_plain
 from crondor.source import Source
 
 _DISK: Final = Disk()
@@ -72,7 +73,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
     def _open(self, now: int) -> None:
         try:
             self._end = Appendix(self._disk, self._disk.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND))
-            with self.path.open("rb") as file:
+            with os.fdopen(open_plain(self.path), "rb") as file:
                 reading = read_records(file, str(self.path))
         except OSError as error:
             raise self._refused("this log cannot be opened for writing", error) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator
@@ -11,16 +12,17 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
 
+from crondor.diagnostics import printable
 from crondor.rights.accounts import Account, is_root, user_name
 from crondor.rights.acting import as_account
 from crondor.rights.trust import stranger
-from crondor.rights.walk import HAS_DESCRIPTORS, folder_of, followed, steps
+from crondor.rights.walk import HAS_DESCRIPTORS, folder_of, followed
 
 _CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
 _READING: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _CLOSED
 _MAKING: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | _CLOSED
 _CHANGING: Final = os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _CLOSED
-_NO_FOLDERS: Final = ("/dev/", "/proc/")
+_STREAM: Final = re.compile(r"/dev/(?:null|tty|std(?:out|err)|fd/\d+)|/proc/self/fd/\d+")
 _SYSTEMS: Final = ("security.", "trusted.")  # attributes that the system gives a new file by itself
 
 _T = TypeVar("_T")
@@ -33,15 +35,14 @@ class Changed(RuntimeError):
 def replace_text(path: str, old: bytes, new: bytes) -> None:
     """Put a new text in the place of a file's old one; whoever reads it meanwhile finds the one or the other, whole.
 
-    Owner, group, mode, access list and other attributes stay. A link stays, and what it leads to is changed, where the
-    link is this user's or root's. In a folder of another user root does it as he. Raises Changed, Untrusted, and
-    OSError: also for a file with several names, of which all others would keep the old text, and for one whose owner
-    cannot be kept.
+    Owner, group, mode, access list and other attributes stay. In a folder of another user root acts as that user.
+    Raises Changed, Untrusted, and OSError: also for a link, for a file with several names, of which all others would
+    keep the old text, and for one whose owner cannot be kept.
     """
+    real = _place(path)
     if not HAS_DESCRIPTORS:
-        _replace_there(Path(os.path.realpath(path)), old, new)
+        _replace_there(Path(real), old, new)
         return
-    real = followed(path)
     _as_host(path, _host(real), lambda: _replace(real, old, new))
 
 
@@ -50,18 +51,18 @@ def whole_file(path: str) -> Iterator[BinaryIO]:
     """Give a file to write to, which gets its name, or an old file's place, when all of it is written.
 
     Until then, and for good where an error ends it, there is nothing or the old file. Of an old one all stays but the
-    text, as in ``replace_text``; it must be one that may be written to. What is no file of a folder (a pipe, a device,
-    ``/dev/stdout``) is written to as it comes. Raises Untrusted, and OSError as ``replace_text`` does.
+    text, as in ``replace_text``; it must be one that may be written to. ``/dev/null`` and what the shell has opened
+    (``/dev/stdout``, ``/dev/fd/63``) is written to as it comes. Raises Untrusted, and OSError as ``replace_text`` does.
     """
-    if _is_stream(path):
+    if _STREAM.fullmatch(path):
         with Path(path).open("wb") as file:
             yield file
         return
+    real = _place(path)
     if not HAS_DESCRIPTORS:
-        with _whole_there(Path(os.path.realpath(path))) as file:
+        with _whole_there(Path(real)) as file:
             yield file
         return
-    real = followed(path)
     who = _host(real)
     fresh, part = _as_host(path, who, lambda: _begun(real))
     try:
@@ -75,13 +76,19 @@ def whole_file(path: str) -> Iterator[BinaryIO]:
         raise
 
 
-def _is_stream(path: str) -> bool:
-    """Say whether a path leads to what is written to as it comes. Raises OSError where it leads nowhere."""
-    with suppress(FileNotFoundError):
-        kind = Path(path).stat().st_mode
-        if not stat.S_ISREG(kind):
-            return True
-    return HAS_DESCRIPTORS and any(step.path.startswith(_NO_FOLDERS) for step in steps(path))
+def _place(path: str) -> str:
+    """Return a path without links that leads to a file which is there, or may be made. Raises OSError.
+
+    Links to its folders are followed where they are ours. Its end may be no link: whoever has put it there, a
+    repository for example, would choose which file is written.
+    """
+    if os.path.islink(path):  # noqa: PTH114 - paths are texts here
+        leads = printable(os.readlink(path))  # noqa: PTH115 - the same
+        raise OSError(errno.ELOOP, f"it is a link to {leads}, and links are not written to: name the file itself", path)
+    folder, name = os.path.split(path)
+    if not HAS_DESCRIPTORS or name in {"", ".", ".."}:
+        return os.path.realpath(path)
+    return f"{followed(folder or '.').rstrip('/')}/{name}"
 
 
 def _host(real: str) -> Account | None:

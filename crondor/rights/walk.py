@@ -21,6 +21,8 @@ _LINKS: Final = 40  # as the kernel follows
 _PATH: Final = getattr(os, "O_PATH", os.O_RDONLY)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER: Final = getattr(os, "O_DIRECTORY", 0) | _NO_LINK
+_DESCRIPTORS: Final = ("/dev/fd", "/proc/self/fd")
+_LONG: Final = 10  # digits that no descriptor has
 _AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 
 APPENDING: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _AT_ONCE
@@ -152,9 +154,31 @@ def open_file(real: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     return _plain(open_real(real, flags | _AT_ONCE, mode), real)
 
 
-def open_plain(path: str | os.PathLike[str]) -> int:
-    """Open a plain file for reading, wherever its path leads. Nothing is waited for. Raises OSError."""
-    return _plain(os.open(path, os.O_RDONLY | _AT_ONCE | getattr(os, "O_CLOEXEC", 0)), os.fspath(path))
+def open_plain(path: str | os.PathLike[str], flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """Open a plain file, wherever its path leads. Nothing is waited for. Raises OSError."""
+    return _plain(os.open(path, flags | _AT_ONCE | getattr(os, "O_CLOEXEC", 0), mode), os.fspath(path))
+
+
+def open_named(path: str) -> int:
+    """Open a file that a person names for reading, wherever its path leads. Nothing is waited for. Raises OSError.
+
+    It is a plain file, or what reads as an empty one (/dev/null). A pipe or device is read only where the shell has
+    opened it for this process: /dev/stdin, or /dev/fd/63 for ``<(command)``.
+    """
+    number = _handed_over(path)
+    if number is not None and not stat.S_ISREG(os.fstat(number).st_mode):
+        return os.dup(number)
+    descriptor = os.open(path, os.O_RDONLY | _AT_ONCE | getattr(os, "O_CLOEXEC", 0))
+    found = os.fstat(descriptor)
+    is_null = stat.S_ISCHR(found.st_mode) and found.st_rdev == os.stat(os.devnull).st_rdev  # noqa: PTH116 - a text
+    return descriptor if is_null else _plain(descriptor, path)
+
+
+def _handed_over(path: str) -> int | None:
+    """Return the number of the descriptor that a path stands for, None for any other path."""
+    folder, _, name = path.rpartition("/")
+    is_number = name.isascii() and name.isdecimal() and len(name) < _LONG
+    return 0 if path == "/dev/stdin" else int(name) if folder in _DESCRIPTORS and is_number else None
 
 
 def open_own(path: str, flags: int, mode: int = 0o666) -> int:

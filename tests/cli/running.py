@@ -74,9 +74,11 @@ def crondor(*arguments: str, stdin: str | bytes = b"", env: Mapping[str, str | N
     return result
 
 
-def at_now(command: str, *arguments: str, stdin: str | bytes = b"") -> Result:
+def at_now(
+    command: str, *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str | None] | None = None
+) -> Result:
     """Run a command at NOW."""
-    return crondor(command, "--now", NOW, *arguments, stdin=stdin)
+    return crondor(command, "--now", NOW, *arguments, stdin=stdin, env=env)
 
 
 def next_of(line: str, *arguments: str) -> Result:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from crondor.check import RULES
 from crondor.check.fixing import fixed
 from crondor_cli.check import fix as check_fix
+from crondor_cli.common import submit_files
+from crondor_cli.common.given_files import read_source
 from tests.cli.conftest import Write
 from tests.cli.running import PROGRAM, Result, at_now, environment, process
 
@@ -295,6 +299,34 @@ def test_github_annotations_cannot_be_broken_out_of(write: Write) -> None:
     assert "a%2Cb%3Ac.sub" in lines[0]
 
 
+FOR_A_RUNNER = (
+    "::add-mask::a",
+    "cron_minute = 60 ##[error]b ##vso[task.setvariable]c ###[warning]d",
+    "  ::stop-commands::e",
+)
+
+
+@pytest.mark.parametrize("runner", ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])
+@pytest.mark.parametrize(
+    "options", [[], ["--fix"], *(["--format", form] for form in ("concise", "json", "sarif", "github"))]
+)
+def test_no_text_of_a_file_is_a_command_of_a_runner(write: Write, options: list[str], runner: str) -> None:
+    """GitHub takes ``::name::`` at the start of a line and ``##[name]`` anywhere in it; others are alike."""
+    path = write(HEAD, FOR_A_RUNNER[0], "cron_hours = 1", *FOR_A_RUNNER[1:], "queue")
+    plain = check(*options, path)
+    result = at_now("check", "--no-config", *options, path, env={runner: "true"})
+    assert result.status == plain.status
+    for line in (result.out + result.err).splitlines():
+        is_own = "github" in options and re.match(r"::(error|warning|notice) title=CRN", line)
+        assert is_own or not line.lstrip().startswith("::")
+        assert not re.search(r"##(vso|teamcity)?\[", line)
+    if "json" in options:
+        assert result.data == plain.data
+    if not options:
+        assert "##[error]b" in plain.out
+        assert "#\\u0023[error]b #\\u0023vso[task" in result.out
+
+
 # Fixes
 
 
@@ -321,14 +353,55 @@ def test_write_changes_the_file_and_keeps_its_mode(write: Write) -> None:
     assert sorted(p.name for p in path.parent.iterdir()) == ["job.sub"]
 
 
-def test_write_goes_through_a_link(write: Write, tmp_path: Path) -> None:
-    """The file behind it is changed, and the link stays."""
+def test_nothing_below_a_folder_leads_out_of_it(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither is it shown nor changed: a link to a file or a folder, also where no shell has expanded a pattern."""
+    (tmp_path / "r" / "inner").mkdir(parents=True)
+    secret = Path(write(HEAD, "cron_minutes = 0", *CLEAN[2:], name="secret.sub"))
+    before = secret.read_bytes()
+    Path(write(*CLEAN, name="r/a.sub")).chmod(0o644)
+    (tmp_path / "r" / "s.sub").symlink_to("../secret.sub")
+    (tmp_path / "r" / "t.sub").symlink_to("s.sub")
+    (tmp_path / "r" / "inside.sub").symlink_to("a.sub")
+    (tmp_path / "r" / "way").symlink_to("..")
+    (tmp_path / "r" / "round").symlink_to(".")
+    monkeypatch.chdir(tmp_path)
+    for arguments in (["r"], ["r/*.sub"], ["r/**/*.sub"], ["r/**/*.sub", "r/*.sub"], ["--spec", "r"]):
+        for more in ([], ["--fix", "--write"]):
+            result = check(*more, *arguments)
+            assert "cron_minutes" not in result.out + result.err
+            assert "r/s.sub:1:1: warning: this link leads out of r and is ignored" in result.err
+            assert result.status == 0
+            assert (secret.read_bytes(), (tmp_path / "r" / "s.sub").is_symlink()) == (before, True)
+    assert "r/way/secret.sub:1:1: warning: this link leads out" in check("r/*/*.sub").err
+    monkeypatch.chdir(tmp_path / "r")
+    assert "s.sub:1:1: warning: this link leads out of . and is ignored" in check().err
+    assert [each["name"] for each in check("--format", "json").data["files"]] == ["a.sub", "inside.sub"]
+
+
+def test_a_file_that_becomes_a_link_out_is_not_read(write: Write, tmp_path: Path) -> None:
+    """Between the look into the folder and the reading."""
+    (tmp_path / "r").mkdir()
+    secret, path = write(*SIXTY, name="secret.sub"), Path(write(*CLEAN, name="r/a.sub"))
+    found = submit_files.find([str(tmp_path / "r")])
+    path.unlink()
+    path.symlink_to(secret)
+    with pytest.raises(click.UsageError, match="it leads out of"):
+        read_source(found[0])
+    copy = pickle.loads(pickle.dumps(found[0]))  # noqa: S301 - as another process gets it
+    with pytest.raises(click.UsageError, match="it leads out of"):
+        read_source(copy)
+
+
+def test_a_link_is_not_written_to(write: Write, tmp_path: Path) -> None:
+    """It is read where it is named, and whoever wants the file changed names the file."""
     path = Path(write(HEAD, "cron_minutes = 0", *CLEAN[2:]))
     link = tmp_path / "link.sub"
     link.symlink_to(path)
-    assert check("--fix", "--write", str(link)).status == 0
-    assert link.is_symlink()
-    assert path.read_text(encoding="utf-8") == "\n".join(CLEAN) + "\n"
+    before = path.read_bytes()
+    result = check("--fix", "--write", str(link))
+    assert (result.status, path.read_bytes(), link.is_symlink()) == (2, before, True)
+    assert f"Error: cannot write '{link}': it is a link to {path}, and links are not written to" in result.err
+    assert check("--fix", "--write", str(path)).status == 0
 
 
 def test_line_ends_stay(tmp_path: Path) -> None:

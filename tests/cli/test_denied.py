@@ -1,15 +1,18 @@
-"""Files and folders that one may not read, or write: one line says so, with no usage, and the status is documented."""
+"""Files that one may not read or write, and pipes in their place: one line says so, and the status is documented."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import SLOWEST, environment
+from tests.cli.running import SLOWEST, crondor, environment, process
 
 READ = """
 next x.sub | next --spec x.sub | next --ads x.ads | next --pool-config x.conf ok.sub | next dir | next dir/x.sub
@@ -60,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("denied")
     for name, text in FILES.items():
         (made / name).write_text(text, encoding="utf-8")
-    for name in ("x.sub", "x.ads", "x.conf", "x.tab", "x.rules", "x.log", "x.json", "x.toml"):
+    for name in PLACES:
         (made / name).write_text("a = 1\n", encoding="utf-8")
         (made / name).chmod(0)
     (made / "dir").mkdir(mode=0)
@@ -80,6 +83,42 @@ def run(folder: Path, commands: list[list[str]]) -> list[tuple[list[str], int, s
         check=True,
     )
     return [(command, *each) for command, each in zip(commands, json.loads(done.stdout), strict=True)]
+
+
+PLACES = ("x.sub", "x.ads", "x.conf", "x.tab", "x.rules", "x.log", "x.json", "x.toml")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "device"])
+def test_nobody_waits_for_a_pipe_or_a_device(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """In the place of any file that a command reads."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for name in PLACES:
+        make(tmp_path / name)
+    every = split(READ) + split(QUEUES)
+    commands = [command for command in every if not any(each.startswith("dir") for each in command)]
+    for command, status, out, err in run(tmp_path, commands):
+        assert (command, status == 2 or "--log" in command, out) == (command, True, "")
+        assert re.fullmatch(r"[^\n]*(x\.\w+)[^\n]* it is not a plain file[^\n]*\n", err), (command, err)
+
+
+@pytest.mark.parametrize("text", [FILES["ok.sub"], ""])
+def test_what_the_shell_has_opened_is_read(tmp_path: Path, text: str) -> None:
+    """``<(command)`` and /dev/stdin; a pipe that somebody named is none of those."""
+    path = tmp_path / "given"
+    path.write_text(text, encoding="utf-8")
+    reader, writer = os.pipe()
+    os.write(writer, text.encode())
+    os.close(writer)
+    expected = crondor("check", "--quiet", str(path))
+    with path.open() as file:
+        for name in (f"/dev/fd/{reader}", f"/dev/fd/{file.fileno()}", f"/proc/self/fd/{file.fileno()}"):
+            found = crondor("check", "--quiet", name)
+            assert found == expected._replace(out=expected.out.replace(str(path), name)), name
+    os.close(reader)
+    assert process("check", "--quiet", "/dev/stdin", stdin=text.encode()).returncode == expected.status
+    assert "Bad file descriptor" in crondor("check", "/dev/fd/987654").err
+    assert crondor("check", "--quiet", "/dev/null").status == crondor("check", "--quiet", "-").status
 
 
 @pytest.mark.parametrize(("deed", "table"), [("read", READ), ("write", WRITTEN)])

@@ -49,9 +49,9 @@ def test_force_does_not_follow_links(write: Write, tmp_path: Path) -> None:
     folder.mkdir()
     (tmp_path / "outside").write_text("mine")
     (folder / "check.sub").symlink_to(tmp_path / "outside")
-    assert crondor("import", "crontab", write(*LINES), "-o", str(folder), "--force").status == 0
+    assert crondor("import", "crontab", write(*LINES), "-o", str(folder), "--force").status == 2
     assert (tmp_path / "outside").read_text() == "mine"
-    assert not (folder / "check.sub").is_symlink()
+    assert (folder / "check.sub").is_symlink()
 
 
 def test_no_name_leaves_the_folder(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from crondor_cli.common import progress as progress_
 from crondor_cli.common.progress import Progress
 from crondor_cli.common.status_line import StatusLine
 from crondor_cli.main import cli
-from tests.cli.running import EXAMPLES, crondor
-from tests.cli.terminal import CTRL_C, on_screen
+from tests.cli.running import EXAMPLES, PROGRAM, crondor
+from tests.cli.terminal import CTRL_C, Seen, on_screen
 from tests.cli.test_alike import COMMANDS, everything
 
 RULES = "SET Site 1\n"
@@ -49,9 +50,27 @@ class Writer(threading.Thread):
             file.write(AD)
 
 
-def transform(pipe: Path) -> tuple[str, ...]:
-    """Return a command that reads the pipe."""
-    return ("transform", "--rules", str(pipe.parent / "rules"), str(pipe))
+def transform(
+    pipe: Path,
+    *,
+    columns: int = 80,
+    stdout: int | None = None,
+    react: Callable[[str, int], None] | None = None,
+    env: Mapping[str, str | None] | None = None,
+) -> Seen:
+    """Run a command on a terminal that reads the pipe, which the shell has opened for it."""
+    program = ("sh", "-c", 'exec 9<"$0"; exec "$@"', str(pipe), *PROGRAM)
+    return on_screen(
+        "transform",
+        "--rules",
+        str(pipe.parent / "rules"),
+        "/dev/fd/9",
+        columns=columns,
+        stdout=stdout,
+        react=react,
+        program=program,
+        env=env,
+    )
 
 
 def test_a_long_command_says_so_and_leaves_its_output_alone(pipe: Path) -> None:
@@ -60,11 +79,11 @@ def test_a_long_command_says_so_and_leaves_its_output_alone(pipe: Path) -> None:
     writer.start()
 
     def react(sent: str, _: int) -> None:
-        if "reading jobs.ads" in sent:
+        if "reading 9" in sent:
             writer.go.set()
 
-    seen = on_screen(*transform(pipe), react=react)
-    assert "reading jobs.ads" in seen.sent
+    seen = transform(pipe, react=react)
+    assert "reading 9" in seen.sent
     assert (seen.status, seen.screen) == (0, ["ClusterId = 1", "ProcId = 0", "Site = 1"])
 
 
@@ -79,7 +98,7 @@ def test_ctrl_c_leaves_a_clean_screen(pipe: Path, columns: int) -> None:
         if "reading" in sent and not typed:
             typed.append(os.write(keys, CTRL_C))
 
-    seen = on_screen(*transform(pipe), react=react, columns=columns)
+    seen = transform(pipe, react=react, columns=columns)
     writer.go.set()
     assert "^C" in seen.sent
     assert (seen.status, seen.screen) == (130, [""])
@@ -93,12 +112,12 @@ def test_nothing_is_drawn_where_it_would_be_in_the_way(pipe: Path, changes: dict
     writer.go.set()
     if "pipe" in changes:
         reader, output = os.pipe()
-        seen = on_screen(*transform(pipe), stdout=output)
+        seen = transform(pipe, stdout=output)
         for each in (reader, output):
             os.close(each)
         assert seen.sent == ""
     else:
-        seen = on_screen(*transform(pipe), env=changes)
+        seen = transform(pipe, env=changes)
         assert "\x1b" not in seen.sent
 
 

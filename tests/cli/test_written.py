@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -95,13 +96,40 @@ def test_a_pipe_or_a_device_is_written_to_as_it_is(name: str) -> None:
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
-def test_a_link_leads_where_it_led() -> None:
-    """What it leads to is what gets the new text."""
-    Path("real.ics").write_text("old", encoding="utf-8")
-    Path("out.ics").symlink_to("real.ics")
-    assert run(WRITERS["export"][1])[0] == 0
-    assert Path("out.ics").is_symlink()
-    assert Path("real.ics").read_text(encoding="utf-8").startswith("BEGIN:VCALENDAR")
+@pytest.mark.parametrize(("name", "command"), WRITERS.values(), ids=WRITERS)
+def test_no_link_is_written_to(name: str, command: str) -> None:
+    """A repository would choose by it which file of this user, or of root, gets a new text."""
+    run(command)
+    if command.startswith("check"):
+        Path("ok.sub").write_text("executable = /bin/true\ncron_minute = 77\nqueue\n", encoding="utf-8")
+    old = Path(name).rename("victim").read_bytes()
+    for target in ("victim", "gone"):
+        out = Path(name)
+        out.unlink(missing_ok=True)
+        out.symlink_to(Path(target).absolute())
+        status, said = run(command)
+        assert status == 2
+        assert f"Error: cannot write '{name}': it is a link to {Path(target).absolute()}" in said
+        assert (out.is_symlink(), Path("victim").read_bytes(), Path("gone").exists()) == (True, old, False)
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [
+        ("compile --write a.sub", "# crondor: schedule = every day at 6:00\n"),
+        ("agenda --suggest --write a.sub b.sub", "cron_minute = 0\ncron_hour = 6\n"),
+    ],
+)
+def test_no_link_to_a_submit_file_is_written_to(command: str, lines: str) -> None:
+    """As --fix --write does not."""
+    text = f"executable = /bin/true\n{lines}queue\n"
+    for name in "ab":
+        Path(f"real-{name}").write_text(text, encoding="utf-8")
+        Path(f"{name}.sub").symlink_to(f"real-{name}")
+    status, said = run(command)
+    assert status == 2
+    assert re.search(r"cannot write '[ab].sub': it is a link to real-[ab]", said)
+    assert [Path(f"real-{name}").read_text(encoding="utf-8") for name in "ab"] == [text, text]
 
 
 def test_what_was_transformed_before_a_fault_is_written() -> None:

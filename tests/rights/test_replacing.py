@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from crondor.rights import replacing, walk
-from crondor.rights.replacing import Changed, replace_text
+from crondor.rights.replacing import Changed, replace_text, whole_file
 from crondor.rights.trust import Untrusted
 from tests.rights.people import ACCESS, ACCESS_LIST, ALICE, BOB, as_root, home, link_in_place, swapping
 
@@ -102,23 +103,50 @@ def test_what_is_no_plain_file_is_left_alone(tmp_path: Path) -> None:
     for name in ("pipe", "folder"):
         with pytest.raises(OSError, match="plain file"):
             replace_text(str(tmp_path / name), b"old", b"new")
+        with pytest.raises(OSError, match=r"No such device|directory"), whole_file(str(tmp_path / name)):
+            pass
     with pytest.raises(FileNotFoundError):
         replace_text(str(tmp_path / "none"), b"old", b"new")
 
 
 @as_root
 def test_a_link_of_another_user_is_not_followed(commons: Path) -> None:
-    """He could have root write any file; root's own link is followed, and stays."""
+    """He could have root write any file. Nor is one of root's own: a repository that root has cloned has such links."""
     victim = file_in(commons)
     place = home(commons, ALICE)
     (place / "job.sub").symlink_to(victim)
-    os.lchown(place / "job.sub", ALICE.uid, ALICE.gid)
+    for owner in (ALICE.uid, 0):
+        os.lchown(place / "job.sub", owner, owner)
+        with pytest.raises(OSError, match=r"it is a link to .*job.sub, and links are not written to"):
+            replace_text(str(place / "job.sub"), b"old", b"new")
+        with pytest.raises(OSError, match="it is a link"), whole_file(str(place / "job.sub")):
+            pass
+    (place / "job.sub").unlink()
+    (place / "deep").symlink_to(commons)
+    os.lchown(place / "deep", ALICE.uid, ALICE.gid)
     with pytest.raises(PermissionError, match="link of another user"):
-        replace_text(str(place / "job.sub"), b"old", b"new")
+        replace_text(str(place / "deep" / "job.sub"), b"old", b"new")
     assert victim.read_text() == "old"
-    os.lchown(place / "job.sub", 0, 0)
-    replace_text(str(place / "job.sub"), b"old", b"new")
-    assert (victim.read_text(), (place / "job.sub").is_symlink()) == ("new", True)
+    os.lchown(place / "deep", 0, 0)
+    replace_text(str(place / "deep" / "job.sub"), b"old", b"new")
+    assert victim.read_text() == "new"
+
+
+@pytest.mark.parametrize("write", ["replace", "whole"])
+def test_a_file_that_becomes_a_link_leads_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: str) -> None:
+    """Right after its path was looked at."""
+    victim = tmp_path / "victim"
+    victim.write_text("old")
+    path = file_in(tmp_path)
+
+    def swap() -> None:
+        path.unlink()
+        path.symlink_to(victim)
+
+    swapping(monkeypatch, replacing, "followed", swap)
+    with pytest.raises(OSError, match="symbolic links"), ExitStack() as stack:
+        replace_text(str(path), b"old", b"new") if write == "replace" else stack.enter_context(whole_file(str(path)))
+    assert (victim.read_text(), names(tmp_path)) == ("old", ["job.sub", "victim"])
 
 
 @pytest.mark.parametrize("moment", ["followed", "folder"])

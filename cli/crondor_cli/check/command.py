@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -10,12 +11,13 @@ from crondor_cli.common.baseline_options import BaselineOptions, baseline_option
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_code, complete_codes
 from crondor_cli.common.config_options import ConfigFiles
+from crondor_cli.common.given_files import FoundPath
 from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
 from crondor_cli.common.output import say
 from crondor_cli.common.parallel import jobs_option
 from crondor_cli.common.pool_config import pool_config_options
 from crondor_cli.common.release import ReleaseType
-from crondor_cli.common.submit_files import KINDS, below, submit_files
+from crondor_cli.common.submit_files import KINDS, below, inside_of, submit_files
 from crondor_cli.common.watching import watch_option
 
 if TYPE_CHECKING:
@@ -37,8 +39,8 @@ Examples:
   crondor check --baseline crondor-baseline.json --update-baseline jobs/
   crondor check --baseline crondor-baseline.json jobs/
 
-A folder stands for the files *.sub, *.submit and *.jdl below it, - for standard input. Nothing that a file names
-is executed; what it includes is read, and what else it names is looked for and not opened, only below its own
+A folder stands for the files *.sub, *.submit and *.jdl below it, without links that lead out; - for standard input.
+Nothing that a file names is executed; what it includes is read, and what else it names is looked for and not opened, only below its own
 folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
@@ -156,7 +158,7 @@ def command(
 
 def _here() -> tuple[str, ...]:
     """Return the submit files of this folder. Raises UsageError where there is none."""
-    found = tuple(path.removeprefix("./") for path in below("."))
+    found = tuple(FoundPath.below(os.curdir, path.removeprefix("./")) for path in inside_of(below(os.curdir)))
     if not found:
         message = f"there is no {KINDS} in this folder: name the files to check, a folder, or - for standard input"
         raise click.UsageError(message, click.get_current_context(silent=True))

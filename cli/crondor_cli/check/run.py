@@ -18,7 +18,7 @@ from crondor_cli.common.checked_files import read_checked
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
-from crondor_cli.common.jobs import read_source
+from crondor_cli.common.given_files import read_source
 from crondor_cli.common.options import Surroundings, clock_of
 from crondor_cli.common.parallel import of_many
 from crondor_cli.common.pool_config import interval_of, read_pool

@@ -15,9 +15,9 @@ from crondor.classad.formats import MAX_AD, ReadMode, read_ad
 from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.given_files import open_given, standard_input
 from crondor_cli.common.options import Clock
 from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.standard_input import standard_input
 
 _CHUNK = 1 << 16
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -51,7 +51,7 @@ def byte_chunks(path: str) -> Iterator[bytes]:
             while stdin is not None and (data := stdin.read(_CHUNK)):
                 yield data
         else:
-            with open(path, "rb") as file:
+            with open_given(path) as file:
                 PROGRESS.begin(f"reading {printable(os.path.basename(path))}", os.fstat(file.fileno()).st_size)
                 while data := file.read(_CHUNK):
                     yield data

@@ -21,7 +21,8 @@ from crondor.macro.files import FileRefused, Files
 from crondor.source import Source
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import file_problem
-from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.given_files import read_source
+from crondor_cli.common.jobs import files_of
 
 
 def check_paths(paths: Iterable[str]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from crondor.config import Configuration, read_config
 from crondor.diagnostics import Diagnostic
 from crondor.hooks.cron.templates import TEMPLATES
 from crondor.macro.files import Files
-from crondor_cli.common.jobs import read_source
+from crondor_cli.common.given_files import read_source
 
 
 class FileKnobs:

@@ -13,7 +13,6 @@ import click
 from crondor._named_tuple import NamedTuple
 from crondor._schedule.leaving import LEAVING, leaves_by
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation, speaks_of_time
 from crondor.source import Source, Span
@@ -22,10 +21,9 @@ from crondor.submit import InvalidSubmit, JobGroup, Origin, SubmitFile, SubmitHo
 from crondor.submit.named import groups_with_attributes
 from crondor.times import REQUIREMENTS, JobTimes, requirements_of
 from crondor.zones import Policy
-from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.given_files import read_source
 from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.standard_input import standard_input
 
 _HOST = SubmitHost()
 _BESIDE = {*REQUIREMENTS, *LEAVING}  # what is asked of a job beside its schedule
@@ -322,20 +320,6 @@ def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
     """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
     folder = os.path.dirname(path) or "."
     return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder, is_named_whole=True)
-
-
-def read_source(path: str) -> Source:
-    """Return the text of a file, or of standard input for ``-``. Raises CrondorError, UsageError if unreadable."""
-    most = MAX_BYTES + 1  # one byte more than is allowed says enough, of /dev/zero too
-    if path == "-":
-        stdin = standard_input()
-        return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
-    try:
-        with open(path, "rb") as file:
-            data = file.read(most)
-    except (OSError, ValueError) as error:
-        raise file_problem("read", path, error) from None
-    return source_from_bytes(data, path)
 
 
 def not_deferred(job: Job) -> Diagnostic:

@@ -6,11 +6,15 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from pathlib import Path
 from typing import Final
 
 import click
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.source import Source
+from crondor_cli.common.given_files import FoundPath
+from crondor_cli.common.show import show
 
 SUFFIXES: Final = (".sub", ".submit", ".jdl")
 KINDS: Final = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
@@ -34,9 +38,10 @@ def submit_files(text: str = "A submit file, as FILES.") -> Callable[[Callable[.
 
 
 def find(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths, each once, in the order named; those below a folder sorted.
+    """Return the paths, each once, in the order named; those below a folder sorted, and no link that leads out of it.
 
-    Raises UsageError for a folder or pattern without files, for a crontab line, and for standard input named twice.
+    A warning names such links. Raises UsageError for a folder or pattern without files, for a crontab line, and for
+    standard input named twice.
     """
     given = tuple(names)
     if given.count("-") > 1:
@@ -46,11 +51,23 @@ def find(names: Iterable[str]) -> tuple[str, ...]:
         paths = [name] if name == "-" or "\0" in name else list(_expand(name))
         if _OF_A_LINE(name) and name != "-" and not any(map(os.path.lexists, paths)):
             _refuse_line(name)
-        if not paths:
+        inside = list(inside_of(paths))
+        if not inside:
             what = f"holds no {KINDS}" if os.path.isdir(name) else "matches no file"
             raise _usage(f"'{printable(name)}' {what}")
-        found.update(dict.fromkeys(paths))
+        found.update(dict.fromkeys(inside))
     return tuple(found)
+
+
+def inside_of(paths: Iterable[str]) -> Iterator[str]:
+    """Yield paths without those that were found, and lead out of the folder: a warning says so of each."""
+    for path in paths:
+        if isinstance(path, FoundPath) and path.leads_out():
+            message = f"this link leads out of {printable(path.folder)} and is ignored"
+            place = Source("", path).span()
+            show([Diagnostic("link-outside", message, Severity.WARNING, place, "name the file itself to have it read")])
+        else:
+            yield path
 
 
 def _refuse_line(name: str) -> None:
@@ -64,11 +81,23 @@ def _expand(name: str) -> Iterator[str]:
     if os.path.isdir(name):
         yield from below(name)
     elif any(character in name for character in "*?[") and not os.path.exists(name):
-        from glob import iglob  # noqa: PLC0415 - 2 ms, and a shell has expanded most patterns
-
-        yield from sorted(iglob(name, recursive=True))
+        yield from _matching(name)
     else:
         yield name
+
+
+def _matching(pattern: str) -> Iterator[str]:
+    """Yield the paths that a pattern of the shell matches; ``**`` follows no links, of which some lead in circles."""
+    folder = os.path.dirname(re.split(r"[*?[]", pattern, maxsplit=1)[0])
+    rest = pattern[len(folder) :].lstrip("/")
+    shows_hidden = f"/{rest}".count("/.") > 0
+    try:
+        found = sorted(str(path) for path in Path(folder).glob(rest))
+    except ValueError:  # two stars beside other characters
+        return
+    for path in found:
+        if shows_hidden or "/." not in f"/{path.removeprefix(folder).lstrip('/')}":
+            yield FoundPath.below(folder or os.curdir, path)
 
 
 def below(folder: str) -> Iterator[str]:
@@ -81,7 +110,7 @@ def below(folder: str) -> Iterator[str]:
     for at, folders, files in os.walk(folder, onerror=lambda error: refused.append(os.fsdecode(error.filename))):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         paths = (os.path.join(at, name) for name in sorted(files) if name.endswith(SUFFIXES))
-        yield from (path for path in paths if os.path.isfile(path) or not os.path.exists(path))
+        yield from (FoundPath.below(folder, path) for path in paths if os.path.isfile(path) or not os.path.exists(path))
     yield from refused
 
 

@@ -11,7 +11,8 @@ from crondor.compiled_text import compile_text
 from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.common.changed_text import write_source
-from crondor_cli.common.jobs import ScheduleRequest, read_source
+from crondor_cli.common.given_files import read_source
+from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import Surroundings
 from crondor_cli.common.output import say
 from crondor_cli.common.show import show

@@ -16,7 +16,7 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_zone
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.file_problem import file_problem
-from crondor_cli.common.jobs import read_source
+from crondor_cli.common.given_files import read_source
 from crondor_cli.common.options import clock_of, format_option, output_option, refuse_existing
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.progress import PROGRESS
@@ -111,17 +111,8 @@ def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
     except OSError as error:
         raise file_problem("write", str(error.filename or folder), error) from None
     for path, submit in PROGRESS.counted(zip(paths, files, strict=True), "writing", "files", len(files)):
-        if path.is_symlink():
-            _unlink(path)  # it is replaced, and what it leads to stays as it is
         write_file(str(path), submit.text.encode())
     return paths
-
-
-def _unlink(path: Path) -> None:
-    try:
-        path.unlink()
-    except OSError as error:
-        raise file_problem("write", str(path), error) from None
 
 
 def _data(found: Imported, *, has_users: bool) -> dict[str, object]:

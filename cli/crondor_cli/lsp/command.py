@@ -9,9 +9,9 @@ import click
 from click.core import ParameterSource
 
 from crondor_cli.common.command import Command
+from crondor_cli.common.given_files import standard_input
 from crondor_cli.common.options import clock_of, clock_options
 from crondor_cli.common.setting_table import HINTS
-from crondor_cli.common.standard_input import standard_input
 
 EXAMPLE = """\
 printf '' | crondor lsp"""

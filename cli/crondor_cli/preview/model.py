@@ -17,7 +17,8 @@ from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, job_ads, read_submit
 from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.given_files import read_source
+from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.pool_config import host_of, read_pool
 

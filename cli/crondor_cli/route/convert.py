@@ -21,7 +21,7 @@ from crondor_cli.common.columns import plural
 from crondor_cli.common.config_files import files_below
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import refuse_overwriting
-from crondor_cli.common.jobs import read_source
+from crondor_cli.common.given_files import read_source
 from crondor_cli.common.options import format_option, output_option
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.replacing import write_file

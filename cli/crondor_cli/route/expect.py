@@ -17,7 +17,7 @@ from crondor.router.compare import chosen_of, made_jobs, record, unmet
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.command import Command
 from crondor_cli.common.config_options import ConfigFiles, config_options
-from crondor_cli.common.jobs import read_source
+from crondor_cli.common.given_files import read_source
 from crondor_cli.common.options import (
     Surroundings,
     UsageProblem,

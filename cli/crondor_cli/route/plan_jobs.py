@@ -17,7 +17,8 @@ from crondor.schedule import COMMANDS, misspelt
 from crondor.submit import read_submit
 from crondor_cli.common.ad_files import chunks, name_of
 from crondor_cli.common.first_faults import FirstFaults
-from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.given_files import read_source
+from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.progress import PROGRESS
 

@@ -15,6 +15,7 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import RoutingTable
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.given_files import FoundPath
 from crondor_cli.common.route_options import load_route_table
 
 _is_left_out = re.compile(EXCLUDED).search
@@ -60,7 +61,7 @@ def load_side(name: str, given: LoadingOptions, context: Context) -> Side:
 def files_of_side(name: str) -> tuple[str, ...]:
     """Return a file, or the files of a folder as HTCondor reads a LOCAL_CONFIG_DIR: by name, without backups.
 
-    Raises UsageError for a folder without any, and for one that cannot be read.
+    Raises UsageError for a folder without any, for one that cannot be read, and for a link that leads out of it.
     """
     if name == "-" or not os.path.isdir(name):
         return (name,)
@@ -80,6 +81,10 @@ def _is_tree(name: str) -> bool:
 
 def _below(folder: str, names: Iterable[str]) -> Iterator[str]:
     for name in names:
-        path = os.path.join(folder, name)
-        if not _is_left_out(name) and os.path.isfile(path):
-            yield path
+        path = FoundPath.below(folder, os.path.join(folder, name))
+        if _is_left_out(name) or not os.path.isfile(path):
+            continue
+        if path.leads_out():
+            message = f"'{printable(path)}' is a link that leads out of {printable(folder)}: name the files one by one"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        yield path

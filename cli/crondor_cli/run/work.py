@@ -19,7 +19,7 @@ from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import LOG
 from crondor.source import Source
 from crondor.spec import Dialect
-from crondor_cli.common.jobs import read_source
+from crondor_cli.common.given_files import read_source
 from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.queue import is_there, no_queue
 from crondor_cli.common.show import show

@@ -21,7 +21,8 @@ from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.common.columns import plural
 from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data
-from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.given_files import read_source
+from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, format_option
 from crondor_cli.common.output import say
 from crondor_cli.common.progress import PROGRESS

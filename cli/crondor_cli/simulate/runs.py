@@ -27,7 +27,8 @@ from crondor.schedule import Universe, misspelt
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
-from crondor_cli.common.jobs import files_of, read_source
+from crondor_cli.common.given_files import read_source
+from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock, Surroundings
 from crondor_cli.common.pool_config import host_of
 from crondor_cli.common.progress import PROGRESS

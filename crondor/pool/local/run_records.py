@@ -16,6 +16,7 @@ from crondor.pool.daemons.job_process import failure_of
 from crondor.pool.local.supervisor import boot, publish, start_time
 from crondor.pool.settings.exits import Exit
 from crondor.rights.trust import make_folder
+from crondor.rights.walk import open_plain
 from crondor.schedd.protocol import Hold
 
 _STARTED: Final = ".started"
@@ -158,7 +159,8 @@ class Records:
         if suffix == _STARTED and token in self._started:
             return self._started[token]
         try:
-            data = json.loads((self.folder / f"{token}{suffix}").read_bytes())
+            with os.fdopen(open_plain(self.folder / f"{token}{suffix}"), "rb") as file:
+                data = json.load(file)
         except (OSError, ValueError):
             return None
         if not isinstance(data, dict):

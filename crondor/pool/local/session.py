@@ -7,6 +7,7 @@ the clock it was given, never the machine's.
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -36,7 +37,7 @@ from crondor.pool.local.run_records import Records, RunEnd, RunState
 from crondor.pool.local.supervisor import publish
 from crondor.pool.settings.pool import PoolSettings
 from crondor.rights.trust import check
-from crondor.rights.walk import is_there
+from crondor.rights.walk import is_there, open_plain
 from crondor.schedd.embedded import HISTORY, EmbeddedSchedd
 from crondor.schedd.protocol import Hold
 
@@ -132,7 +133,10 @@ class Session(AbstractContextManager["Session"]):
             check(path)
             is_new = publish(str(self.folder.resolve()), MARKER, name)
             self._marked = _identity(path)
-            return (name, False) if is_new else (path.read_text("ascii", errors="replace").strip('"'), True)
+            if is_new:
+                return name, False
+            with os.fdopen(open_plain(path), encoding="ascii", errors="replace") as file:
+                return file.read().strip('"'), True
         except OSError as error:
             raise refused_by_disk(path, "a session cannot begin here", error) from error
 

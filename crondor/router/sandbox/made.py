@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from crondor.rights.accounts import Account, is_root
 from crondor.rights.acting import as_account
 from crondor.rights.trust import Untrusted, check, make_folder, stranger
+from crondor.rights.walk import open_plain
 from crondor.router.sandbox.faults import FilesRefused, refused
 from crondor.router.sandbox.reach import CHUNK, PART, write_file
 
@@ -43,7 +44,7 @@ class Made:
         self._noted: dict[str, Noted] = {}
         try:
             check(note)
-            with open(note, "rb") as file:  # noqa: PTH123 - a path or a text
+            with os.fdopen(open_plain(note), "rb") as file:
                 for key, path, digests in json.loads(file.read(_MOST)):
                     self._noted[str(path)] = Noted(str(key), str(path), tuple(map(str, digests)))
         except (OSError, ValueError, TypeError):

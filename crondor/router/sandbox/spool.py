@@ -18,7 +18,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.job_queue.disk import sync_folder
 from crondor.job_queue.keys import JobId
 from crondor.rights.trust import Untrusted, check, make_folder
-from crondor.rights.walk import is_there
+from crondor.rights.walk import is_there, open_plain
 from crondor.router.sandbox.faults import FilesRefused, fault, refused
 from crondor.router.sandbox.reach import PART, write_file
 
@@ -152,7 +152,7 @@ class Spool:
     def _files(self, job: JobId) -> dict[str, Known] | None:
         """Read what a note says of the files; None: the sandbox is not whole, or the note says nothing."""
         try:
-            with self._note(job).open("rb") as file:
+            with os.fdopen(open_plain(self._note(job)), "rb") as file:
                 said = json.loads(file.read(_MOST))
             return {str(name): Known(int(size), int(time)) for name, (size, time) in said["files"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):

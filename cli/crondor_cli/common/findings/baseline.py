@@ -16,6 +16,7 @@ from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.columns import plural
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN, ChosenReports
+from crondor_cli.common.given_files import open_given
 from crondor_cli.common.output import say
 from crondor_cli.common.replacing import replace_file, write_file
 
@@ -84,7 +85,7 @@ def _names_below(path: str) -> NameOf:
 def _read(path: str) -> bytes | None:
     """Return the bytes of a file, None where there is none. Raises UsageError."""
     try:
-        with open(path, "rb") as file:
+        with open_given(path) as file:
             return file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         return None
