@@ -14,7 +14,7 @@ from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.common.changed_text import diff_of, write_source
 from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.output import emit, say
+from crondor_cli.common.output import emit, reads_commands, say
 from crondor_cli.common.show import in_order, shown
 
 
@@ -47,8 +47,12 @@ def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
     if write:
         write_source(before, cured.report.source)
         say(f"{printable(before.name)}: {', '.join(cured.titles)}")
+        return
+    diff = diff_of(before, cured.report.source)
+    if reads_commands():
+        say(diff, nl=False, fits=False)
     else:
-        emit(diff_of(before, cured.report.source).encode("utf-8", "surrogateescape"))
+        emit(diff.encode("utf-8", "surrogateescape"))
 
 
 def _end(result: ChosenReports, left: list[Cured], changed: int, *, write: bool) -> int:

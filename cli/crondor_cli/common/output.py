@@ -8,6 +8,8 @@ unless it goes to a terminal.
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from collections.abc import Iterable
 
@@ -25,6 +27,8 @@ class Visible(str):
     __slots__ = ()
 
 
+_RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+_COMMAND = re.compile(r"^[^\S\n]*:(?=:)|(?<=#)#(?=(?:vso|teamcity)?\[)", re.MULTILINE)
 _PIECE = 1 << 16  # characters written at once
 
 
@@ -34,6 +38,16 @@ def visible(text: str) -> str:
     if bare.isprintable():
         return text
     return "".join(sign if sign in "\n\t" else printable(sign) for sign in text)
+
+
+def reads_commands() -> bool:
+    """Say whether what runs this command, as GitHub Actions does, takes some lines of its output for commands."""
+    return any(name in os.environ for name in _RUNNERS)
+
+
+def without_commands(text: str) -> str:
+    """Return text in which no runner finds a command (``::error::``, ``##[error]``); JSON keeps its meaning."""
+    return _COMMAND.sub(lambda found: f"{found[0][:-1]}\\u{ord(found[0][-1]):04x}", text)
 
 
 def styled(text: str, *, colour: str | None = None, bold: bool = False) -> Visible:
@@ -49,6 +63,7 @@ def together(*pieces: str) -> Visible:
 def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = True) -> None:
     """Write text for people, on stdout or stderr; on a terminal its lines are broken between words, if it ``fits``."""
     shown = text if isinstance(text, Visible) else visible(str(text))
+    shown = Visible(without_commands(shown)) if reads_commands() else shown
     stream = sys.stderr if err else sys.stdout
     columns = screen_columns(stream)
     color = True if SCREEN.wants_colour(stream) else None

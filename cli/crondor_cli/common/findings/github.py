@@ -8,7 +8,7 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.common.columns import plural
 from crondor_cli.common.findings.counting import RuleCount
 from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.output import say
+from crondor_cli.common.output import emit, say, without_commands
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
@@ -16,7 +16,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: 
 def print_github(result: ChosenReports) -> None:
     """Print a line for each finding."""
     for finding in result.all_findings:
-        say(_line(finding.diagnostic, result), fits=False)
+        emit(_line(finding.diagnostic, result), nl=True)
 
 
 def print_job_summary(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
@@ -54,8 +54,8 @@ def github_line(level: str, properties: Mapping[str, str], text: str) -> str:
 
 
 def _data(text: str) -> str:
-    """Escape as the runner unescapes a message; nothing in it acts on a terminal."""
-    text = "".join(c if c in "\r\n" else printable(c) for c in text)
+    """Escape as the runner unescapes a message; nothing in it acts on a terminal, or is a command of its own."""
+    text = without_commands("".join(c if c in "\r\n" else printable(c) for c in text))
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
