@@ -40,8 +40,8 @@ Examples:
   crondor check --baseline crondor-baseline.json jobs/
 
 A folder stands for the files *.sub, *.submit and *.jdl below it, without links that lead out; - for standard input.
-Nothing that a file names is executed; what it includes is read, and what else it names is looked for and not opened, only below its own
-folder and those of --allow-dir.
+Nothing that a file names is executed; what it includes is read, and what else it names is looked for and not opened,
+only below its own folder and those of --allow-dir.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
 select, ignore, target, strict, no-files and baseline may be set in [check] of crondor.toml: see `crondor config`.
