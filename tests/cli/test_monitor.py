@@ -57,6 +57,18 @@ def test_a_table_says_what_was_due_and_why_it_did_not_start(ads: Callable[..., s
     assert total == "2 jobs: 2 missed"
 
 
+def test_verdicts_and_states_are_in_colour_for_people(ads: Callable[..., str]) -> None:
+    """And the severity of what is wrong below them; a name that is such a word does not matter."""
+    held = MadeJob(ClusterId=8, JobStatus=5, HoldReasonCode=1, HoldReason="by alice", Owner="held")
+    path = ads(MadeJob(), held)
+    shown = crondor("--color", "always", "monitor", "--once", *AT, "--ads", path).out
+    assert "\x1b[31m\x1b[1mmissed\x1b[0m" in shown
+    status = crondor("--color", "always", "schedd", "status", *AT, "--ads", path).out
+    assert "8.0  held   \x1b[31m\x1b[1mheld\x1b[0m" in status
+    assert "      \x1b[33m\x1b[1mwarning\x1b[0m: held (code 1)" in status
+    assert "\x1b" not in once("--ads", path).out
+
+
 @pytest.mark.parametrize(
     ("words", "status"),
     [("missed", 1), ("missed,late", 1), ("late", 0), ("none", 0), (" lost , unknown", 0), ("trouble", 0), ("", 0)],

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping
 
 from crondor.diagnostics import printable
 from crondor_cli.common.layout import in_columns, screen_columns
-from crondor_cli.common.output import echo_lines
+from crondor_cli.common.output import echo_lines, marked
+from crondor_cli.common.show import SEVERITIES
 
 _WIDEST = 40  # characters of a cell that comes from an ad
 
 
-def print_rows(head: list[str], rows: list[list[str]]) -> None:
-    """Print rows in columns below their heads; a row of one cell stands below the row before, indented."""
-    echo_lines(in_columns(head, rows, screen_columns(sys.stdout)))
+def print_rows(head: list[str], rows: list[list[str]], colours: Mapping[str, str] | None = None) -> None:
+    """Print rows in columns below their heads; a row of one cell stands below the row before, indented.
+
+    ``colours`` are those of words that may be a cell; the severity of a finding has its own.
+    """
+    colours = {**(colours or {}), **SEVERITIES}
+    lines = in_columns(head, rows, screen_columns(sys.stdout))
+    words = "|".join(map(re.escape, colours))
+    pattern = re.compile(rf"(?<=  )(?:{words})(?=  | \(|$)|(?<=^ {{6}})(?:{'|'.join(SEVERITIES)})(?=: )")
+    echo_lines(marked(line, pattern, colours) for line in lines)
 
 
 def cell(text: str | None) -> str:

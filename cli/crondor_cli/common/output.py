@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import click
 
@@ -53,6 +53,16 @@ def without_commands(text: str) -> str:
 def styled(text: str, *, colour: str | None = None, bold: bool = False) -> Visible:
     """Return visible text in a colour; where no terminal is, nobody sees it."""
     return Visible(click.style(visible(text), fg=colour, bold=bold or None))
+
+
+def marked(line: str, words: re.Pattern[str], colours: Mapping[str, str]) -> str:
+    """Return a line with the last of some words in its colour, where stdout has colours."""
+    found = [*words.finditer(line)][-1:] if SCREEN.wants_colour(sys.stdout) else []
+    if not found:
+        return line
+    start, end = found[0].span()
+    word = line[start:end]
+    return together(line[:start], styled(word, colour=colours[word], bold=True), line[end:])
 
 
 def together(*pieces: str) -> Visible:

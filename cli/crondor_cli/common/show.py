@@ -16,7 +16,7 @@ from crondor_cli.common.screen import SCREEN
 
 _SEVERITY = r"\b(error|warning|note)(?=: )"
 _UNDERLINE = regex(r"^ *\| *(\^+)$", re.MULTILINE)
-_COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
+SEVERITIES = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def show(diagnostics: Iterable[Diagnostic]) -> None:
@@ -57,7 +57,7 @@ def coloured(text: str) -> Visible:
     found = re.search(_SEVERITY, head)
     if found is None:
         return together(text)
-    colour = _COLOURS[found[1]]
+    colour = SEVERITIES[found[1]]
     severity = styled(found[1], colour=colour, bold=True)
     line = _UNDERLINE.search(rest)
     if line is not None:

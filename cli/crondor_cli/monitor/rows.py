@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from crondor.diagnostics import Severity, printable
 from crondor.monitor import DueRun, Look, Verdict
@@ -13,8 +14,19 @@ from crondor.schedd.status import ScheduledJob
 from crondor_cli.common.columns import cell, plural, print_rows
 from crondor_cli.common.data import diagnostic_data, moments
 from crondor_cli.common.options import Clock
-from crondor_cli.common.output import say
+from crondor_cli.common.output import marked, say
 from crondor_cli.times.text import local_text, relative
+
+_COLOURS: Final = {
+    Verdict.DUE.value: "cyan",
+    Verdict.LATE.value: "yellow",
+    Verdict.STARTED.value: "green",
+    Verdict.MISSED.value: "red",
+    Verdict.LOST.value: "red",
+    Verdict.UNKNOWN.value: "yellow",
+    Verdict.UNPLANNED.value: "yellow",
+}
+_VERDICT: Final = re.compile(rf"(?<= )(?:{'|'.join(_COLOURS)})(?=  due )")
 
 
 class Row(NamedTuple):
@@ -81,7 +93,9 @@ def print_table(rows: list[Row], clock: Clock, *, named: bool, every: bool) -> N
             lines += [
                 [printable(f"{each.severity.value}: {each.message}")] for each in status.trouble if not _is_told(row)
             ]
-    print_rows([*(["schedd"] if named else []), "job", "owner", "verdict", "due", "started", "next start"], lines)
+    print_rows(
+        [*(["schedd"] if named else []), "job", "owner", "verdict", "due", "started", "next start"], lines, _COLOURS
+    )
     counts = Counter(row.verdict for row in rows)
     said = ", ".join(f"{counts[verdict]:,} {verdict.value}" for verdict in Verdict if counts[verdict])
     jobs = len({(row.queue, row.job) for row in rows})
@@ -111,7 +125,7 @@ def line(row: Row, clock: Clock, *, named: bool) -> str:
         said += f", started {_started(run)}"
     if run.cause is not None:
         said += f"  ({run.cause.value}: {run.why})"
-    return printable(said)
+    return marked(printable(said), _VERDICT, _COLOURS)
 
 
 def json_line(row: Row, clock: Clock) -> str:

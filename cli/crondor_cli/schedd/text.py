@@ -18,6 +18,13 @@ from crondor_cli.schedd.reading import QueueReading
 from crondor_cli.schedd.starts import Start
 from crondor_cli.times.text import local_text, relative
 
+_STATES = {
+    ScheduledState.RUNNING.value: "green",
+    ScheduledState.WAITING.value: "cyan",
+    ScheduledState.SUSPENDED.value: "yellow",
+    ScheduledState.UNKNOWN.value: "yellow",
+    ScheduledState.HELD.value: "red",
+}
 _LATE = "the log shows DeferralTime late; a time that is not in it yet is computed from the schedule"
 
 
@@ -31,7 +38,7 @@ def print_status(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
     if not rows:
         say(f"no job with a schedule, of {found.total}")
         return
-    print_rows(["job", "owner", "state", "next start", "from now", "match opens", "last start"], rows)
+    print_rows(["job", "owner", "state", "next start", "from now", "match opens", "last start"], rows, _STATES)
     if not found.sees_deferral_time:
         say(f"note: {_LATE}")
 
