@@ -10,7 +10,7 @@ from crondor.day_rule import has_day_zero
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError
 from crondor.hold_codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
-from crondor.monitor.due_times import is_named
+from crondor.monitor.due_times import is_named, next_due
 from crondor.monitor.job_history import CLOCKS, JobCondition, JobHistory, Sighted, Start, Stay
 from crondor.monitor.sightings import COMPLETED
 from crondor.monitor.verdicts import Cause, Verdict
@@ -36,7 +36,8 @@ class JobFacts:
 
     ``due`` is when it should run, ``schedd`` when its schedd makes it run, None for a job of one time. ``entered`` is
     when it came into the queue (epoch seconds). ``has_shadow`` false: nobody writes when its program began, and that it
-    was on its machine at the time counts. ``never_matches``: its Requirements cannot be true.
+    was matched at the time counts. ``never_matches``: its Requirements cannot be true. ``needs_machine`` false: the
+    schedd starts it itself, or a grid service does.
     """
 
     due: JobTimes | None = None
@@ -44,6 +45,7 @@ class JobFacts:
     entered: int | None = None
     has_shadow: bool = True
     never_matches: bool = False
+    needs_machine: bool = True
 
 
 class Judgement(NamedTuple):
@@ -97,17 +99,37 @@ def _not_started(
 
 
 def _unwritten(run: Deferral, history: JobHistory, facts: JobFacts) -> list[Start]:
-    """Return the start of a job without a shadow: it was on its machine in the window, at its time or later."""
+    """Return the start of a job without a shadow: it was matched in the window or before, until its time or later.
+
+    A run may end in the second in which it began.
+    """
     if facts.has_shadow:
         return []
-    for stay in history.stays(run.time, run.last_start):
-        if stay.turn.condition is JobCondition.UNSEEN:
-            return []
-        seen = history.sighted(stay.turn.time, LATEST if stay.until is None else stay.until - 1)
-        is_for_it = not seen or any(each.time == run.time for each in seen)
-        if is_for_it and stay.turn.condition in _ON_MACHINE and (stay.until is None or stay.until > run.time):
+    for stay in history.stays(run.time - 1, run.last_start):
+        is_over = stay.until is not None and stay.until < run.time
+        if stay.turn.condition in _ON_MACHINE and not is_over and _is_match_for(run, stay, history, facts):
             return [Start(max(run.time, stay.turn.time), run.time)]
+        if stay.turn.condition is JobCondition.UNSEEN and not is_over:
+            return []
     return []
+
+
+def _is_match_for(run: Deferral, stay: Stay, history: JobHistory, facts: JobFacts) -> bool | None:
+    """Say whether a job was matched for this time and no earlier one; None where that is not known.
+
+    Its DeferralTime was seen, or no earlier time was to come or open then, or a match before that had that.
+    """
+    there = stay.turn.time
+    seen = history.sighted(there, LATEST if stay.until is None else stay.until - 1)
+    if seen or facts.due is None:
+        return not seen or any(each.time == run.time for each in seen)
+    first = next_due(facts.due, there - run.window - 1)
+    if first is None or first >= run.time:
+        return True
+    if first > there:
+        return False
+    earlier = (each.turn for each in history.stays(first, there - 1))
+    return True if any(turn.condition in _ON_MACHINE for turn in earlier) else None
 
 
 def _started(starts: Sequence[Start], run: Deferral, history: JobHistory, now: int) -> Judgement:
@@ -140,7 +162,8 @@ def _held_late(run: Deferral, following: int | None, history: JobHistory) -> _Re
 
 def _reason(run: Deferral, history: JobHistory, facts: JobFacts, until: int) -> _Reason:
     """Return why a job has not started from its time until then: what stood in the way longest asked first."""
-    stays = history.stays(run.time, min(until, run.last_start))
+    begin = run.time if facts.has_shadow else run.time - 1  # a match may end in the second of its time
+    stays = history.stays(begin, min(until, run.last_start))
     is_told = bool(stays) and stays[0].turn.time <= run.time
     if facts.due is None and not is_told:
         stays = history.stays(run.time, LATEST)  # it has this time only, and what it does later tells as well
@@ -155,6 +178,9 @@ def _reason(run: Deferral, history: JobHistory, facts: JobFacts, until: int) -> 
         return _Reason(Cause.UNSEEN)  # it may have run, and be back since
     conditions = {stay.turn.condition for stay in stays}
     cause = next((cause for condition, cause in _IN_THE_WAY.items() if condition in conditions), None)
+    if cause is None and not facts.has_shadow and stays[0].turn.condition is JobCondition.WAITING:
+        is_unknown = _is_match_for(run, stays[0], history, facts) is None
+        cause = Cause.UNSEEN if is_unknown else Cause.STILL_RUNNING
     if cause is not None:
         began = stays[0].turn.time if stays[0].turn.condition is JobCondition.RUNNING else run.time
         ago = f"it began {run.time - began} s before this time"
@@ -176,7 +202,7 @@ def _unstarted(run: Deferral, history: JobHistory, facts: JobFacts, stays: Seque
     if is_there and (time is None or time <= run.time):
         return _Reason(Cause.STARTER_GONE)
     if time is None or time == run.time or any(each.time == run.time for each in seen):
-        return _Reason(Cause.NO_MATCH)
+        return _Reason(Cause.NO_MATCH if facts.needs_machine else Cause.NOT_STARTED)
     if facts.due is not None and not is_named(facts.due, time):
         return _Reason(misreading(facts), f"DeferralTime was {time}")
     if time < run.time <= time + run.window:

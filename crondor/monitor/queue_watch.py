@@ -30,12 +30,13 @@ from crondor.recurrence import Policy
 from crondor.schedd.ads import job_id
 from crondor.schedd.guard import right_time
 from crondor.schedd.status import SHADOWLESS, ScheduledJob, ScheduledState, StatusReader, fixed_time
-from crondor.schedule import JobSchedule
+from crondor.schedule import JobSchedule, Universe
 from crondor.spec import Dialect
 from crondor.times import JobTimes
 
 _MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
 _MOST_GONE: Final = 10_000
+_WITHOUT_MACHINE: Final = SHADOWLESS | {Universe.GRID}
 _OUTCOMES: Final = frozenset((Verdict.STARTED, Verdict.MISSED, Verdict.LOST))
 _NEVER: Final = frozenset(("never-matches", "universe-scheduler"))
 
@@ -212,6 +213,7 @@ class QueueWatch:
             schedd=None if schedd is None else schedd.recurrence,
             entered=queued.integer("QDate"),
             has_shadow=queued.integer("JobUniverse") not in SHADOWLESS,
+            needs_machine=queued.integer("JobUniverse") not in _WITHOUT_MACHINE,
             never_matches=any(note.kind in _NEVER for note in notes),
         )
         if not watch.is_crontab:

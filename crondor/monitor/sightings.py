@@ -1,7 +1,9 @@
 """What an ad tells of a job's history: one look at it, now or when it had left the queue.
 
 A shadow writes JobCurrentStartExecutingDate at once when the program begins; it stays when the run has ended, and
-JobCurrentStartDate, that of the match, becomes JobLastStartDate (HTCondor 25.14, a personal pool).
+JobCurrentStartDate, that of the match, becomes JobLastStartDate with the next match. A match that has ended took
+LastRemoteWallClockTime. Local jobs have all of these but JobCurrentStartExecutingDate: a schedd that starts one itself
+calls that a match (HTCondor 25.14, a personal pool).
 """
 
 from __future__ import annotations
@@ -50,20 +52,28 @@ def sight(
     began = _began(queued, status, since, now)
     if last is not None and last <= since:
         is_unseen = not is_logged and began is not None and there is not None and began >= there
-        history.turn(Turn(last, _of_match_before(last, seen, is_unseen=is_unseen)))
+        if is_unseen and (seen is None or seen < last):
+            history.turn(Turn(last, JobCondition.UNSEEN))  # no ad tells any more when its program began
+        else:
+            history.match(last)
+    was_held = not is_logged and seen is None and count(ad, "NumHolds") > 0
+    away = JobCondition.UNSEEN if was_held else JobCondition.IDLE
     if status in _THERE:
-        _sight_there(history, queued, since, began, due)
+        _sight_there(history, queued, since, began, due, away)
         return
     if there is not None and there <= since:
-        history.turn(Turn(there, JobCondition.WAITING))
+        history.match(there)
     if began is not None:
         _begin(history, began, None)
-        _end(history, queued, began, there, since)
+    if int32(ad, "LastJobStatus") not in _THERE:
+        _end(history, queued, there, since, away)
     history.turn(_turn(queued, status, since))
 
 
-def _sight_there(history: JobHistory, queued: QueuedJob, since: int, began: int | None, due: int | None) -> None:
-    """Take in that a job is on a machine, and whether its program has begun there."""
+def _sight_there(
+    history: JobHistory, queued: QueuedJob, since: int, began: int | None, due: int | None, away: JobCondition
+) -> None:
+    """Take in that a job is on a machine, and whether its program has begun there; ``away`` as for ``_end``."""
     there, last = (integer(queued.ad, name) for name in ("JobCurrentStartDate", "JobLastStartDate"))
     has_come = int32(queued.ad, "LastJobStatus") == JobStatus.IDLE
     if began is not None and _is_of_match(began, there, due):
@@ -73,7 +83,7 @@ def _sight_there(history: JobHistory, queued: QueuedJob, since: int, began: int 
         return
     if began is not None:
         _begin(history, began, None)
-        _end(history, queued, began, last, since)
+    _end(history, queued, last, since, away)
     if there is None:
         history.turn(Turn(since, JobCondition.UNSEEN))  # of a shortened ad nobody knows whether its program began
     elif has_come:
@@ -85,11 +95,6 @@ def _sight_there(history: JobHistory, queued: QueuedJob, since: int, began: int 
 def _begin(history: JobHistory, began: int, due: int | None) -> None:
     history.start(Start(began, due))
     history.turn(Turn(began, JobCondition.RUNNING))
-
-
-def _of_match_before(last: int, seen: int | None, *, is_unseen: bool) -> JobCondition:
-    """Return what is known of a match before the present one, whose start no ad tells any more."""
-    return JobCondition.UNSEEN if is_unseen and (seen is None or seen < last) else JobCondition.WAITING
 
 
 def _is_of_match(began: int, there: int | None, due: int | None) -> bool:
@@ -112,11 +117,14 @@ def _began(queued: QueuedJob, status: JobStatus, since: int, now: int) -> int | 
     return None if missed and (there is None or began >= there) and began <= since else began
 
 
-def _end(history: JobHistory, queued: QueuedJob, began: int, begin: int | None, since: int) -> None:
-    """Take in the end of a run whose match was at ``begin``, where the ad tells of it."""
+def _end(history: JobHistory, queued: QueuedJob, begin: int | None, since: int, away: JobCondition) -> None:
+    """Take in the end of the last match that has ended, which began at ``begin``, where the ad tells of it.
+
+    ``away`` is what the job did from then to ``since``: of one that was held before the first look nobody knows when.
+    """
     length = integer(queued.ad, "LastRemoteWallClockTime")
-    if begin is not None and length is not None and began <= begin + length <= since:
-        history.turn(Turn(begin + length, JobCondition.IDLE))
+    if begin is not None and length is not None and begin + length <= since:
+        history.turn(Turn(begin + length, away))
 
 
 def _turn(queued: QueuedJob, status: JobStatus, since: int) -> Turn:

@@ -18,7 +18,7 @@ class Verdict(str, Enum):
     STARTED = "started"
     MISSED = "missed"  # the job was in the queue and did not start in time
     LOST = "lost"  # the job had left the queue before, or its run was cut off
-    UNKNOWN = "unknown"  # nobody looked at the time
+    UNKNOWN = "unknown"  # nobody looked at the time, and what is left does not tell
     UNPLANNED = "unplanned"  # no due time: a program began all the same
 
 
@@ -29,6 +29,7 @@ class Cause(str, Enum):
     HELD_25 = "held-25"
     HELD = "held"
     NO_MATCH = "no-match"
+    NOT_STARTED = "not-started"
     NEVER_MATCHES = "never-matches"
     DAY_0 = "day-0"
     SCHEDD_READING = "schedd-reading"
@@ -43,10 +44,11 @@ class Cause(str, Enum):
 
 
 WORDS: Final = {
-    Cause.HELD_20: "it came to its machine too late, and was held",
+    Cause.HELD_20: "it came too late for its window, and was held",
     Cause.HELD_25: "the schedd cannot read its schedule, and has held it",
     Cause.HELD: "it was on hold",
     Cause.NO_MATCH: "it was idle, and no machine took it in its window",
+    Cause.NOT_STARTED: "it was idle, and nothing started it in its window",
     Cause.NEVER_MATCHES: "its Requirements can never be true",
     Cause.DAY_0: "the schedd had set another time, by its day-0 defect",
     Cause.SCHEDD_READING: "the schedd reads its schedule otherwise, and had set another time",
@@ -55,9 +57,9 @@ WORDS: Final = {
     Cause.NOT_COMPUTED: "the schedd had not set this time when it came",
     Cause.LEFT_QUEUE: "it had left the queue",
     Cause.ROUTER: "a job router had it, and its copy did not start",
-    Cause.STARTER_GONE: "it was on its machine and did not begin: its starter is gone, or hangs",
+    Cause.STARTER_GONE: "it was matched and did not begin: its starter is gone, or hangs",
     Cause.EVICTED: "its run was cut off",
-    Cause.UNSEEN: "nobody looked at the time",
+    Cause.UNSEEN: "its ad does not tell: a user log, the history, or a look at the time would",
 }
 """What a cause is, as part of a sentence about a job."""
 

@@ -237,6 +237,73 @@ def test_a_job_without_a_shadow_has_started_when_it_was_there_at_its_time() -> N
     assert MadeJob(JobUniverse=12).said(LATER, **came)[0] != "started"
 
 
+@pytest.mark.parametrize("universe", [7, 9, 12])
+def test_no_cause_speaks_of_machines_where_none_is_needed(universe: int) -> None:
+    """A job of the schedd's own, or of a grid, that has been idle through its window."""
+    job = MadeJob(JobUniverse=universe, DeferralTime=SIX)
+    verdict, cause = job.said(LATER)
+    assert (verdict, cause) == ("missed", "never-matches" if universe == 7 else "not-started")
+    (standing,) = job.watch.look([job.ad], LATER).jobs
+    assert standing.latest is not None
+    assert "machine" not in standing.latest.why
+
+
+LOCAL: dict[str, Any] = {
+    "JobUniverse": 12,
+    "LastJobStatus": 2,
+    "EnteredCurrentStatus": SIX,
+    "JobCurrentStartDate": SIX - 295,
+    "LastRemoteWallClockTime": 295.0,
+    "RemoteWallClockTime": 295.0,
+    "CumulativeSlotTime": 295.0,
+    "NumJobStarts": 1,
+    "NumShadowStarts": 1,
+    "NumJobCompletions": 1,
+    "DeferralTime": SIX + HOUR,
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({}, ("started", None)),  # it ended in the second in which it began
+        ({"EnteredCurrentStatus": SIX + 9}, ("started", None)),
+        ({"EnteredCurrentStatus": SIX - 1}, ("missed", "not-started")),  # taken back before its time
+        ({"EnteredCurrentStatus": SIX + HOUR // 2, "LastJobStatus": 5}, ("started", None)),  # held since, and released
+        ({"JobCurrentStartDate": SIX - HOUR - 295, "EnteredCurrentStatus": SIX + 9}, ("missed", "still-running")),
+        ({"JobCurrentStartDate": SIX - HOUR + 20}, ("unknown", "unseen")),  # for this time, or late for the one before
+        ({"JobCurrentStartDate": SIX - HOUR + 20, "JobLastStartDate": SIX - HOUR - 99}, ("started", None)),
+        ({"JobStatus": 5, "HoldReasonCode": 20, "EnteredCurrentStatus": SIX + 70, "JobCurrentStartDate": SIX + 65},
+         ("missed", "held-20")),
+        ({"JobStatus": 2, "LastJobStatus": 1, "EnteredCurrentStatus": SIX + HOUR - 300, "DeferralTime": SIX + HOUR,
+          "JobCurrentStartDate": SIX + HOUR - 300, "JobLastStartDate": SIX - 295}, ("started", None)),
+        ({"JobStatus": 2, "LastJobStatus": 1, "EnteredCurrentStatus": SIX + HOUR - 300, "DeferralTime": SIX + HOUR,
+          "JobCurrentStartDate": SIX + HOUR - 300, "JobLastStartDate": SIX - HOUR - 295}, ("missed", "not-started")),
+    ],
+)  # fmt: skip
+def test_one_look_at_a_local_job_says_what_its_ad_proves(
+    changed: dict[str, Any], verdict: tuple[str, str | None]
+) -> None:
+    """Without a user log; what the ad leaves open is unknown."""
+    assert MadeJob(**{**LOCAL, **changed}).said(SIX + HOUR - 250) == verdict
+
+
+def test_one_look_does_not_guess_what_was_before_a_release() -> None:
+    """A job was held for some time, and nobody knows since when; in between it may have been idle."""
+    released: dict[str, Any] = {"EnteredCurrentStatus": LATER + 60, "LastJobStatus": 5, "NumHolds": 1}
+    early: dict[str, Any] = {"JobCurrentStartDate": SIX - HOUR - 90, "JobCurrentStartExecutingDate": SIX - HOUR}
+    early["LastRemoteWallClockTime"] = 95
+    assert MadeJob(**released, **early).said(LATER + 90) == ("unknown", "unseen")
+    assert MadeJob(**early, EnteredCurrentStatus=SIX - HOUR + 5, LastJobStatus=2).said(LATER) == ("missed", "no-match")
+
+
+def test_one_look_ends_a_run_with_its_match() -> None:
+    """A job that was matched anew and then held has not lost the run before."""
+    held: dict[str, Any] = {"JobStatus": 5, "LastJobStatus": 2, "EnteredCurrentStatus": SIX + 31, "HoldReasonCode": 1}
+    held |= {"JobLastStartDate": SIX - 90, "JobCurrentStartDate": SIX + 15, "LastRemoteWallClockTime": 16.0}
+    assert MadeJob(**held, JobCurrentStartExecutingDate=SIX).said(SIX + 40) == ("started", None)
+
+
 @pytest.mark.parametrize(("when", "reason"), [(SIX - 100, "removed by alice"), (SIX + 10, ""), (SIX - 100, None)])
 def test_a_job_that_was_removed_is_lost_once(when: int, reason: str | None) -> None:
     """With the reason of the history, where that is known; the times behind the next one are due to nobody."""

@@ -48,7 +48,7 @@ Examples:
   crondor monitor --alerts -o /etc/prometheus/crondor
 
 Each time that a schedule means has one verdict: started, late (its window is open), missed, lost (the job had left, or
-its run was cut off), unknown (nobody looked), and a cause. docs/monitor.md has them all.
+its run was cut off), unknown (nothing tells), and a cause. docs/monitor.md has them all.
 
 Exit status: 0 fine, 1 a finding (with --once: what --fail-on names, or a queue that cannot be read), 2 wrong usage.
 Without --once it goes on until Ctrl-C or SIGTERM."""
