@@ -62,7 +62,7 @@ __getattr__, __dir__ = late(__name__, _HOMES)
 
 # A member of an Enum is looked up slowly, and a Recurrence is made for every question.
 _HTCONDOR, _UNIX = Dialect.HTCONDOR, Dialect.UNIX
-_COMPATIBLE, _DEBIAN, _SKIP = Policy
+_COMPATIBLE, _DEBIAN = Policy.COMPATIBLE, Policy.DEBIAN
 
 
 class Recurrence:
@@ -88,7 +88,7 @@ class Recurrence:
         policy = Policy(policy) if policy else _DEBIAN if dialect is _UNIX else _COMPATIBLE
         self._policy = policy
         stars = spec.stars  # of the minutes and the hours
-        self._follows = follows = policy is not _SKIP and (stars[1] or (stars[0] and policy is _DEBIAN))
+        self._follows = follows = policy.follows(hour_starred=stars[1], minute_starred=stars[0])
         self._set: ZoneWalk | None = None
         self._chain: ScheddWalk | None = None
         if dialect is _HTCONDOR:

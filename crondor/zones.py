@@ -31,13 +31,20 @@ _EARLIEST, _LATEST = -62104060800, 253339228800  # the years 2 and 9998: what li
 class Policy(str, Enum):
     """What happens to a run in an hour that a clock change skips (gap) or repeats (fold); docs/clock-changes.md.
 
-    A schedule follows real time, and is neither moved nor dropped nor kept from repeating by hand, when its hour
-    field is ``*`` or ``*/n`` (COMPATIBLE), or its minute or hour field begins with ``*`` (DEBIAN).
+    A schedule that follows real time runs whenever the clock shows a time that it names: no run is moved out of a gap,
+    and there is one in each pass of a fold.
     """
 
     COMPATIBLE = "compatible"  # gap: shifted by its length; fold: the first pass
     DEBIAN = "debian"  # gap: at the first instant after it; fold: the first pass
     SKIP = "skip"  # gap: dropped; fold: the first pass, for every schedule
+    KUBERNETES = "kubernetes"  # gap: dropped; fold: both passes, for every schedule
+
+    def follows(self, *, hour_starred: bool, minute_starred: bool) -> bool:
+        """Say whether a schedule with these stars follows real time under this policy."""
+        if self is Policy.COMPATIBLE:
+            return hour_starred
+        return hour_starred or minute_starred if self is Policy.DEBIAN else self is Policy.KUBERNETES
 
 
 class UnknownZone(CrondorError, ValueError):

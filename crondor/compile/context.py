@@ -63,6 +63,11 @@ def epoch_of(wall: int, zone: Zone) -> int:
     return late if zone.local(late) == wall else early
 
 
+def is_skipped(wall: int, zone: Zone) -> bool:
+    """Say whether a clock in a zone never shows ``wall`` (seconds since 1970-01-01 00:00 of that clock)."""
+    return zone.local(epoch_of(wall, zone)) != wall
+
+
 def calendar_day(year: int, month: int, day: int) -> int | None:
     """Return the day number of a date, None for one that does not exist or lies outside the years of schedules."""
     if not FIRST_YEAR <= year <= LAST_YEAR:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable
 
 from crondor._named_tuple import NamedTuple
-from crondor.compile.context import Context, calendar_day, epoch_of
+from crondor.compile.context import Context, calendar_day, is_skipped
 from crondor.compile.day_terms import DayTerm
-from crondor.compile.days import MINUTES, DaySet, Instants, Spans, day_text, year_start
+from crondor.compile.days import MINUTES, DaySet, Spans, day_text, year_start
 from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
 from crondor.compile.phrases import listed
+from crondor.compile.wall import edge_of, moments_of, single_runs
 from crondor.source import Span
 
 _MOMENT = r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[T ]\s*(\d{1,2}):(\d{2})(?::(\d{2}))?)?"
@@ -64,6 +65,7 @@ def read_dates(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | N
     remarks = context.remarks
     before = len(remarks.errors)
     entries: list[tuple[Moment, Moment | None]] = []
+    places: list[Span] = []
     for place in pieces(span):
         text = place.text
         dots = re.search(_TO, text, re.IGNORECASE)
@@ -73,15 +75,16 @@ def read_dates(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | N
             remarks.fault("date", "the span ends before it begins", place, "swap its ends")
         if start is not None:
             entries.append((start, end))
+            places.append(place)
     if len(remarks.errors) > before:
         return None, None
-    return _of_entries(entries, span, context)
+    return _of_entries(entries, places, span, context)
 
 
 def _of_entries(
-    entries: list[tuple[Moment, Moment | None]], span: Span, context: Context
+    entries: list[tuple[Moment, Moment | None]], places: list[Span], span: Span, context: Context
 ) -> tuple[DaySet | None, DayTerm | None]:
-    zone = context.zone
+    zone, policy = context.zone, context.policy
     if all(start.is_date and (end is None or end.is_date) for start, end in entries):
         days = {day for start, end in entries for day in range(start.wall // MINUTES, _last(start, end) + 1)}
         texts = [start.text if end is None else f"{start.text} to {end.text}" for start, end in entries]
@@ -92,14 +95,33 @@ def _of_entries(
             context.remarks.fault("date", "single times and spans do not stand in one list", span, help_text)
             return None, None
         spans = [
-            (epoch_of(start.wall * 60, zone), epoch_of((end.wall + MINUTES * end.is_date) * 60, zone))
+            (edge_of(start.wall * 60, zone, policy), edge_of((end.wall + MINUTES * end.is_date) * 60, zone, policy))
             for start, end in entries
             if end is not None
         ]
         texts = [f"{start.text} to {end.text}" for start, end in entries if end is not None]
         return Spans(spans, zone, f"from {listed(texts)}"), None
-    instants = [epoch_of(start.wall * 60, zone) for start, _ in entries]
-    return Instants(instants, zone, f"at {listed([start.text for start, _ in entries])}"), None
+    walls = [start.wall * 60 for start, _ in entries]
+    skipped = [
+        _warn_of_gap(start, place, context)
+        for (start, _), place in zip(entries, places, strict=True)
+        if is_skipped(start.wall * 60, zone)
+    ]
+    if len(skipped) == len(entries) and not any(skipped):
+        message = f"this is never: the clock in {zone.name} skips it, and --policy {policy.value} drops such runs"
+        context.remarks.fault("never", message, span, "write a time that the clock shows")
+        return None, None
+    return single_runs(walls, zone, f"at {listed([start.text for start, _ in entries])}", policy), None
+
+
+def _warn_of_gap(moment: Moment, place: Span, context: Context) -> list[int]:
+    """Warn of a time that the clock skips; return the runs that it has all the same."""
+    zone, policy = context.zone, context.policy
+    found = moments_of(moment.wall * 60, zone, policy)
+    fate = f"the run is at {zone.moment(found[0]):%H:%M}" if found else "there is no run"
+    message = f"the clock in {zone.name} skips {moment.text}: with --policy {policy.value} {fate}"
+    context.remarks.warn("skipped", message, place, "write a time that the clock shows")
+    return found
 
 
 def _last(start: Moment, end: Moment | None) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from crondor.compile.calendar_event import looks_like_event, read_event
 from crondor.compile.calendar_file import is_calendar_file, read_calendar_file
-from crondor.compile.context import Context, epoch_of, named_zone
+from crondor.compile.context import Context, named_zone
 from crondor.compile.cron import looks_like_cron, read_cron
 from crondor.compile.dates import Moment, looks_like_dates, read_dates
 from crondor.compile.day_terms import DayTerm
@@ -20,6 +20,7 @@ from crondor.compile.holiday_calendar import PREFIX, read_holidays
 from crondor.compile.phrases import at_times, listed
 from crondor.compile.rfc import looks_like_rfc, read_rfc
 from crondor.compile.sets import Active, Both, Either, Without
+from crondor.compile.wall import edge_of
 from crondor.diagnostics import similar
 from crondor.source import Span
 from crondor.zones import Policy, Zone
@@ -153,13 +154,13 @@ def _of_clause(clause: Clause, context: Context) -> Meaning | None:
         return meaning_of(clause.of, context if policy is None else context._replace(policy=policy))
     if clause.word == "from" and clause.moment is not None:
         zone = own_zone(clause.of) or context.zone
-        context = context._replace(start=_instant(clause.moment, zone))
+        context = context._replace(start=edge_of(clause.moment.wall * 60, zone, context.policy))
     found = meaning_of(clause.of, context)
     if found is None:
         return None
     if clause.times is not None:
         return _timed(found, clause.times, clause.value, context)
-    return None if clause.moment is None else _active(found, clause.word, clause.moment)
+    return None if clause.moment is None else _active(found, clause.word, clause.moment, context.policy)
 
 
 def _policy(span: Span, context: Context) -> Policy | None:
@@ -192,14 +193,10 @@ def _timed(found: Meaning, times: int, span: Span, context: Context) -> Meaning 
     return Meaning(found.zone, found.span, found.at(times))
 
 
-def _instant(moment: Moment, zone: Zone) -> int:
-    return epoch_of(moment.wall * 60, zone)
-
-
-def _active(found: Meaning, word: str, moment: Moment) -> Meaning:
+def _active(found: Meaning, word: str, moment: Moment, policy: Policy) -> Meaning:
     """Return what of a part lies from a moment on, or until it; a date is meant with all its day."""
     wall = moment.wall + (MINUTES - 1 if moment.is_date and word == "until" else 0)
-    edge = _instant(moment._replace(wall=wall), found.zone)
+    edge = edge_of(wall * 60, found.zone, policy, is_end=word == "until")
     start, end = (edge, None) if word == "from" else (None, edge)
 
     def limit(runs: DaySet) -> DaySet:
@@ -226,7 +223,7 @@ def _of_atom(atom: Atom, context: Context) -> Meaning | None:
     if is_calendar_file(atom.span.text):
         both = read_calendar_file(atom.span, context)
         return None if both is None else Meaning(both[0].zone, atom.span, both[0], cover=lambda: both[1])
-    anchor = None if atom.start is None else _instant(atom.start, context.zone)
+    anchor = None if atom.start is None else edge_of(atom.start.wall * 60, context.zone, context.policy)
     behind = "" if atom.times is None else f" {at_times(atom.times)}"
     runs, days = _read(atom.span, context._replace(behind=behind), anchor)
     if isinstance(runs, Spans):
@@ -251,7 +248,7 @@ def _of_atom(atom: Atom, context: Context) -> Meaning | None:
         if timed is None:
             return None
         found = timed
-    return found if atom.start is None else _active(found, "from", atom.start)
+    return found if atom.start is None else _active(found, "from", atom.start, context.policy)
 
 
 def _read(span: Span, context: Context, anchor: int | None) -> tuple[DaySet | None, DayTerm | None]:

@@ -7,7 +7,18 @@ from typing import Protocol
 
 from crondor._recurrence.zone_walk import opening
 from crondor.calendar import DAY, FIRST_YEAR, LAST_YEAR
-from crondor.compile.days import MINUTES, WHOLE_DAY, WHOLE_YEAR, DaySet, YearDays, seconds_of, year_of, year_start
+from crondor.compile.context import epoch_of, is_skipped
+from crondor.compile.days import (
+    MINUTES,
+    WHOLE_DAY,
+    WHOLE_YEAR,
+    DaySet,
+    Instants,
+    YearDays,
+    seconds_of,
+    year_of,
+    year_start,
+)
 from crondor.zones import Policy, Stretch, Zone
 
 
@@ -53,7 +64,7 @@ class WallSchedule(DaySet):
         super().__init__(zone, words)
         self.pattern = pattern
         self.policy = policy
-        self.follows = follows and policy is not Policy.SKIP
+        self.follows = policy.follows(hour_starred=follows, minute_starred=follows)
         self._last = (-(1 << 62), 0)
 
     def days(self, year: int) -> int:
@@ -118,3 +129,25 @@ class WallSchedule(DaySet):
             for second in seconds_of(self.pattern.minutes(day))
             if low <= day * DAY + second < high
         ]
+
+
+def single_runs(walls: list[int], zone: Zone, words: str, policy: Policy) -> WallSchedule:
+    """Return the runs at single wall-clock times (seconds since 1970-01-01 00:00 of that clock), under a policy."""
+    return WallSchedule(Instants(walls, zone, ""), zone, words, policy)
+
+
+def moments_of(wall: int, zone: Zone, policy: Policy) -> list[int]:
+    """Return the instants of a run at a wall-clock time: none where the policy drops it, two where it runs twice."""
+    return list(single_runs([wall], zone, "", policy).between(wall - 2 * DAY, wall + 2 * DAY))
+
+
+def edge_of(wall: int, zone: Zone, policy: Policy, *, is_end: bool = False) -> int:
+    """Return the instant that bounds what begins, or ends, at a wall-clock time: its run's, else the end of the gap.
+
+    With ``is_end`` it is the last instant that belongs to the time before, a minute before the end of the gap.
+    """
+    found = moments_of(wall, zone, policy)
+    if found:
+        return found[-1 if is_end else 0]
+    instant = epoch_of(wall, zone)
+    return zone.at(instant).start - 60 * is_end if is_skipped(wall, zone) else instant

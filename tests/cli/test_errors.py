@@ -98,7 +98,7 @@ def test_there_is_one_schedule(command: str, arguments: list[str], said: str) ->
         (["-n", "ten"], "'ten' is not a valid integer"),
         (["--format", "xml"], "'xml' is not one of 'table', 'json', 'csv', 'epoch'"),
         (["--dialect", "quartz"], "'quartz' is not one of 'manual', 'htcondor', 'unix'"),
-        (["--policy", "skp"], "'skp' is not one of 'compatible', 'debian', 'skip'"),
+        (["--policy", "skp"], "'skp' is not one of 'compatible', 'debian', 'skip', 'kubernetes'"),
         (["--schedd-interval", "-1"], "-1 is not in the range"),
         (["--from", "03/04/2026"], "--from:1:1: error: `03/04/2026` can be read as 2026-03-04 or as 2026-04-03"),
         (["--until", "tomorow"], "--until:1:1: error: `tomorow` is not a word of a time"),

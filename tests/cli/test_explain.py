@@ -69,9 +69,10 @@ def test_a_schedule_is_explained_on_one_screen() -> None:
     Sun 2027-03-28, forward 1 h: 02:00 to 03:00 is skipped
       compatible, real schedd  03:30 +0200
       debian                   03:00 +0200
-      skip                     no run
+      skip, kubernetes         no run
     Sun 2027-10-31, back 1 h: 02:00 to 03:00 comes twice
       compatible, debian, skip  02:30 +0200
+      kubernetes                02:30 +0200, 02:30 +0100
       real schedd               02:30 +0100
     A time that comes twice is one run, in one of the two hours. Which of them the real schedd takes
     depends on when it last computed the job's next time; shown is a schedd that has run since the
@@ -270,10 +271,13 @@ def test_clock_changes_are_told_once_each() -> None:
 def test_the_policies_and_the_schedd_at_a_clock_change() -> None:
     """As instants."""
     gap, fold = job_of("30 2 * * *", "--until", "2027-12-01")["clock_changes"]
-    assert {name: [run["local"] for run in gap[name]] for name in ("compatible", "debian", "skip", "schedd")} == {
+    assert {
+        name: [run["local"] for run in gap[name]] for name in ("compatible", "debian", "skip", "kubernetes", "schedd")
+    } == {
         "compatible": ["2027-03-28T03:30:00+02:00"],
         "debian": ["2027-03-28T03:00:00+02:00"],
         "skip": [],
+        "kubernetes": [],
         "schedd": ["2027-03-28T03:30:00+02:00"],
     }
     assert (gap["seconds"], gap["low"], gap["high"]) == (3600, "2027-03-28T02:00:00", "2027-03-28T03:00:00")
@@ -284,7 +288,7 @@ def test_many_runs_at_a_clock_change_are_counted() -> None:
     """And not listed."""
     result = explain("* * * * *", "--until", "2027-12-01")
     assert "      all  61 runs, 03:00 +0200 to 04:00 +0200" in result.lines
-    assert "      compatible, debian  120 runs, 02:00 +0200 to 02:59 +0100" in result.lines
+    assert "      compatible, debian, kubernetes  120 runs, 02:00 +0200 to 02:59 +0100" in result.lines
 
 
 def test_the_policy_is_ones_own() -> None:
@@ -372,9 +376,9 @@ def test_a_clock_change_beside_the_time_is_shown() -> None:
         """
   Beside a clock change:
     Sun 2027-03-28, forward 1 h: 02:00 to 03:00 is skipped
-      compatible  03:30 +0200
-      debian      03:00 +0200
-      skip        no run
+      compatible        03:30 +0200
+      debian            03:00 +0200
+      skip, kubernetes  no run
 """
     )
 

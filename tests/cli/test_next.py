@@ -461,7 +461,7 @@ def test_an_integer_attribute_is_nothing_to_the_schedd(write: Write) -> None:
 @pytest.mark.parametrize("line", [case[0] for case in PORTABLE])
 def test_a_difference_has_a_reason(line: str) -> None:
     """No table ends with the announcement alone."""
-    for policy in ("compatible", "debian", "skip"):
+    for policy in ("compatible", "debian", "skip", "kubernetes"):
         job = next_of(line, "--policy", policy, "--from", "2027-03-27", "-n", "99", "--format", "json").jobs[0]
         assert bool(job["differences"]) == any(row["differs"] for row in job["runs"])
 

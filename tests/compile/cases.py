@@ -50,8 +50,9 @@ def instants(case: Case, walls: list[datetime], zone: str, policy: Policy, start
     """Return the instants (epoch seconds) of a case in a zone, by what datetime says of gaps and folds."""
     info = ZoneInfo(zone)
     found: set[int] = set()
+    follows = policy is Policy.KUBERNETES or (case.follows and policy is not Policy.SKIP)
     for wall in walls:
-        found.update(_placed(wall, info, policy, follows=case.follows and policy is not Policy.SKIP))
+        found.update(_placed(wall, info, policy, follows=follows))
     low, high = (int(each.replace(tzinfo=info).timestamp()) for each in (start, end))
     return sorted(each for each in found if low < each <= high)
 

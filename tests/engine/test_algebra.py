@@ -284,7 +284,8 @@ def by_definition(recurrence: Recurrence, zone: ZoneInfo, minutes: range) -> int
     """Return which minutes fire as a bit set: each wall-clock minute around them is placed by the policy."""
     schedule, policy = recurrence.spec, recurrence.policy
     minute_starred, hour_starred = schedule.stars[:2]
-    follows = policy is not Policy.SKIP and (hour_starred or (minute_starred and policy is Policy.DEBIAN))
+    by_stars = policy is not Policy.SKIP and (hour_starred or (minute_starred and policy is Policy.DEBIAN))
+    follows = policy is Policy.KUBERNETES or by_stars
     bits = 0
     wall = datetime.fromtimestamp(minutes[0], zone).replace(tzinfo=None) - timedelta(hours=4)
     for _ in range(len(minutes) + 8 * 60):
