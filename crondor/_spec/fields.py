@@ -154,8 +154,8 @@ def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | Non
     if body == "*":
         return stepped(field.low, field.high, step), step == 1 or field.index < DAY_OF_MONTH.index
     first, dash, last = body.partition("-")
-    low = _value(first, field, unix=unix)
-    high = _value(last, field, unix=unix) if dash else (field.high if slash else low)
+    low = value_of(first, field, unix=unix)
+    high = value_of(last, field, unix=unix) if dash else (field.high if slash else low)
     if low is None or high is None or not field.low <= low <= high <= field.high:
         return None
     if slash and not dash and not unix:
@@ -163,7 +163,7 @@ def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | Non
     return stepped(low, high, step), False
 
 
-def _value(text: str, field: Field, *, unix: bool) -> int | None:
+def value_of(text: str, field: Field, *, unix: bool) -> int | None:
     """Return a value by its number, or in UNIX by the name of a month or a weekday.
 
     value = number | MONTH_NAMES | DAY_NAMES

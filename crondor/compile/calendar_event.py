@@ -6,16 +6,16 @@ import re
 from collections.abc import Sequence
 
 from crondor._named_tuple import NamedTuple
-from crondor.calendar import MONTHS, WEEKDAYS, month_length
+from crondor.calendar import DAY, MONTHS, WEEKDAYS, month_length
 from crondor.compile.context import Context, named_zone
 from crondor.compile.day_terms import DayTerm
-from crondor.compile.days import DaySet, year_start
+from crondor.compile.days import DAYS_END, UTC, DaySet, year_start
 from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
 from crondor.compile.phrases import clock_list, listed, ordinal
 from crondor.compile.rule import every_seventh
 from crondor.compile.wall import Timed, WallSchedule, any_year
 from crondor.source import Source, Span
-from crondor.zones import Policy, Zone
+from crondor.zones import Zone
 
 SHORTHANDS = {
     "minutely": "*-*-* *:*:00",
@@ -35,6 +35,8 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _NAMES = {name.lower(): day for day, short_name in enumerate(_DAYS) for name in (short_name, WEEKDAYS[(day + 1) % 7])}
 _FIRST_YEAR, _LAST_YEAR = 1970, 2199  # systemd's own
 _PIECE = re.compile(r"([0-9]{1,9})(?:\.\.([0-9]{1,9}))?(?:/([0-9]{1,9}))?")
+_EPOCH = re.compile(r"@(\d{1,18})(?:\.0*)?")
+_LEADING = re.compile(r"@\d+(?:\.0*)?$|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*(?:[,.-]|$)")
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)+|UTC|GMT", re.IGNORECASE)
 
 
@@ -161,7 +163,7 @@ def looks_like_event(text: str) -> bool:
     if not words or len(words) > 4:
         return False
     first = words[0]
-    if first in SHORTHANDS or re.match(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*(?:[,.-]|$)", first):
+    if first in SHORTHANDS or _LEADING.match(first):
         return True
     return re.fullmatch(r"[\d*.,/~-]+[-~][\d*.,/~-]+|[\d*.,/]+:[\d*.,/:]+", first) is not None
 
@@ -169,7 +171,7 @@ def looks_like_event(text: str) -> bool:
 def read_event(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | None]:
     """Return the schedule of an event, or the days where it names no time; neither, and all faults, for another text.
 
-    event = (SHORTHANDS | weekdays? date? time?) ZONE?
+    event = (SHORTHANDS | EPOCH | weekdays? date? time?) ZONE?
     """
     remarks = context.remarks
     before = len(remarks.errors)
@@ -183,10 +185,10 @@ def read_event(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | N
     where = day_words(event)
     if event.names_days_only:
         return None, DayTerm(days, where, zone, has_midnight=True)
-    starred = context.policy is Policy.DEBIAN and not event.minute
+    follows = context.policy.follows(hour_starred=event.follows, minute_starred=not event.minute)
     words = f"{clock_list(event.times)} {where}".strip()
     pattern = Timed(days, event.times)
-    return WallSchedule(pattern, zone, words, context.policy, follows=event.follows or starred), None
+    return WallSchedule(pattern, zone, words, context.policy, follows=follows), None
 
 
 def parse_event(span: Span, remarks: Remarks) -> CalendarEvent | None:
@@ -199,6 +201,8 @@ def parse_event(span: Span, remarks: Remarks) -> CalendarEvent | None:
     if len(words) == 1 and (line := SHORTHANDS.get(words[0].text.lower())) is not None:
         found = parse_event(Source(line).span(), remarks)
         return found and found._replace(zone=zone, names_days_only=False)
+    if len(words) == 1 and (epoch := _EPOCH.fullmatch(words[0].text)) is not None:
+        return _of_epoch(int(epoch[1]), zone, span, remarks)
     event = CalendarEvent(zone=zone)
     if words and words[0].text[:1].isalpha():
         event = event._replace(weekdays=_weekdays(words[0], remarks))
@@ -213,6 +217,23 @@ def parse_event(span: Span, remarks: Remarks) -> CalendarEvent | None:
         remarks.fault("event", message, words[-1], "write WEEKDAYS YEAR-MONTH-DAY HOUR:MINUTE ZONE, such as Mon 09:00")
         return None
     return _with_time(event, words[0], remarks)
+
+
+def _of_epoch(epoch: int, zone: str, span: Span, remarks: Remarks) -> CalendarEvent | None:
+    """Return a single instant: seconds since 1970 in UTC, as `@1798113600`."""
+    if zone not in {"", "UTC"}:
+        remarks.fault("event", "seconds since 1970 are UTC, in any zone", span, "leave the zone out")
+        return None
+    if epoch % 60:
+        message = f"{WHOLE_MINUTES}, and this is {epoch % 60} s after one"
+        remarks.fault("seconds", message, span, f"write @{epoch - epoch % 60}", f"@{epoch - epoch % 60}")
+    if epoch >= DAYS_END * DAY:
+        remarks.fault("event", "the years are 1970 to 2199", span, "write an instant within them")
+        return None
+    at = UTC.moment(epoch)
+    date, time = (at.year, at.month, at.day), (at.hour, at.minute)
+    year, month, day, hour, minute = ((Piece(value, None, 0),) for value in (*date, *time))
+    return CalendarEvent(year=year, month=month, day=day, hour=hour, minute=minute, zone="UTC")
 
 
 def _weekdays(span: Span, remarks: Remarks) -> frozenset[int]:
@@ -255,18 +276,15 @@ def _with_date(event: CalendarEvent, span: Span, remarks: Remarks) -> CalendarEv
     parts.append(span.part(at))
     from_end = marks[-1][0] == "~"
     if len(parts) == 3:
-        years = [_four_digits(piece) for piece in _component(parts[0], 0, _LAST_YEAR, "year", remarks)]
-        if any(not piece.start >= _FIRST_YEAR for piece in years):
-            remarks.fault("event", "the years are 1970 to 2199", parts[0], "write a year within them")
-        event = event._replace(year=normal(years))
+        event = event._replace(year=_component(parts[0], _FIRST_YEAR, _LAST_YEAR, "year", remarks))
     month = _component(parts[-2], 1, 12, "month", remarks)
     day = _component(parts[-1], 1, 28 if from_end else 31, "day", remarks, from_end=from_end)
     return event._replace(month=month, day=day, from_end=from_end and bool(day))
 
 
-def _four_digits(piece: Piece) -> Piece:
-    start, stop = (n if n is None or n >= 100 else n + (2000 if n < 70 else 1900) for n in piece[:2])
-    return Piece(start or 0, stop, piece.step)
+def _four_digits(year: int) -> int:
+    """Return a year in full: 70 to 99 are of the last century, 00 to 69 of this one."""
+    return year if year >= 100 else year + (2000 if year < 70 else 1900)
 
 
 def _with_time(event: CalendarEvent, span: Span, remarks: Remarks) -> CalendarEvent:
@@ -306,15 +324,20 @@ def _component(
             remarks.fault("event", f"`{short(text)}` is no {name}", place, help_text, fix)
             continue
         start, stop = int(match[1]), int(match[2]) if match[2] else None
+        if name == "year":
+            start, stop = _four_digits(start), stop if stop is None else _four_digits(stop)
         step = int(match[3]) if match[3] else int(stop is not None)
-        if stop == start and (step or not match[3]):  # a range of one
+        if stop is not None and stop > start and step:  # a range ends with its last step
+            stop -= (stop - start) % step
+        if stop == start:  # a range of one
             stop, step = None, 0
         if _fits(start, stop, step, low, high, is_zero=match[3] is not None and not int(match[3]), from_end=from_end):
             found.append(Piece(start, stop, step))
         else:
             help_text = f"write {low} to {high}; a range goes up, and a step fits into it"
             remarks.fault("event", f"{name} `{short(text)}` is out of range", place, help_text)
-    return normal(found)
+    order = {(piece.start, -1 if piece.stop is None else piece.stop, piece.step): piece for piece in found}
+    return tuple(order[key] for key in sorted(order))
 
 
 def _fits(start: int, stop: int | None, step: int, low: int, high: int, *, is_zero: bool, from_end: bool) -> bool:
@@ -323,17 +346,6 @@ def _fits(start: int, stop: int | None, step: int, low: int, high: int, *, is_ze
     if stop is not None:
         return low <= stop <= high and start + step <= stop
     return start - step >= low if from_end else start + step <= high
-
-
-def normal(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Return the pieces in order, none twice, ranges cut to a whole number of steps."""
-    cut = {
-        piece._replace(stop=piece.stop - (piece.stop - piece.start) % piece.step)
-        if piece.stop is not None and piece.step
-        else piece
-        for piece in pieces
-    }
-    return tuple(sorted(cut, key=lambda piece: (piece.start, -1 if piece.stop is None else piece.stop, piece.step)))
 
 
 def day_words(event: CalendarEvent) -> str:

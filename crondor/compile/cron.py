@@ -1,4 +1,4 @@
-"""Cron, extended: five fields with names and nicknames, L, W and #, H and ~, and a sixth field for years."""
+"""Cron, extended: five fields with what OCPS 1.4 adds, H and ~, and a sixth for years; fields of Quartz and AWS."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from crondor._named_tuple import NamedTuple
 from crondor._spec.faults import field_faults
-from crondor._spec.fields import NICKNAMES, Dialect, number, read_field, stepped
+from crondor._spec.fields import NICKNAMES, Dialect, fold_sunday, number, read_field, stepped, value_of
 from crondor.calendar import FIRST_YEAR, LAST_YEAR, MONTHS, WEEKDAYS, day_number, month_length
 from crondor.compile.context import Context
 from crondor.compile.days import DaySet
@@ -21,18 +21,23 @@ from crondor.compile.wall import Timed, WallSchedule, any_year
 from crondor.source import Span
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Field
 from crondor.words import describe
-from crondor.zones import Policy
 
 _HASHED = re.compile(
     r"H(?:\((\d{1,2})-(\d{1,2})\))?(?:/(\d{1,4}))?|(\d{1,2})?~(\d{1,2})?(?:/(\d{1,4}))?", re.IGNORECASE
 )
 _HASH_TOP = {DAY_OF_MONTH.index: 28, DAY_OF_WEEK.index: 6}  # a day that every month has; Sunday once
-_FIRST_FIELD = re.compile(r"[\d*?~]|H(?:[(/,]|$)", re.IGNORECASE)
+_FIRST_FIELD = re.compile(r"[\d*?~]|[HR](?:[(/,]|$)", re.IGNORECASE)
 _LAST_DAY = re.compile(r"L(?:-(\d{1,2}))?(W)?", re.IGNORECASE)
+_TO_LAST_DAY = re.compile(r"(\d{1,2})-L(?:/(\d{1,4}))?", re.IGNORECASE)
 _NEAREST = re.compile(r"(\d{1,2})W", re.IGNORECASE)
-_LAST_WEEKDAY = re.compile(r"([0-7]|SUN|MON|TUE|WED|THU|FRI|SAT)L", re.IGNORECASE)
-_NTH_WEEKDAY = re.compile(r"([0-7]|SUN|MON|TUE|WED|THU|FRI|SAT)#(\d)", re.IGNORECASE)
-_DAY_NUMBERS = {name[:3].upper(): day for day, name in enumerate(WEEKDAYS)} | {str(d): d % 7 for d in range(8)}
+_OF_MONTH = re.compile(r"([0-9A-Z]+(?:-[0-9A-Z]+)?)(?:#(\d{1,4}|L)|L)", re.IGNORECASE)
+_RANGE = re.compile(r"([0-9A-Z]+)-([0-9A-Z]+)(?:/(\d+))?", re.IGNORECASE)
+_YEARS = re.compile(r"(\d{4}|\d{1,4}-\d{4})([-,/]\d+)*|\*/\d+")
+_MARKS = re.compile(r"[LWHR#+?~]", re.IGNORECASE)  # of items that are more than numbers, names and stars
+_TAKES = {
+    DAY_OF_MONTH.index: "1 to 31, ranges, steps, L (the last day), L-3, 20-L, LW and 15W",
+    DAY_OF_WEEK.index: "0 to 7 or SUN to SAT, ranges, steps, MON#1, FRI#L or 5L (the last), and + before all",
+}
 _SUNDAY = "days of the week are 0 to 7 here, Sunday is 0 and 7; Quartz counts from Sunday = 1"
 
 
@@ -57,6 +62,18 @@ class _FieldRead(NamedTuple):
         return tuple(item for item in self.items if item.days is not None)
 
 
+class _Fields(NamedTuple):
+    """All fields; ``years`` None for all. ``is_both``: of two day fields that restrict, both must take a day."""
+
+    minute: _FieldRead
+    hour: _FieldRead
+    day: _FieldRead
+    month: _FieldRead
+    day_of_week: _FieldRead
+    years: set[int] | None
+    is_both: bool
+
+
 def looks_like_cron(text: str) -> bool:
     """Say whether a text has the look of cron fields: five words or more that begin as minutes do, or a nickname."""
     words = text.split()
@@ -70,25 +87,35 @@ def read_cron(span: Span, context: Context) -> DaySet | None:
     """
     if span.text.startswith("@"):
         return _nickname(span, context)
+    remarks = context.remarks
     words = [span.part(*found.span()) for found in re.finditer(r"\S+", span.text)]
     years: Span | None = None
+    is_quartz = False
     if len(words) == 7:
-        if _zero_seconds(words[0], context.remarks):
-            context.remarks.warn("quartz", "seven fields are Quartz's: seconds first, years last", span, _SUNDAY)
+        _zero_seconds(words[0], remarks)
+        is_quartz = "?" in {words[3].text, words[5].text}
         words, years = words[1:6], words[6]
+        _warn_of_weekdays(
+            "seven fields are Quartz's: seconds first, years last", words, span, remarks, is_quartz=is_quartz
+        )
     elif len(words) == 6:
-        words, years = _six(words, span, context.remarks)
+        words, years, is_quartz = _six(words, span, remarks)
     elif len(words) != 5:
         names = "minute hour day-of-month month day-of-week, and years if you like"
         help_text = f"write {names}; `*` for every value"
-        context.remarks.fault("fields", f"cron has five fields or six, this has {len(words)}", span, help_text)
+        remarks.fault("fields", f"cron has five fields or six, this has {len(words)}", span, help_text)
         return None
-    before = len(context.remarks.errors)
-    read = [read_extended(word, field, context) for word, field in zip(words, FIELDS, strict=True)]
-    taken = _years(years, context.remarks)
-    if len(context.remarks.errors) > before:
+    is_both = words[4].text.startswith("+")
+    if is_both:
+        words = [*words[:4], words[4].part(1)]
+    before = len(remarks.errors)
+    minute, hour, day, month, day_of_week = (
+        read_extended(word, field, context, is_quartz=is_quartz) for word, field in zip(words, FIELDS, strict=True)
+    )
+    taken = _years(years, remarks)
+    if len(remarks.errors) > before:
         return None
-    return _schedule(read, words, taken, years, context)
+    return _schedule(_Fields(minute, hour, day, month, day_of_week, taken, is_both), words, years, context)
 
 
 def _nickname(span: Span, context: Context) -> DaySet | None:
@@ -110,58 +137,142 @@ def _zero_seconds(word: Span, remarks: Remarks) -> bool:
     return False
 
 
-def _six(words: list[Span], span: Span, remarks: Remarks) -> tuple[list[Span], Span | None]:
-    """Tell six fields apart: years last, or seconds first. What may be both is refused with both readings."""
-    last = words[5].text
-    is_years = re.fullmatch(r"\d{4}([-,/]\d+)*|\*/\d+", last) is not None
-    may_be_weekday = re.fullmatch(r"[0-7*?LA-Z#,/-]+", last, re.IGNORECASE) is not None and not is_years
-    may_be_years = is_years or last == "*"
-    first_half = words[3].text
-    if may_be_years and not may_be_weekday:
-        return words[:5], words[5]
-    if may_be_weekday and (not may_be_years or first_half == "?" or re.search(r"[LW]", first_half, re.IGNORECASE)):
-        if _zero_seconds(words[0], remarks):
-            remarks.warn("quartz", "six fields, read with the seconds first", span, _SUNDAY)
-        return words[1:], None
+def _warn_of_weekdays(said: str, words: list[Span], span: Span, remarks: Remarks, *, is_quartz: bool) -> None:
+    """Say from where the numbers of weekdays are counted, where fields may be those of Quartz."""
+    if not is_quartz:
+        remarks.warn("quartz", said, span, _SUNDAY)
+    elif re.search(r"(?<![#/\d])\d", words[4].text):
+        message = f"read as Quartz and AWS do: in `{words[4].text}` Sunday is 1 and Saturday is 7"
+        remarks.note("quartz", message, words[4], "write names, such as MON-FRI, which all read alike")
+
+
+def _six(words: list[Span], span: Span, remarks: Remarks) -> tuple[list[Span], Span | None, bool]:
+    """Tell six fields apart: years last, or seconds first. What may be both is refused with both readings.
+
+    A `?` in a day field decides: Quartz has its seconds first then, AWS its years last, both count from Sunday = 1.
+    """
     texts = [word.text for word in words]
+    last = texts[5]
+    is_years = _YEARS.fullmatch(last) is not None
+    is_quartz = not is_years and "?" in {texts[3], last}
+    may_be_weekday = is_quartz or (
+        not is_years and re.fullmatch(r"\+?[0-7*?LA-Z#,/-]+", last, re.IGNORECASE) is not None
+    )
+    has_years = is_years or last == "*"
+    if has_years and (not may_be_weekday or (not is_quartz and "?" in {texts[2], texts[4]})):
+        is_quartz = "?" in {texts[2], texts[4]}
+        if is_quartz:
+            _warn_of_weekdays("", words, span, remarks, is_quartz=is_quartz)
+        return words[:5], words[5], is_quartz
+    if may_be_weekday and (not has_years or is_quartz or re.search(r"[LW]", texts[3], re.IGNORECASE)):
+        if _zero_seconds(words[0], remarks):
+            _warn_of_weekdays("six fields, read with the seconds first", words[1:], span, remarks, is_quartz=is_quartz)
+        return words[1:], None, is_quartz
     message = "six fields ending in `*` may have the seconds first or the years last"
     help_text = f"write `{' '.join(texts[1:])}` (seconds left out) or `{' '.join(texts[:5])}` (every year)"
-    remarks.fault("six", message, span, help_text)
-    return words[:5], None
+    if not has_years:
+        message = f"`{short(last)}` is neither a day of week, after seconds, nor a year"
+        help_text = "write five fields, or a year such as 2027 or 2026-2030 as the sixth"
+    remarks.fault("six", message, span if has_years else words[5], help_text)
+    return words[:5], None, is_quartz
 
 
-def read_extended(span: Span, field: Field, context: Context) -> _FieldRead:
-    """Return a field; faults go to the remarks.
+def read_extended(span: Span, field: Field, context: Context, *, is_quartz: bool = False) -> _FieldRead:
+    """Return a field; faults go to the remarks. ``is_quartz`` says that weekdays are counted from Sunday = 1.
 
     extended = cron_item ("," cron_item)*
-    cron_item = "?" | LAST_DAY | NEAREST | LAST_WEEKDAY | NTH_WEEKDAY | HASHED | item
+    cron_item = "?" | LAST_DAY | TO_LAST_DAY | NEAREST | OF_MONTH | HASHED | round | item
     """
-    items = [_item(place, field, context) for place in pieces(span)]
+    if is_quartz and field.index == DAY_OF_WEEK.index and span.text.upper() == "L":
+        return _FieldRead(1 << 6, (_Item(1 << 6),), is_free=False, starts_with_star=False)
+    items = [_item(place, field, context, is_quartz=is_quartz) for place in pieces(span)]
     bits = 0
     for item in items:
         bits |= item.bits
-    stars = [text in {"*", "?", "*/1"} for text in span.text.split(",")]
-    return _FieldRead(bits, tuple(items), any(stars), span.text.startswith("*"))
+    stars = [re.fullmatch(r"[*?](/0*1)?", text) is not None for text in span.text.split(",")]
+    if any(stars) and len(stars) > 1:
+        message = f"`{short(span.text)}` takes every {field.title}: a star does, whatever is listed with it"
+        context.remarks.warn("star", message, span, "leave out the star, or the rest")
+    return _FieldRead(bits, tuple(items), any(stars), span.text.startswith(("*", "?")))
 
 
-def _item(span: Span, field: Field, context: Context) -> _Item:
-    text, remarks = span.text, context.remarks
-    if text == "?":
-        if field.index in {DAY_OF_MONTH.index, DAY_OF_WEEK.index}:
-            return _Item(field.full)
-        remarks.fault("question", f"`?` stands for a day field, and this is {field.title}", span, "write *", "*")
-        return _Item()
-    found = _hashed(span, field, context)
+def _item(span: Span, field: Field, context: Context, *, is_quartz: bool) -> _Item:
+    remarks = context.remarks
+    found = _hashed(span, field, context) or _special(span, field, remarks, is_quartz=is_quartz)
     if found is not None:
         return found
-    special = _special(span, field, remarks)
-    if special is not None:
-        return special
-    read = read_field(text, field, Dialect.UNIX)
-    if read is not None:
-        return _Item(read[0])
-    remarks.found.extend(field_faults(text, span, field, Dialect.UNIX))
-    return _Item()
+    text = _as_cron(span.text, field, is_quartz=is_quartz)
+    bits = _bits(text, field)
+    if bits is None:
+        _refuse(span, text, field, remarks)
+    elif bits.bit_count() == 1 and field.index == DAY_OF_WEEK.index and "-" in text and "/" not in text:
+        day = WEEKDAYS[bits.bit_length() - 1]
+        remarks.warn("range", f"`{span.text}` is {day} alone", span, f"write {day[:3].upper()}, or * for every day")
+    return _Item(bits or 0)
+
+
+def _as_cron(text: str, field: Field, *, is_quartz: bool) -> str:
+    """Return an item with a star for `?`, and with cron's numbers for Quartz's weekdays (none for what has none)."""
+    body, slash, step = text.partition("/")
+    if body == "?":
+        return f"*{slash}{step}"
+    if not is_quartz or field.index != DAY_OF_WEEK.index or body == "*":
+        return text
+    ends = [end if (value := number(end)) is None else str(value - 1) for end in body.split("-")]
+    if any(end in {"-1", "7"} for end in ends):
+        return ""
+    if slash and len(ends) == 1:
+        ends.append("6")  # in cron a step goes on to Sunday as 7
+    return "-".join(ends) + slash + step
+
+
+def _bits(text: str, field: Field) -> int | None:
+    """Return the values of an item, or of a range that goes on beyond the end of its field: `22-6`, `SAT-MON/2`.
+
+    round = value "-" value ("/" number)?
+    """
+    read = read_field(text, field, Dialect.UNIX) if text else None
+    found = _RANGE.fullmatch(text)
+    if read is not None or found is None:
+        return None if read is None else read[0]
+    low, high = (value_of(end, field, unix=True) for end in found.group(1, 2))
+    step = 1 if found[3] is None else number(found[3])
+    if low is None or high is None or not step or not all(field.low <= end <= field.high for end in (low, high)):
+        return None
+    size = 7 if field.index == DAY_OF_WEEK.index else field.high - field.low + 1
+    low, high = (field.low + (end - field.low) % size for end in (low, high))
+    bits = 0
+    for value in range(low, high + 1 if low <= high else high + size + 1, step):
+        bits |= 1 << field.low + (value - field.low) % size
+    return bits
+
+
+def _refuse(span: Span, text: str, field: Field, remarks: Remarks) -> None:
+    """Say why an item cannot be read, and what the field takes; ``text`` is the item as cron would have it."""
+    given = span.text
+    takes = _TAKES.get(field.index, f"{field.low} to {field.high}, ranges, steps, * and H")
+    if not text:
+        help_text = "write 1 (Sunday) to 7 (Saturday), or names"
+        remarks.fault("weekday", f"`{short(given)}` is no day of the week in Quartz", span, help_text)
+    elif re.match(r"R(?:\W|$)", given, re.IGNORECASE):
+        help_text = "write H: a value that is chosen by the job's name, the same for ever"
+        remarks.fault(
+            "random",
+            "R is random: each program that reads it would choose another value",
+            span,
+            help_text,
+            f"H{given[1:]}",
+        )
+    elif field.index == DAY_OF_MONTH.index and re.fullmatch(r"W\d{1,2}", given, re.IGNORECASE):
+        fix = f"{given[1:]}W"
+        remarks.fault("nearest", f"the day stands before the W, and this is {given}", span, f"write {fix}", fix)
+    elif given.startswith("+"):
+        help_text = "write it once, before all of the day of week: +MON,FRI"
+        remarks.fault("plus", "`+` asks for both day fields, and stands before the day of week", span, help_text)
+    elif _MARKS.search(re.sub(r"[A-Z]{3,}", "", given, flags=re.IGNORECASE)):
+        remarks.fault("item", f"cannot read `{short(given)}` in {field.title}", span, f"write {takes}")
+    else:
+        remarks.found.extend(field_faults(given, span, field, Dialect.UNIX))
 
 
 def _hashed(span: Span, field: Field, context: Context) -> _Item | None:
@@ -183,25 +294,25 @@ def _hashed(span: Span, field: Field, context: Context) -> _Item | None:
         return _Item()
     digest = int.from_bytes(sha256(f"{context.name}\n{field.name}".encode()).digest()[:8], "big")
     if step:
-        return _Item(_fold(stepped(low + digest % min(step, high - low + 1), high, step), field))
-    return _Item(_fold(1 << low + digest % (high - low + 1), field))
+        return _Item(_folded(stepped(low + digest % min(step, high - low + 1), high, step), field))
+    return _Item(_folded(1 << low + digest % (high - low + 1), field))
 
 
-def _fold(bits: int, field: Field) -> int:
-    return (bits | 1) & 0x7F if field.index == DAY_OF_WEEK.index and bits >> 7 else bits
+def _folded(bits: int, field: Field) -> int:
+    return fold_sunday(bits) if field.index == DAY_OF_WEEK.index else bits
 
 
-def _special(span: Span, field: Field, remarks: Remarks) -> _Item | None:
+def _special(span: Span, field: Field, remarks: Remarks, *, is_quartz: bool) -> _Item | None:
     """Return what L, W or # name; None for any other item."""
     if field.index == DAY_OF_MONTH.index:
-        return _last_day(span, remarks) or _nearest(span, remarks)
+        return _last_day(span, remarks) or _to_last_day(span, remarks) or _nearest(span, remarks)
     if field.index == DAY_OF_WEEK.index:
         if span.text.upper() == "L":
             help_text = "write 6 for Saturday, or 6L for the last one of the month"
             message = "`L` alone as day of week is Saturday to some and an error to others"
             remarks.fault("last", message, span, help_text)
             return _Item(1)
-        return _nth_weekday(span, remarks)
+        return _of_month(span, remarks, is_quartz=is_quartz)
     return None
 
 
@@ -222,6 +333,22 @@ def _last_day(span: Span, remarks: Remarks) -> _Item | None:
     return _Item(days=lambda year, month: _day_bit(month_length(year, month) - back), words=f"the {place}")
 
 
+def _to_last_day(span: Span, remarks: Remarks) -> _Item | None:
+    found = _TO_LAST_DAY.fullmatch(span.text)
+    if found is None:
+        return None
+    first, step = int(found[1]), int(found[2] or 1)
+    if not 1 <= first <= 31 or not step:
+        help_text = "write 1-L to 31-L, and a step from 1 up"
+        remarks.fault("last", f"`{short(span.text)}` has no day to begin with", span, help_text)
+        return _Item(2)
+    often = "" if step == 1 else f"every {ordinal(step)} day from "
+    return _Item(
+        days=lambda year, month: stepped(first, month_length(year, month), step),
+        words=f"{often}the {ordinal(first)} to the last day",
+    )
+
+
 def _day_bit(day: int) -> int:
     return 1 << day if day >= 1 else 0
 
@@ -239,20 +366,29 @@ def _nearest(span: Span, remarks: Remarks) -> _Item | None:
     )
 
 
-def _nth_weekday(span: Span, remarks: Remarks) -> _Item | None:
-    last, which = _LAST_WEEKDAY.fullmatch(span.text), _NTH_WEEKDAY.fullmatch(span.text)
-    if last is None and which is None:
+def _of_month(span: Span, remarks: Remarks, *, is_quartz: bool) -> _Item | None:
+    """Return weekdays by their place in the month: the n-th or the last, of a range each of them."""
+    found = _OF_MONTH.fullmatch(span.text)
+    if found is None:
         return None
-    day = _DAY_NUMBERS[(last or which)[1].upper()]  # type: ignore[index]
-    count = int(which[2]) if which else -1
+    bits = _bits(_as_cron(found[1], DAY_OF_WEEK, is_quartz=is_quartz), DAY_OF_WEEK)
+    if bits is None:
+        return None
+    days = [day for day in range(7) if bits >> day & 1]
+    count = -1 if found[2] is None or found[2].upper() == "L" else int(found[2])
     if count == 0 or count > 5:
-        message = f"no month has a {ordinal(count)} {WEEKDAYS[day]}" if count else "the first weekday is #1, not #0"
+        message = f"no month has a {ordinal(count)} {WEEKDAYS[days[0]]}" if count else "the first weekday is #1, not #0"
         remarks.fault("nth", message, span, "write #1 to #5, or L for the last")
         return _Item(1)
     place = "last" if count < 0 else ordinal(count)
-    return _Item(
-        days=lambda year, month: nth_of_month(year, month, (day,), (count,)), words=f"the {place} {WEEKDAYS[day]}"
-    )
+
+    def of_month(year: int, month: int) -> int:
+        taken = 0
+        for day in days:
+            taken |= nth_of_month(year, month, (day,), (count,))
+        return taken
+
+    return _Item(days=of_month, words=f"the {place} {listed([WEEKDAYS[day] for day in days], 'or')}")
 
 
 def _years(span: Span | None, remarks: Remarks) -> set[int] | None:
@@ -266,16 +402,18 @@ def _years(span: Span | None, remarks: Remarks) -> set[int] | None:
     found: set[int] = set()
     for place in pieces(span):
         text = place.text
-        match = re.fullmatch(r"(?:\*|(\d{4})(?:-(\d{4}))?)(?:/(\d{1,4}))?", text)
+        match = re.fullmatch(r"(?:\*|(\d{1,4})(?:-(\d{1,4}))?)(?:/(\d{1,4}))?", text)
         low = int(match[1] or FIRST_YEAR) if match else 0
         open_end = match is not None and (match[1] is None or match[3] is not None)
         high = int(match[2] or (LAST_YEAR if open_end else low)) if match else 0
         step = int(match[3] or 1) if match else 0
-        if not FIRST_YEAR <= low <= high <= LAST_YEAR or step == 0:
+        years = range(low, min(high, LAST_YEAR) + 1, step) if step and low <= high else range(0)
+        known = {year for year in years if year >= FIRST_YEAR}
+        if not known:
             help_text = f"write years from {FIRST_YEAR} to {LAST_YEAR}, such as 2027 or 2026-2030"
             remarks.fault("year", f"`{short(text)}` is no year", place, help_text)
         else:
-            found.update(range(low, high + 1, step))
+            found.update(known)
     return found
 
 
@@ -283,30 +421,30 @@ def _plain(spec: CronSpec, context: Context) -> CronSchedule:
     return CronSchedule(spec, context.zone, context.policy)
 
 
-def _schedule(
-    read: list[_FieldRead], words: list[Span], years: set[int] | None, year_span: Span | None, context: Context
-) -> DaySet | None:
-    minute, hour, day, month, day_of_week = read
-    if years is None and not day.worked_out and not day_of_week.worked_out:
-        texts = [_spelled(each, word, f) for each, word, f in zip(read, words, FIELDS, strict=True)]
+def _schedule(fields: _Fields, words: list[Span], year_span: Span | None, context: Context) -> DaySet | None:
+    minute, hour, day, _, day_of_week, years, is_both = fields
+    restrict_both = is_both and not (day.is_free or day_of_week.is_free)
+    if years is None and not (day.worked_out or day_of_week.worked_out or restrict_both):
+        texts = [_spelled(each, word, f) for each, word, f in zip(fields[:5], words, FIELDS, strict=True)]
         spec = CronSpec.from_line(" ".join(texts))
         found = _plain(spec, context)
         if found.is_never:
             context.remarks.fault("never", f"this is {describe(spec)}", words[2], "write a day that the months have")
         return found
     times = sum(minute.bits << 60 * h for h in range(24) if hour.bits >> h & 1)
-    follows = hour.starts_with_star or (context.policy is Policy.DEBIAN and minute.starts_with_star)
-    pattern = Timed(any_year(_DayFields(day, month.bits, day_of_week, years).of_year), times)
-    sentence = " ".join(filter(None, (clock_list(times), _day_words(day, month, day_of_week), _year_words(year_span))))
+    follows = context.policy.follows(hour_starred=hour.starts_with_star, minute_starred=minute.starts_with_star)
+    pattern = Timed(any_year(_Days(fields).of_year), times)
+    day_words = _day_words(fields, is_both=restrict_both)
+    sentence = " ".join(filter(None, (clock_list(times), day_words, _year_words(year_span))))
     return WallSchedule(pattern, context.zone, sentence, context.policy, follows=follows)
 
 
-class _DayFields:
-    """The days that the day fields take together: joined by OR where both restrict, as in every cron."""
+class _Days:
+    """The days that the day fields take together: by OR where both restrict, as in every cron, with ``+`` by AND."""
 
-    def __init__(self, day: _FieldRead, months: int, day_of_week: _FieldRead, years: set[int] | None) -> None:
-        self.day, self.day_of_week = day, day_of_week
-        self.months, self.years = months, years
+    def __init__(self, fields: _Fields) -> None:
+        self.day, self.day_of_week = fields.day, fields.day_of_week
+        self.months, self.years, self.is_both = fields.month.bits, fields.years, fields.is_both
 
     def of_year(self, year: int) -> int:
         """Return the days of a year, 1 January is bit 0."""
@@ -333,7 +471,9 @@ class _DayFields:
                 weekdays |= every_seventh(base, each, length) << 1
         if self.day.is_free:
             return weekdays & whole
-        return (days if self.day_of_week.is_free else days | weekdays) & whole
+        if self.day_of_week.is_free:
+            return days & whole
+        return (days & weekdays if self.is_both else days | weekdays) & whole
 
 
 def _worked_out(field: _FieldRead, year: int, month: int) -> int:
@@ -348,18 +488,22 @@ def _spelled(read: _FieldRead, word: Span, field: Field) -> str:
     """Return a field as HTCondor's manual has it: numbers, and stars where they stood."""
     if read.is_free:
         return "*"
-    if re.fullmatch(r"\*/\d+", word.text):
-        return word.text
+    if re.fullmatch(r"[*?]/\d+", word.text):
+        return word.text.replace("?", "*")
     return ",".join(str(value) for value in range(field.low, field.high + 1) if read.bits >> value & 1)
 
 
-def _day_words(day: _FieldRead, month: _FieldRead, day_of_week: _FieldRead) -> str:
-    parts = [] if day.is_free else list(_said(day, lambda value: f"the {ordinal(value)}"))
-    parts += [] if day_of_week.is_free else list(_said(day_of_week, lambda value: f"every {WEEKDAYS[value]}"))
+def _day_words(fields: _Fields, *, is_both: bool) -> str:
+    day, month, day_of_week = fields[2:5]
+    dates = [] if day.is_free else list(_said(day, lambda value: f"the {ordinal(value)}"))
+    weekdays = [] if day_of_week.is_free else list(_said(day_of_week, lambda value: f"every {WEEKDAYS[value]}"))
     all_months = month.bits == MONTH.full
     where = "" if all_months else f"in {listed([MONTHS[m] for m in range(1, 13) if month.bits >> m & 1])}"
+    parts = [*dates, *weekdays]
     if not parts:
         return where or "every day"
+    if is_both:
+        return f"on {listed(dates, 'or')}, if that is {listed(weekdays, 'or').replace('every ', 'a ')} {where}".strip()
     said = f"on {listed(parts, 'or')}"
     if not where:
         return said if all("every" in part for part in parts) else f"{said} of the month"

@@ -10,7 +10,7 @@ from crondor.calendar import DAY, LONGEST, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS,
 from crondor.compile.context import Context
 from crondor.compile.day_terms import DayTerm
 from crondor.compile.days import DaySet, Elapsed, day_text
-from crondor.compile.faults import short
+from crondor.compile.faults import WHOLE_MINUTES, short
 from crondor.compile.month_days import MonthDays, day_of_month, in_turn, nth_of_month, weekdays_of_month
 from crondor.compile.phrases import listed, ordinal
 from crondor.compile.protocol import CronSchedule
@@ -48,9 +48,11 @@ DAY_SETS = {
 }
 _OFTEN = {"daily": "day", "weekly": "week", "monthly": "month"}  # `daily at 09:00` is `every day at 09:00`
 _STARTS = ("every", "each", "on", "the", "weekdays", "weekends", "workdays", *ORDINALS)
+_SECONDS = ("seconds", "secs", "sec")
 _GLUE = ("of", "in", "on", "the", "each", "every", "other", "working", "business", "to", "and")
 _TOKEN = re.compile(r"\d+(?:st|nd|rd|th)?|[A-Za-z]+|,|\.\.|[^\s]", re.IGNORECASE)
 _MOST = 100_000  # of a step
+_EXAMPLE = 20788  # 2026-12-01, a day to count from in what is proposed
 UNDERSTOOD = (
     "understood are: every 15 minutes, every 2 hours, every weekday, every Monday, Friday, every 3 months on the 15th, "
     "first Monday of the month, last working day of the month, 24 December; each with `at 09:00`, `from 2026-12-01`"
@@ -185,8 +187,11 @@ class _Reader:
 
     def _frequency(self) -> tuple[DaySet | None, DayTerm | None] | None:
         """Return what `every N units` means; None where the words name days instead, as `every second Monday` may."""
+        start = self.at
         number = self._step()
         unit = UNITS.get(self.peek())
+        if unit is None and number > 1:
+            return self._every_nth(self.words[start].text, number)
         if unit is None or (number < 0 and unit != "minute"):
             return None
         word = self.words[self.at]
@@ -201,6 +206,37 @@ class _Reader:
         if unit in {"minute", "hour"}:
             return self._elapsing(number, unit, word), None
         return None, self._of_calendar(number, unit, word)
+
+    def _every_nth(self, step: str, number: int) -> tuple[DaySet | None, DayTerm | None] | None:
+        """Return what `every other Tuesday` means; None where the words name days of the month.
+
+        `every second Tuesday` may be either, and is asked about.
+        """
+        word, rest = self.peek(), [word.text for word in self.words[self.at :]]
+        if word in _SECONDS or (step == "second" and not rest):
+            self.context.remarks.fault("seconds", WHOLE_MINUTES, self.words[-1].span, "write `every minute`")
+            return None, None
+        is_weekly = word in WEEKDAY_NAMES or word.startswith("weekend")
+        is_working = word in {"working", "business"} and self.peek(1) in {"day", "days"}
+        is_ordinal = _ordinal_of(step) is not None
+        if is_weekly and not is_ordinal:
+            return None, self._of_calendar(number, "week", self.words[self.at])
+        is_of_month = is_ordinal and (number > 5 or not {"of", "in"}.isdisjoint(rest))
+        if is_of_month or not (is_weekly or is_working or word in DAY_SETS):
+            return None
+        kind = word.capitalize() if word in WEEKDAY_NAMES else " ".join(rest[: 1 + is_working])
+        start = day_text(_EXAMPLE if self.anchor is None else self.context.zone.local(self.anchor) // DAY)
+        in_turn = f"every {number} weeks on {kind.removesuffix('s')}s" if is_weekly else f"every {number} days"
+        in_turn += f" from {start}{self.context.behind}"
+        if is_ordinal:
+            other = f"every other {kind}" if number == 2 else f"one {kind} in {number}"
+            message = f"`every {step} {kind}` may be the {ordinal(number)} {kind} of each month, or {other}"
+            help_text = f"write `{ordinal(number)} {kind} of the month{self.context.behind}`, or `{in_turn}`"
+        else:
+            message = f"`every {step} {kind}` counts days that are not evenly spaced"
+            help_text = f"write `{in_turn}`, or the days by name: `every Monday, Wednesday, Friday`"
+        self.context.remarks.fault("which", message, self.words[self.at].span, help_text)
+        return None, None
 
     def _step(self) -> int:
         """Return how manieth, 1 where nothing says so.
@@ -256,7 +292,7 @@ class _Reader:
 
     def _within(self, unit: str, start: int | None) -> _Kind:
         """Return the days of a week or month: those named, or the start's own."""
-        if self.take("on"):
+        if self.take("on") or (unit == "week" and self.peek() in {*WEEKDAY_NAMES, "weekend", "weekends"}):
             return self.days()
         if unit == "day":
             return _Kind(lambda year, month: (2 << month_length(year, month)) - 2, "every day")

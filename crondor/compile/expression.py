@@ -24,7 +24,7 @@ _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>am|pm)?", re.IGNORECASE
 )
 _CLOCK_WORDS = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
-_HALF_HOLDS = re.compile(r"H\Z", re.IGNORECASE)  # `H(0-29)`: a parenthesis of cron's, not of the algebra
+_HALF_HOLDS = re.compile(r"(?<![A-Z])[HR]\Z", re.IGNORECASE)  # `H(0-29)`: a parenthesis of cron's, not of the algebra
 
 
 class Atom(NamedTuple):

@@ -73,3 +73,32 @@ def test_an_event_is_read_as_systemd_reads_it(recorded: Recorded) -> None:
     elif recorded.text not in REFUSED_BY_SYSTEMD:
         assert str(event) == recorded.normal
         assert found == recorded.runs
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("70..01-*-*", "1970..2001-*-* 00:00:00"),
+        ("99,26-12-24 9:00", "1999,2026-12-24 09:00:00"),
+        ("*:10..14/7", "*-*-* *:10:00"),
+        ("*:10..30/99", "*-*-* *:10:00"),
+        ("*:10..30/8", "*-*-* *:10..26/8:00"),
+        ("@0", "1970-01-01 00:00:00 UTC"),
+        ("@1796169600", "2026-12-02 00:00:00 UTC"),
+        ("@1796169600.0 UTC", "2026-12-02 00:00:00 UTC"),
+    ],
+)
+def test_what_later_versions_of_systemd_read_has_their_normal_form(text: str, normal: str) -> None:
+    """Years of two digits, ranges with room for one step or none, and seconds since 1970."""
+    remarks = Remarks()
+    assert str(parse_event(Source(text).span(), remarks)) == normal
+    assert remarks.errors == []
+
+
+def test_an_epoch_is_an_instant_in_any_zone() -> None:
+    """And one that has seconds, or lies outside the years, is a fault."""
+    for zone in ("UTC", "Asia/Tokyo"):
+        assert read_schedule("@1796169600", zone=zone).next(0) == 1_796_169_600
+    for text in ("@1796169601", "@99999999999960", "@1796169600 Asia/Tokyo"):
+        with pytest.raises(InvalidSchedule):
+            read_schedule(text, zone="UTC")

@@ -7,8 +7,9 @@ from itertools import islice
 import pytest
 
 from crondor.compile.text import InvalidSchedule, read_schedule, schedule_line
+from crondor.diagnostics import Severity
 from crondor.source import Source
-from crondor.zones import UnknownZone
+from crondor.zones import Policy, UnknownZone
 
 NOW = 1_796_083_200  # 2026-12-01 00:00 UTC
 
@@ -28,6 +29,28 @@ def runs(text: str, zone: str = "UTC", most: int = 3, **more: object) -> list[st
         ("0 6 13W * *", "at 06:00 on the weekday nearest to the 13th of the month", "Mon 12-14 06:00"),
         ("0 6 1W 8 *", "at 06:00 on the weekday nearest to the 1st in August", "Mon 08-02 06:00"),
         ("0 6 ? * TUE#3", "at 06:00 on the 3rd Tuesday of the month", "Tue 12-15 06:00"),
+        ("0 6 * * 1-3#1", "at 06:00 on the 1st Monday, Tuesday or Wednesday of the month", "Tue 12-01 06:00"),
+        ("0 6 * * SAT-SUN#L,SUN#1", "on the last Sunday or Saturday or the 1st Sunday of the month", "Sun 12-06 06:00"),
+        ("0 6 * * 5#L", "at 06:00 on the last Friday of the month", "Fri 12-25 06:00"),
+        ("0 6 13 * +FRI", "at 06:00 on the 13th, if that is a Friday", "Fri 08-13 06:00"),
+        ("0 6 L * +FRI 2027-2030", "on the last day, if that is a Friday in 2027-2030", "Fri 04-30 06:00"),
+        ("0 6 * * +FRI", "at 06:00 on Fridays", "Fri 12-04 06:00"),
+        ("0 6 1 * +?", "at 06:00 on the 1st", "Tue 12-01 06:00"),
+        ("?/30 6 ? ? ?", "at 06:00 and 06:30 every day", "Tue 12-01 06:00"),
+        ("0 22-6/4 * * *", "at 02:00, 06:00 and 22:00 every day", "Tue 12-01 02:00"),
+        ("0 6 30-2 * *", "at 06:00 on the 1st, 2nd, 30th and 31st", "Tue 12-01 06:00"),
+        ("0 6 1 11-2/2 *", "at 06:00 on the 1st of January and November", "Fri 01-01 06:00"),
+        ("0 6 * * sat-mon", "at 06:00 on Saturdays, Sundays and Mondays", "Sat 12-05 06:00"),
+        ("0 6 * * 7-tue", "at 06:00 on Sundays, Mondays and Tuesdays", "Tue 12-01 06:00"),
+        ("0 6 29-L * *", "at 06:00 on the 29th to the last day of the month", "Tue 12-29 06:00"),
+        ("0 6 1-L/8 2 *", "every 8th day from the 1st to the last day in February", "Mon 02-01 06:00"),
+        ("0 6 1 1 * 1-9999/2", "at 06:00 on the 1st in January in 1-9999/2", "Fri 01-01 06:00"),
+        ("0 10 ? * 2-6 *", "at 10:00 on weekdays", "Tue 12-01 10:00"),
+        ("0 10 * * ? *", "at 10:00 every day", "Tue 12-01 10:00"),
+        ("@1796169600", "at 00:00 on the 2nd in December in 2026", "Wed 12-02 00:00"),
+        ("every other Tuesday from 2026-12-08 at 09:00", "at 09:00 on Tuesdays every 2 weeks", "Tue 12-08 09:00"),
+        ("every 3 Mondays from 2026-12-01 at 09:00", "at 09:00 on Mondays every 3 weeks", "Mon 12-21 09:00"),
+        ("every second and fourth Tuesday", "on the 2nd and 4th Tuesday of the month", "Tue 12-08 00:00"),
         ("0 6 1 1 * 2028", "at 06:00 on the 1st in January in 2028", "Sat 01-01 06:00"),
         ("5/15 3 * JAN MON", "at 03:05, 03:20, 03:35 and 03:50 on Mondays in January", "Mon 01-04 03:05"),
         ("@weekly", "at 00:00 on Sundays", "Sun 12-06 00:00"),
@@ -116,7 +139,38 @@ def test_what_people_write_is_understood(text: str, words: str, expected: str | 
         ("0 9 * * 1#6", "no month has a 6th Monday", "#1 to #5"),
         ("0 9 32W * *", "no month has a day 32", "1W to 31W"),
         ("0 9 L-31 * *", "no month has a day 31 days before its last", "L-1 to L-30"),
-        ("? 9 * * *", "`?` stands for a day field", "write *"),
+        ("0 9 +1 * *", "stands before the day of week", "+MON,FRI"),
+        ("0 9 * * FRI,+MON", "stands before the day of week", "+MON,FRI"),
+        ("0 9 * L *", "cannot read `L` in month", "write 1 to 12"),
+        ("0 9 15W-20 * *", "cannot read `15W-20` in day of month", "LW and 15W"),
+        ("0 9 * * FOO#1", "cannot read `FOO#1` in day of week", "FRI#L or 5L"),
+        ("0 9 * * 1-3#6", "no month has a 6th Monday", "#1 to #5"),
+        ("0 9 W15 * *", "the day stands before the W", "write 15W"),
+        ("0 9 0-L * *", "has no day to begin with", "1-L to 31-L"),
+        ("R R(10-20) * * *", "R is random", "write H"),
+        ("0 0 9 ? * 0", "no day of the week in Quartz", "1 (Sunday) to 7 (Saturday)"),
+        ("0 0 9 ? * 8", "no day of the week in Quartz", "1 (Sunday) to 7 (Saturday)"),
+        ("0 9 1 1 * 5000", "`5000` is no year", "1970 to 2200"),
+        ("0 9 1 1 * 1900-1969", "is no year", "1970 to 2200"),
+        ("0 9 1 1 * 99x", "neither a day of week, after seconds, nor a year", "2026-2030"),
+        (
+            "every second Tuesday at 09:00",
+            "may be the 2nd Tuesday of each month",
+            "`2nd Tuesday of the month at 09:00`",
+        ),
+        (
+            "every second Tuesday at 09:00",
+            "or every other Tuesday",
+            "`every 2 weeks on Tuesdays from 2026-12-01 at 09:00`",
+        ),
+        ("each 3rd Friday from 2027-01-01", "or one Friday in 3", "`every 3 weeks on Fridays from 2027-01-01`"),
+        ("every second working day", "the 2nd working day of each month", "`every 2 days from 2026-12-01`"),
+        ("every other weekday", "not evenly spaced", "every Monday, Wednesday, Friday"),
+        ("every other Tuesday at 09:00", "counted from when?", "`every other Tuesday from 2026-12-01 at 09:00`"),
+        ("every second", "whole minutes", "every minute"),
+        ("every 30 seconds", "whole minutes", "every minute"),
+        ("@1796169630", "30 s after one", "write @1796169600"),
+        ("@1796169600 Europe/Berlin", "seconds since 1970 are UTC", "leave the zone out"),
         ("0 9 * * * 1969", "`1969` is no year", "1970 to 2200"),
         ("0 0 9 * * *", "seconds first or the years last", "0 9 * * *"),
         ("30 0 9 * * MON-FRI", "seconds can only be 0", "write 0"),
@@ -206,10 +260,95 @@ def test_five_fields_are_known_as_such() -> None:
     assert read_schedule("0 6 L * *", zone="UTC").spec is None
 
 
-def test_six_fields_with_seconds_first_come_with_a_warning() -> None:
-    """Quartz counts weekdays otherwise."""
-    found = read_schedule("0 0 9 ? * 2-6", zone="UTC")
-    assert [each.kind for each in found.warnings] == ["schedule-quartz"]
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0 0 9 ? * 2", "at 09:00 on Mondays"),
+        ("0 0 9 ? * 2-6", "at 09:00 on weekdays (Monday to Friday)"),
+        ("0 0 9 ? * 6-2", "at 09:00 on Fridays to Mondays"),
+        ("0 0 9 ? * 7", "at 09:00 on Saturdays"),
+        ("0 0 9 ? * 2/2", "at 09:00 on Mondays, Wednesdays and Fridays"),
+        ("0 0 9 ? * 6#3", "at 09:00 on the 3rd Friday of the month"),
+        ("0 0 9 ? * 7L", "at 09:00 on the last Saturday of the month"),
+        ("0 0 9 ? * 1 2027", "at 09:00 on every Sunday in 2027"),
+        ("0 9 ? * 2 2027", "at 09:00 on every Monday in 2027"),
+    ],
+)
+def test_what_only_quartz_writes_counts_weekdays_as_quartz_does(text: str, words: str) -> None:
+    """Six or seven fields with a `?`: Sunday is 1, which a note repeats."""
+    found = read_schedule(text, zone="UTC")
+    assert found.words == words
+    assert [(each.kind, each.severity) for each in found.warnings] == [("schedule-quartz", Severity.NOTE)]
+
+
+def test_six_fields_without_a_question_mark_come_with_a_warning() -> None:
+    """They may be of anybody who writes seconds; five fields are cron's, whatever they hold, and names are clear."""
+    found = read_schedule("0 0 9 * * 2", zone="UTC")
+    assert (found.words, [each.severity for each in found.warnings]) == ("at 09:00 on Tuesdays", [Severity.WARNING])
+    five, names = (read_schedule(text, zone="UTC") for text in ("0 9 ? * 2", "0 0 9 ? * MON"))
+    assert (five.words, five.warnings) == ("at 09:00 on Tuesdays", ())
+    assert (names.words, names.warnings) == ("at 09:00 on Mondays", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ("0 9 * * 0-0", "at 09:00 on Sundays", "`0-0` is Sunday alone"),
+        ("0 9 * * Sun-Sun", "at 09:00 on Sundays", "`Sun-Sun` is Sunday alone"),
+        ("0 9 * * *,5L", "at 09:00 every day", "takes every day of week"),
+    ],
+)
+def test_fields_that_other_programs_read_otherwise_come_with_a_warning(text: str, words: str, said: str) -> None:
+    """They are read as every cron does."""
+    found = read_schedule(text, zone="UTC")
+    assert found.words == words
+    assert [said in each.message for each in found.warnings] == [True]
+
+
+@pytest.mark.parametrize(
+    ("policy", "runs_of_gap", "runs_of_fold"),
+    [
+        (Policy.COMPATIBLE, ["03:30+0200"], ["02:30+0200"]),
+        (Policy.DEBIAN, ["03:00+0200"], ["02:30+0200"]),
+        (Policy.SKIP, [], ["02:30+0200"]),
+        (Policy.KUBERNETES, [], ["02:30+0200", "02:30+0100"]),
+    ],
+)
+def test_dates_obey_the_policy(policy: Policy, runs_of_gap: list[str], runs_of_fold: list[str]) -> None:
+    """A date with a time, alone and with `at`, has the runs that cron fields have there; a skipped one is named."""
+
+    def moments(text: str) -> list[str]:
+        found = read_schedule(text, zone="Europe/Berlin", policy=policy)
+        return [f"{found.zone.moment(at):%H:%M%z}" for at in found.between(NOW, NOW + 366 * 86_400)]
+
+    after = ["02:30+0200"]
+    assert moments("2027-03-28T02:30, 2027-03-29T02:30") == runs_of_gap + after
+    assert moments("2027-03-28, 2027-03-29 at 02:30") == runs_of_gap + after
+    assert moments("30 2 28,29 3 *") == runs_of_gap + after
+    assert moments("2027-10-31T02:30") == moments("30 2 31 10 *") == runs_of_fold
+    if runs_of_gap:
+        (warning,) = read_schedule("2027-03-28T02:30", zone="Europe/Berlin", policy=policy).warnings
+        assert warning.message.endswith(f"--policy {policy.value} the run is at {runs_of_gap[0][:5]}")
+    else:
+        with pytest.raises(InvalidSchedule, match="this is never: the clock in Europe/Berlin skips it"):
+            read_schedule("2027-03-28T02:30", zone="Europe/Berlin", policy=policy)
+
+
+def test_a_bound_in_a_gap_is_the_end_of_the_gap_where_no_run_is_moved() -> None:
+    """A moved run counts by the time that it is written with; where none is moved the clock's own time decides."""
+
+    def first(text: str, policy: Policy) -> str:
+        found = read_schedule(text, zone="Europe/Berlin", policy=policy)
+        return f"{found.zone.moment(found.next(NOW) or 0):%m-%d %H:%M}"
+
+    text = "every 30 minutes except 2026-12-01..2027-03-27 except 2027-03-28T00:00..2027-03-28T02:30"
+    assert first(text, Policy.COMPATIBLE) == "03-28 03:30"
+    assert first(text, Policy.SKIP) == first(text, Policy.KUBERNETES) == "03-28 03:00"
+    assert first("15 2 * * * from 2027-03-28T02:30", Policy.COMPATIBLE) == "03-29 02:15"
+    assert first("45 2 * * * from 2027-03-28T02:30", Policy.COMPATIBLE) == "03-28 03:45"
+    assert first("45 2 * * * from 2027-03-28T02:30", Policy.DEBIAN) == "03-28 03:00"
+    last = read_schedule("*/30 * * * * until 2027-03-28T02:30", zone="Europe/Berlin", policy=Policy.KUBERNETES)
+    assert f"{last.zone.moment(last.previous(NOW * 2) or 0):%m-%d %H:%M}" == "03-28 01:30"
 
 
 def test_a_span_keeps_its_place_in_errors() -> None:
