@@ -20,9 +20,11 @@ def pick(text: str, letters: str, folder: str) -> str:
     letters = letters.lower()
     quote = ("'" if "a" in letters else '"') if "q" in letters else ""
     path = _unquoted(text, quote or '"')
-    if "f" in letters and folder and not path.startswith("/"):
-        path = folder.rstrip("/") + "/" + path.removeprefix("./")
     last = next((letter for letter in reversed(letters) if letter in "uw"), "")
+    if "f" in letters and folder and not path.startswith("/"):
+        separators = ("/", "\\") if last == "w" else ("/",)
+        own = len(path) > 2 and path.startswith(tuple(f".{each}" for each in separators))
+        path = (folder[:-1] if folder.endswith(separators) else folder) + "/" + (path[2:] if own else path)
     if last:
         path = path.replace("\\", "/") if last == "u" else path.replace("/", "\\")
     path = f"{quote}{path}{quote}"
