@@ -1,4 +1,4 @@
-"""What policies ask for: values that are no condition, and what is not there when they are asked."""
+"""What policies ask for: values that are no condition, what is not there when they are asked, what always holds."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from typing import Final
 
 from crondor.check.given import GivenValue
 from crondor.check.naming import is_known, meant
-from crondor.check.policy_names import CONDITIONS, NAMES, POLICIES
+from crondor.check.policy_names import ALWAYS_RELEASED, CONDITIONS, NAMES, POLICIES, RELEASE, RELEASE_FOR, REMOVE
 from crondor.check.rule import Fix, RuleHit, TextEdit
 from crondor.check.subject import CheckedFile
 from crondor.check.universe import universes_of
 from crondor.check.written import EQUAL, WrittenExpression, comparison, joined_by, references, scope_of
-from crondor.classad.tree import Reference, bare
+from crondor.classad import CircularReference, ClassAd, EvaluationFailed
+from crondor.classad.tree import CHANGING, Literal, Reference, bare, functions, nodes
+from crondor.hold_codes import HOLD_CODES, USER_REQUEST
+from crondor.job.attributes import fires
+from crondor.job.policy import expressions
 from crondor.job.status import JobStatus
 from crondor.knowledge.slips import one_slip
 
 _PERIODIC: Final = frozenset(name for key, names in NAMES.items() if key.startswith("Periodic") for name in names)
 _STAYS: Final = ("leave_in_queue", "leavejobinqueue", "my.leavejobinqueue")
 _MEANT: Final = {"never": "false", "no": "false", "off": "false", "always": "true", "yes": "true", "on": "true"}
+_ATTRIBUTES: Final = {name: attribute for attribute, names in NAMES.items() for name in names}
+_STATE: Final = frozenset(("jobstatus", "holdreasoncode"))
 _MOST_READ: Final = 200  # conditions joined by && and ||
 
 
@@ -53,8 +59,77 @@ def out_of_reach(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit
             place = each.place(node)
             fix = _fix(each.value._replace(span=place), file, node.name, "ExitCode")
             yield RuleHit(message, place, "write ExitCode", fix)
+    completed = []
     if each.value.key in _PERIODIC and file.submit is not None and not any(key in file.submit.keys for key in _STAYS):
-        yield from _completed(each)
+        completed = list(_completed(each))
+    yield from completed or _never(each)
+
+
+def always(each: WrittenExpression) -> Iterator[RuleHit]:
+    """Yield a condition that holds whenever it is asked, of a policy that is not meant to."""
+    if each.value.key in REMOVE or _settled(each) is not True:
+        return
+    attribute = _ATTRIBUTES[each.value.key]
+    help_text = "add a condition, such as NumJobStarts > 5"
+    if each.value.key in RELEASE:
+        yield RuleHit(ALWAYS_RELEASED, each.value.span, RELEASE_FOR)
+    elif attribute == "OnExitHold":
+        yield RuleHit("every job meets this when its program ends: it is held", each.value.span, help_text)
+    else:
+        act = "removed" if attribute == "PeriodicRemove" else "held"
+        yield RuleHit(f"every job meets this as long as it is asked: it is {act} at once", each.value.span, help_text)
+
+
+def _never(each: WrittenExpression) -> Iterator[RuleHit]:
+    """Yield a condition that asks for a state that no job is in when it is asked."""
+    if _settled(each) is not False:
+        return
+    attribute = _ATTRIBUTES[each.value.key]
+    statuses = _statuses(attribute)
+    if len(statuses) == 1:
+        states = f"when it is asked, JobStatus is {statuses[0]:d} ({statuses[0].name.lower()})"
+    else:
+        others = [f"{status:d} ({status.name.lower()})" for status in JobStatus if status not in statuses]
+        states = f"it is not asked while JobStatus is {' or '.join(others)}"
+    if attribute == "PeriodicRelease" and _asks(each) >= {"holdreasoncode"}:
+        states += f" and HoldReasonCode is not {USER_REQUEST} (by a user)"
+    what = "the job stays in the queue" if attribute == "OnExitRemove" else "this never holds"
+    yield RuleHit(f"{states}: {what}", each.value.span, "leave the state out, or write the policy of that state")
+
+
+def _asks(each: WrittenExpression) -> set[str]:
+    return set() if each.tree is None else {node.name.lower() for node in references(each.tree)}
+
+
+def _settled(each: WrittenExpression) -> bool | None:
+    """Return what a policy comes to in every state in which it is asked; None where that depends on more."""
+    if each.tree is None or each.value.key not in POLICIES:
+        return None
+    attribute, asked = _ATTRIBUTES[each.value.key], _asks(each)
+    if (asked and not asked & _STATE) or functions(each.tree) & CHANGING:
+        return None
+    literals = {node.value for node in nodes(each.tree) if isinstance(node, Literal) and type(node.value) is int}
+    codes = sorted({*HOLD_CODES, *literals} - {USER_REQUEST})  # a user holds a job, and releases it
+    found: set[bool] = set()
+    for status in _statuses(attribute):
+        is_held = status is JobStatus.HELD
+        for code in codes if is_held and "holdreasoncode" in asked else (None,):
+            ad = ClassAd({"JobStatus": int(status)} if code is None else {"JobStatus": 5, "HoldReasonCode": code})
+            ad.set_text(attribute, each.value.text)
+            try:
+                if ad[attribute].flatten(ad).references().external:
+                    return None
+                found.add(fires(ad, attribute))
+            except (CircularReference, EvaluationFailed):
+                return None
+        if len(found) > 1:
+            return None
+    return found.pop()
+
+
+def _statuses(attribute: str) -> list[JobStatus]:
+    """Return the states of a job in which one of its policies is asked."""
+    return [status for status in JobStatus if attribute in expressions(status)] or [JobStatus.RUNNING]
 
 
 def _completed(each: WrittenExpression) -> Iterator[RuleHit]:

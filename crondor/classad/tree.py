@@ -116,6 +116,10 @@ def nodes(tree: Node) -> Iterator[Node]:
         left += children(node)
 
 
+CHANGING: Final = frozenset(("asktime", "currenttime", "formattime", "localtimestring", "random", "time", "usermap"))
+"""Functions, and an attribute, whose value is another one at another time, or elsewhere."""
+
+
 def functions(tree: Node) -> frozenset[str]:
     """Return the lower-case names of the functions that an expression calls."""
     return frozenset(node.name.lower() for node in nodes(tree) if isinstance(node, Call))

@@ -116,6 +116,68 @@ def test_what_is_taken_is_found_where_it_stands(code: str, lines: tuple[str, ...
     assert only.diagnostic.severity is Severity.WARNING
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "periodic_release = JobStatus == 5",
+        "periodic_release = (5 =?= MY.JobStatus) || HoldReasonCode == 3",
+        "periodic_release = JobStatus > 2 && JobStatus < 6",
+        "periodic_release = HoldReasonCode =!= undefined",
+        "periodic_release = HoldReasonCode != 1",
+        "periodic_release = 1 == 1",
+        "periodic_release = 1",
+        "+PeriodicRelease = JobStatus == 5",
+        "periodic_hold = JobStatus != 5",
+        "periodic_remove = JobStatus >= 1",
+        "on_exit_hold = JobStatus == 2",
+    ],
+)
+def test_a_policy_that_always_holds_when_it_is_asked_is_found(line: str) -> None:
+    """The states in which it is asked settle it."""
+    (only,) = found("CRN558", "executable = /bin/true", line)
+    assert only.diagnostic.span is not None
+    assert only.diagnostic.span.text == line.partition(" = ")[2]
+    assert not found("CRN557", "executable = /bin/true", line)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("periodic_release = JobStatus == 2", "JobStatus is 5 (held): this never holds"),
+        ("periodic_release = HoldReasonCode == 1", "HoldReasonCode is not 1 (by a user): this never holds"),
+        ("periodic_hold = JobStatus == 5 && NumJobStarts > 3", "it is not asked while JobStatus is 3"),
+        ("periodic_remove = JobStatus == 3", "it is not asked while JobStatus is 3 (removed)"),
+        ("on_exit_remove = JobStatus == 4", "JobStatus is 2 (running): the job stays in the queue"),
+        ("on_exit_hold = JobStatus == 5", "JobStatus is 2 (running): this never holds"),
+    ],
+)
+def test_a_policy_that_never_holds_when_it_is_asked_is_found(line: str, said: str) -> None:
+    """It asks for a state in which it is not looked at."""
+    (only,) = found("CRN557", "executable = /bin/true", line)
+    assert said in only.diagnostic.message
+    assert not found("CRN558", "executable = /bin/true", line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "periodic_release = JobStatus == 5 && NumJobStarts < 5",
+        "periodic_release = HoldReasonCode > 0",
+        "periodic_release = HoldReasonCode == 99",
+        "periodic_release = JobStatus == 5 && time() > 1900000000",
+        "periodic_release = random(2) == 1",
+        "periodic_release = false",
+        "periodic_hold = JobStatus == 2 || JobStatus == 1",
+        "periodic_remove = JobStatus == 5",
+        "on_exit_remove = JobStatus == 2",
+        "on_exit_remove = false",
+    ],
+)
+def test_a_policy_that_depends_on_more_is_left_alone(line: str) -> None:
+    """On a code that may come, on the time, on chance; and false is what it says."""
+    assert OURS.isdisjoint(f.diagnostic.code for f in report("executable = /bin/true", line).findings)
+
+
 def test_condor_submit_takes_all_of_them() -> None:
     """In both releases, and of two alone with a word to whoever reads what it prints."""
     rows = [json.loads(line) for line in RECORDED.read_text(encoding="utf-8").splitlines()]

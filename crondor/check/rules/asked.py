@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from crondor._regex import regex
-from crondor.check.policy_names import CONDITIONS, POLICIES, RELEASE
+from crondor.check.policy_names import ALWAYS_RELEASED, CONDITIONS, POLICIES, RELEASE, RELEASE_FOR
 from crondor.check.rule import MANY, RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 
 _STRING: Final = regex(r'"[^"\\]*"')
-_TRUE: Final = regex(r"[( ]*true[) ]*", re.IGNORECASE)
+_TRUE: Final = regex(r"[( ]*(?:true|0*[1-9][0-9]*)[) ]*", re.IGNORECASE)
 _RANKS: Final = ("rank", "my.rank", "preferences")
 
 
@@ -49,10 +49,14 @@ def out_of_reach(file: CheckedFile) -> Iterator[RuleHit]:
             yield from found(each, file)
 
 
-@rule("CRN558", "always-released", Severity.WARNING, "a job that is released whatever it is held for", most=MANY)
+@rule("CRN558", "always-released", Severity.WARNING, "a policy that holds whenever it is asked", most=MANY)
 def always_released(file: CheckedFile) -> Iterator[RuleHit]:
-    """What is wrong with the job is still wrong after the release: it is held and released again, without an end."""
+    """A fault is still there after the release: the job is held and released again, without an end."""
     for value in file.given.of(RELEASE):
         if _TRUE.fullmatch(value.text):
-            message = "whatever the job is held for, it is released at once: a fault that stays makes that a loop"
-            yield RuleHit(message, value.span, "name the reason and an end: HoldReasonCode == 20, NumJobStarts < 5")
+            yield RuleHit(ALWAYS_RELEASED, value.span, RELEASE_FOR)
+    if any(each.value.key in POLICIES for each in file.written):
+        from crondor.check.policy_reads import always  # noqa: PLC0415 - with the engine, which few files need
+
+        for each in file.written:
+            yield from always(each)

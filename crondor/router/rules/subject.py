@@ -13,7 +13,7 @@ from crondor.classad.errors import CircularReference, EvaluationFailed
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.scope import Value
-from crondor.classad.tree import functions
+from crondor.classad.tree import CHANGING, functions
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic
 from crondor.macro import LogicalLine
@@ -25,7 +25,6 @@ from crondor.transform import InvalidTransform, RuleSource, Transform
 
 CANDIDATE = ClassAd({"JobStatus": 1})
 """What is known of each job that the router looks at."""
-_CHANGING = frozenset(("asktime", "currenttime", "formattime", "localtimestring", "random", "time", "usermap"))
 _COMMAND = re.compile(
     r"[ \t]*(SET|DEFAULT|EVALSET|EVALMACRO|COPY|RENAME|DELETE)[ \t]+([^ \t]+)(?:[ \t]+(?:[=,][ \t]+)?(.*))?",
     re.IGNORECASE,
@@ -140,7 +139,7 @@ def commands(transform: Transform) -> Iterator[RuleLine]:
 def constant(expression: Expression) -> Value | None:
     """Return the value that an expression has for every candidate, None where that depends on the job or the time."""
     try:
-        if functions(expression.tree) & _CHANGING:
+        if functions(expression.tree) & CHANGING:
             return None
         left = expression.flatten(CANDIDATE)
         found = left.references()
