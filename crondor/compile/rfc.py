@@ -14,9 +14,9 @@ from crondor.compile.phrases import listed, ordinal
 from crondor.compile.rule import Frequency, Rule, RulePattern
 from crondor.compile.rule_words import rule_words
 from crondor.compile.sets import Either, Nothing, Without
-from crondor.compile.wall import WallSchedule
+from crondor.compile.wall import WallSchedule, moments_of
 from crondor.source import Span
-from crondor.zones import Zone
+from crondor.zones import Policy, Zone
 
 PROPERTIES = ("DTSTART", "RRULE", "RDATE", "EXDATE")
 _REFUSED = {
@@ -58,6 +58,10 @@ class Moment(NamedTuple):
     def instant(self, zone: Zone) -> int:
         """Return the epoch seconds, in ``zone`` where it has none of its own."""
         return epoch_of(self.wall * 60, self.zone or zone)
+
+    def runs(self, zone: Zone, policy: Policy) -> list[int]:
+        """Return the instants (epoch seconds) of a run at this time, under a policy for clock changes."""
+        return moments_of(self.wall * 60, self.zone or zone, policy)
 
 
 def looks_like_rfc(text: str) -> bool:
@@ -146,8 +150,12 @@ class _Properties:
                 sets.append(_of_rule(found, zone, context))
         single = [*self.added, *([start] if start is not None and not self.rules and not self.added else [])]
         if single:
-            instants = [each.instant(zone) for each in single]
-            sets.append(Instants(instants, zone, moments_words(instants, zone)))
+            instants = [run for each in single for run in each.runs(zone, context.policy)]
+            if instants:
+                sets.append(Instants(instants, zone, moments_words(instants, zone)))
+            else:
+                message = f"this is never: the clock skips it, and --policy {context.policy.value} drops such runs"
+                self.remarks.fault("never", message, span, "write a time that the clock shows")
         if not sets:
             if not self.remarks.errors:
                 self.remarks.fault("rfc", "nothing here says when", span, "write an RRULE or RDATE")
@@ -156,7 +164,8 @@ class _Properties:
         return self._without(whole, zone) if self.removed else whole
 
     def _without(self, whole: DaySet, zone: Zone) -> DaySet:
-        instants = [each.instant(zone) for each in self.removed if not each.is_date]
+        policy = self.context.policy
+        instants = [run for each in self.removed if not each.is_date for run in each.runs(zone, policy)]
         spans = [
             (each.instant(zone), each._replace(wall=each.wall + MINUTES).instant(zone))
             for each in self.removed

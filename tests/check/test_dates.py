@@ -142,6 +142,11 @@ BERLIN = CheckSettings(NOW, "Europe/Berlin")
         ),
         (
             "cron_minute = 30\ncron_hour = 2",
+            CheckSettings(NOW, "Europe/Berlin", Policy.KUBERNETES),
+            "2027-03-28 skips 02:00 to 03:00 (kubernetes: no run, the schedd: Sun 2027-03-28 03:30)",
+        ),
+        (
+            "cron_minute = 30\ncron_hour = 2",
             CheckSettings(NOW, "America/New_York"),
             "in America/New_York 2027-03-14 skips 02:00 to 03:00",
         ),

@@ -74,9 +74,8 @@ def test_a_schedule_is_explained_on_one_screen() -> None:
       compatible, debian, skip  02:30 +0200
       kubernetes                02:30 +0200, 02:30 +0100
       real schedd               02:30 +0100
-    A time that comes twice is one run, in one of the two hours. Which of them the real schedd takes
-    depends on when it last computed the job's next time; shown is a schedd that has run since the
-    day before.
+    Of a time that comes twice the real schedd takes one. Which one depends on when it last computed
+    the job's next time; shown is a schedd that has run since the day before.
 """,
         "",
     )

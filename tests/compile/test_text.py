@@ -325,13 +325,19 @@ def test_dates_obey_the_policy(policy: Policy, runs_of_gap: list[str], runs_of_f
     assert moments("2027-03-28T02:30, 2027-03-29T02:30") == runs_of_gap + after
     assert moments("2027-03-28, 2027-03-29 at 02:30") == runs_of_gap + after
     assert moments("30 2 28,29 3 *") == runs_of_gap + after
+    assert moments("RDATE:20270328T023000,20270329T023000") == runs_of_gap + after
+    rule = "DTSTART:20270328T023000 RRULE:FREQ=DAILY;UNTIL=20270329T230000"
+    assert moments(rule) == runs_of_gap + after
+    assert moments(f"{rule} EXDATE:20270328T023000") == after
+    assert moments("RDATE:20271031T023000") == runs_of_fold
     assert moments("2027-10-31T02:30") == moments("30 2 31 10 *") == runs_of_fold
     if runs_of_gap:
         (warning,) = read_schedule("2027-03-28T02:30", zone="Europe/Berlin", policy=policy).warnings
         assert warning.message.endswith(f"--policy {policy.value} the run is at {runs_of_gap[0][:5]}")
     else:
-        with pytest.raises(InvalidSchedule, match="this is never: the clock in Europe/Berlin skips it"):
-            read_schedule("2027-03-28T02:30", zone="Europe/Berlin", policy=policy)
+        for text in ("2027-03-28T02:30", "RDATE:20270328T023000"):
+            with pytest.raises(InvalidSchedule, match=r"this is never: the clock .*skips it, and --policy"):
+                read_schedule(text, zone="Europe/Berlin", policy=policy)
 
 
 def test_a_bound_in_a_gap_is_the_end_of_the_gap_where_no_run_is_moved() -> None:

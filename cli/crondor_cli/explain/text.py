@@ -24,8 +24,8 @@ from crondor_cli.explain.why_words import answer, value_name
 from crondor_cli.times.text import local_text, relative
 
 _TWICE = (
-    "A time that comes twice is one run, in one of the two hours. Which of them the real schedd takes depends on when "
-    "it last computed the job's next time; shown is a schedd that has run since the day before."
+    "Of a time that comes twice the real schedd takes one. Which one depends on when it last computed the job's next "
+    "time; shown is a schedd that has run since the day before."
 )
 _FEW = 4  # runs that are worth naming one by one
 

@@ -153,7 +153,9 @@ def clock_change(job: CheckedJob) -> Iterator[RuleHit]:
     zone = zone_of(job.settings.zone)
     recurrence = None if zone.is_fixed else job.recurrence
     spec, now = job.crontab.manual, job.settings.now
-    if recurrence is None or spec is None or recurrence.follows_real_time or recurrence.wall_clock.never:
+    if recurrence is None or spec is None or recurrence.wall_clock.never:
+        return
+    if recurrence.follows_real_time and (recurrence.policy is not Policy.KUBERNETES or spec.stars[HOUR.index]):
         return
     if next(zone.changes(now, now + _YEAR), None) is None:
         return
