@@ -19,6 +19,7 @@ from crondor.config import InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.macro.files import Files
 from crondor.transform import TraceStep, TransformFacts, TransformOutcome, transform_ads
+from crondor.transform.compiled import MOST_ADS
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_chunks import Report, SharedAds
 from crondor_cli.common.ad_files import byte_chunks, check_stdin, lenient_option, mode_of, name_of
@@ -93,6 +94,14 @@ _FORMS = [form.value for form in Format]
 @click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
 @click.option("-D", "--define", metavar="NAME=VALUE", multiple=True, help="A macro that is defined before the rules.")
 @click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="What $RANDOM_CHOICE() draws from.")
+@click.option(
+    "--max-ads",
+    type=click.IntRange(1),
+    metavar="N",
+    default=MOST_ADS,
+    show_default=True,
+    help="The most ads that a TRANSFORM may make of each ad.",
+)
 @include_option
 @clock_options
 @lenient_option
@@ -111,6 +120,7 @@ def command(
     job_route: tuple[str, ...],
     define: tuple[str, ...],
     seed: int,
+    max_ads: int,
     now: str | None,
     tz: str | None,
     lenient: bool,
@@ -138,7 +148,10 @@ def command(
     shape = _Shape(None, Order(order)) if diff else _Shape(Format(format_), Order(order))
 
     def make(read: Iterator[ClassAd], _report: Report) -> Iterator[_Batch]:
-        return _batches(transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace), shape)
+        outcomes = transform_ads(
+            loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace, most=max_ads
+        )
+        return _batches(outcomes, shape)
 
     form = None if from_ is None else Format(from_)
     shared = SharedAds(make, mode_of(lenient))

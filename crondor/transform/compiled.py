@@ -231,6 +231,14 @@ class Transform:
         found += run.found
         return read_items(self._iteration, text, facts.files)
 
+    def check_rounds(self, items: IteratedItems, most: int | None) -> None:
+        """Raise Stop where a TRANSFORM makes more than ``most`` ads of each ad."""
+        if self._iteration is None or most is None or items.count <= most:
+            return
+        message = f"this TRANSFORM makes {items.count:,} ads of each ad that is read; the bound is {most:,}"
+        help_text = f"write a smaller number, or raise the bound: --max-ads {items.count}"
+        raise Stop(fault("too-many-ads", message, self._iteration.span, help_text))
+
     def missing(self, items: IteratedItems) -> list[Diagnostic]:
         """Return warnings for patterns of TRANSFORM ... MATCHING that match no file."""
         of = self._iteration
@@ -254,14 +262,21 @@ class Transform:
 class Chain:
     """Transforms in a row, to be applied to one ad after the other. ``macros`` is shared and stays between ads.
 
-    ``made`` counts the characters of names and values that all rounds so far have made.
+    ``made`` counts the characters of names and values that all rounds so far have made. ``most`` is how many ads a
+    TRANSFORM may make of one (None: any number); one that asks for more fails before its first round.
     Raises InvalidTransform where a transform that iterates is not the last.
     """
 
     def __init__(
-        self, transforms: Iterable[Transform], facts: TransformFacts = NOTHING, macros: dict[str, str] | None = None
+        self,
+        transforms: Iterable[Transform],
+        facts: TransformFacts = NOTHING,
+        macros: dict[str, str] | None = None,
+        *,
+        most: int | None = None,
     ) -> None:
         """Take the transforms."""
+        self._most = most
         self.transforms = tuple(transforms)
         for transform in self.transforms[:-1]:
             if transform.iterates:
@@ -286,6 +301,7 @@ class Chain:
         found: list[Diagnostic] = []
         try:
             items = last.items(self.facts, self.macros, found)
+            last.check_rounds(items, self._most)
         except Stop as stop:
             yield TransformOutcome(ad, None, (), (*found, stop.diagnostic), ())
             return
@@ -339,13 +355,15 @@ def transform_ads(
     *,
     macros: Mapping[str, str] | None = None,
     trace: bool = False,
+    most: int | None = None,
 ) -> Iterator[TransformOutcome]:
     """Apply transforms in a row to many ads, and yield the outcomes as they are made; each ad begins with ``macros``.
 
-    Like condor_transform_ads it goes no further behind a failed transform. Raises InvalidTransform where a transform
+    ``most`` is how many ads a TRANSFORM may make of one (None: any number). Like condor_transform_ads it ends after a
+    failed transform. Raises InvalidTransform where a transform
     that iterates is not the last.
     """
-    chain = Chain(transforms, facts)
+    chain = Chain(transforms, facts, most=most)
     for ad in ads:
         chain.macros.clear()
         if macros:

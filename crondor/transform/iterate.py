@@ -32,6 +32,11 @@ class IteratedItems(NamedTuple):
     is_once: bool
     missing: tuple[str, ...] = ()
 
+    @property
+    def count(self) -> int:
+        """How many ads it makes of one."""
+        return max(1, self.times) * max(1, len(self.rows))
+
     def rounds(self) -> Iterator[tuple[int, int, str | None]]:
         """Yield the row, the step in it, and its text; none at all where HTCondor does not iterate.
 

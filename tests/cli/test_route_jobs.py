@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from crondor.classad import read_ads
 from tests.cli.running import PROGRAM, ROOT, SLOWEST, crondor, environment
 
 CONFIG = """\
@@ -143,11 +144,16 @@ def test_explain_as_data(config: str, ads: str) -> None:
 
 
 def test_apply_prints_the_routed_ads(config: str, ads: str) -> None:
-    """A job that is edited in place gives none."""
+    """Of a job that is edited in place, the job as it would be, below a comment; the ads can be read again."""
     result = crondor("route", "apply", "--config", config, ads)
     assert (result.status, result.err) == (0, "")
     copies = result.out.removesuffix("\n\n").split("\n\n")
-    assert [copy.count("RoutedFromJobId") for copy in copies] == [1, 1, 1]
+    assert [copy.count("RoutedFromJobId") for copy in copies] == [1, 1, 0, 1]
+    edited = copies[2].splitlines()
+    assert edited[0] == "# 3.0 edited in place by Edit"
+    assert "JobPrio = 10" in edited
+    assert not any(line.startswith("Raise") for line in edited)
+    assert [ad.value("ClusterId") for ad in read_ads(result.out)][2] == 3
     assert 'Queue = "short"' in copies[0].splitlines()
     assert 'GridResource = "batch slurm"' in copies[0].splitlines()
 

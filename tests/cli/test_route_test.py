@@ -94,6 +94,16 @@ def test_xml_takes_any_text() -> None:
     assert [case.attrib["name"] for case in suites.iter("testcase")][1] == 'a <b> & "c" \\x01'
 
 
+def test_record_writes_the_file_that_is_named() -> None:
+    """As -o FILE does; without either the tests are printed, and stderr says how to keep them."""
+    named = crondor("route", "test", "--record", "--config", "old.conf", "named.toml")
+    assert (named.status, named.out, named.err) == (0, "", "")
+    assert crondor("route", "test", "named.toml").status == 0
+    printed = crondor("route", "test", "--record", "--config", "old.conf")
+    assert printed.out == Path("named.toml").read_text(encoding="utf-8")
+    assert "-o FILE" in printed.err
+
+
 def test_what_is_recorded_passes_and_finds_a_change() -> None:
     """Of made jobs, and of those of a queue; the file names its configuration as seen from its folder."""
     Path("ci").mkdir()
@@ -154,7 +164,11 @@ def test_a_key_is_shown_where_it_stands() -> None:
 def test_wrong_usage() -> None:
     """No file, no configuration, options that do not go together."""
     assert crondor("route", "test").status == 2
-    assert crondor("route", "test", "routes.toml", "--record", "--config", "old.conf").status == 2
+    Path("there.toml").touch()
+    refused = crondor("route", "test", "there.toml", "--record", "--config", "old.conf")
+    assert (refused.status, Path("there.toml").read_text(encoding="utf-8")) == (2, "")
+    assert "--record -o there.toml" in refused.err
+    assert crondor("route", "test", "a", "--record", "--config", "old.conf", "-o", "b").status == 2
     assert tried("--ads", "x").status == 2
     Path("routes.toml").write_text(TESTS.replace('config = ["old.conf"]', ""), encoding="utf-8")
     assert "name its files with --config FILE" in crondor("route", "test", "routes.toml", "--config-root", ".").err

@@ -246,3 +246,16 @@ def test_rules_may_come_from_standard_input(ads: str) -> None:
     result = crondor("transform", "--rules", "-", stdin="SET X 1\n")
     assert result.status == 2
     assert "standard input is one file" in result.err
+
+
+def test_a_transform_makes_no_more_ads_than_the_bound(ads: str, tmp_path: Path) -> None:
+    """It says how many there would be, and writes none; --max-ads raises the bound."""
+    many = tmp_path / "many.rules"
+    many.write_text("SET Step $(Step)\nTRANSFORM 99999999\n")
+    refused = crondor("transform", "--rules", str(many), ads)
+    assert (refused.status, refused.out) == (1, "")
+    assert "makes 99,999,999 ads of each ad that is read; the bound is 100,000" in refused.err
+    assert "--max-ads 99999999" in refused.err
+    many.write_text("SET Step $(Step)\nTRANSFORM 3 a in (x, y)\n")
+    assert crondor("transform", "--rules", str(many), ads, "--max-ads", "5").status == 1
+    assert crondor("transform", "--rules", str(many), ads, "--max-ads", "6").out.count("Step = ") == 12

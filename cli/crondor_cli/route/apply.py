@@ -37,8 +37,8 @@ Examples:
   crondor route apply --config 50-routes.conf job_queue.log --format table
 
 What condor_job_router_info -route-jobs of HTCondor 25.14 does: each job that is matched is routed, and nothing is
-submitted, spooled or changed. A job that a route edits in place gives no ad; --diff and json say what changes in it.
-FILES are read as crondor route match reads them.
+submitted, spooled or changed. For a job that a route edits in place, the job itself is printed as it would be, below a
+comment that says so; --diff and json say what changes in it. FILES are read as crondor route match reads them.
 
 Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched off; 2 wrong usage."""
 

@@ -28,9 +28,13 @@ class View(NamedTuple):
     frame: Frame = Frame()
 
 
-def _long(_job: str, routed: RoutedAd) -> str | None:
-    """Return the routed ad as HTCondor's tools print it, followed by an empty line."""
-    return None if routed.ad is None else f"{routed.ad.print(Format.LONG, Order.NAME)}\n"
+def _long(job: str, routed: RoutedAd) -> str | None:
+    """Return the routed ad as HTCondor's tools print it, followed by an empty line; an edited job has a title."""
+    ad = routed.ad or routed.edited
+    if ad is None:
+        return None
+    title = "" if routed.edited is None else printable(f"# {job} {_way(routed)} {routed.route.name}") + "\n"
+    return f"{title}{ad.print(Format.LONG, Order.NAME)}\n"
 
 
 def _diff(job: str, routed: RoutedAd) -> str:

@@ -28,7 +28,7 @@ from crondor_cli.common.options import (
     format_option,
     output_option,
 )
-from crondor_cli.common.output import emit
+from crondor_cli.common.output import emit, say
 from crondor_cli.common.replacing import write_file
 from crondor_cli.common.route_options import legacy_option, load_route_table, show_faults
 from crondor_cli.route import test_forms
@@ -94,7 +94,7 @@ class TestOptions(NamedTuple):
 @click.command("test", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Whether routes do what a file expects.")
 @click.argument("tests", nargs=-1, metavar="[FILE]...")
 @config_options
-@click.option("--record", "records", is_flag=True, help="Write a file of tests: what the routes do today.")
+@click.option("--record", "records", is_flag=True, help="Write FILE, or -o FILE: what the routes do today.")
 @ads_option
 @click.option("-q", "--quiet", is_flag=True, help="Print what fails and no summary.")
 @legacy_option
@@ -123,11 +123,12 @@ def command(
     clock = clock_of(now, tz)
     given = TestOptions(config, surroundings.allow_dirs, legacy, Context(now=clock.now, zone=clock.zone))
     if records:
-        if tests:
-            raise click.UsageError("--record writes a file of tests, to -o FILE: name none to read")
+        target = _target(tests, out)
         files = JobFiles(ads, clock, surroundings)
         files.check(config.paths)
-        _write(out, _recorded(given, files, os.path.dirname(out)))
+        _write(target, _recorded(given, files, os.path.dirname(target)))
+        if target == "-":
+            say("-o FILE writes this into a file, which crondor route test FILE then tries", err=True)
         return
     if not tests or ads:
         raise click.UsageError("name a file of tests, or write one with --record" if not ads else "--ads: for --record")
@@ -144,6 +145,17 @@ def command(
     _write(out, _FORMS[format_](tried, quiet=quiet))
     if not is_enabled or any(each.unmet for each in tried):
         raise click.exceptions.Exit(1)
+
+
+def _target(named: tuple[str, ...], out: str) -> str:
+    """Return where --record writes: to -o FILE, or to the only FILE, which must be new. Raises UsageError."""
+    if not named:
+        return out
+    if len(named) > 1 or out != "-":
+        raise click.UsageError("--record writes one file of tests and reads none: name it once, with -o FILE")
+    if os.path.lexists(named[0]):
+        raise click.UsageError(f"'{printable(named[0])}' exists: --record -o {printable(named[0])} writes over it")
+    return named[0]
 
 
 def _read(paths: tuple[str, ...]) -> list[ExpectationFile]:

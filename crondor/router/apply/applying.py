@@ -75,7 +75,8 @@ class RoutedAd(NamedTuple):
     failed. ``in_place`` are then the changes to the job itself. ``sandboxed``: the copy's files would be spooled;
     ``input_files`` are those that it names. ``proxy`` is to be copied, ``id_tokens`` are the names of the tokens that
     it was given. ``applied`` are the names of the transforms that ran. An ERROR among ``diagnostics`` is why it
-    failed, a WARNING was passed over. ``trace`` is empty unless asked for.
+    failed, a WARNING was passed over. ``trace`` is empty unless asked for. ``edited`` is a job edited in place, as it
+    is then.
     """
 
     route: Route
@@ -89,6 +90,7 @@ class RoutedAd(NamedTuple):
     applied: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     trace: tuple[TraceStep, ...] = ()
+    edited: ClassAd | None = None
 
     @property
     def failed(self) -> bool:
@@ -143,7 +145,7 @@ def apply_route(  # noqa: PLR0913 - all that decides on a copy, by name
         course = table.course(route)
         made = course.run(ad, facts) if course.is_open else None
         if made is not None:
-            return _routed(RoutedAd, (route, ad, made[0], None, False, (), None, (), made[1], (), ()))
+            return _routed(RoutedAd, (route, ad, made[0], None, False, (), None, (), made[1], (), (), None))
     applying = _Applying(table, route, ad, facts, trace=trace, faithful=faithful, watch=watch)
     return applying.run(ad if translated is None else translated, id_tokens or {})
 
@@ -187,7 +189,7 @@ class _Applying:
         if not self._transform(copy):
             return self._failed(sandboxed=is_sandboxed)
         if is_edited:
-            return self._failed()._replace(in_place=Changes(self.source.flat(), copy))
+            return self._failed()._replace(in_place=Changes(self.source.flat(), copy), edited=copy)
         try:
             return self._finished(copy, id_tokens, is_sandboxed=is_sandboxed)
         except _Refused as refused:
