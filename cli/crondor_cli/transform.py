@@ -148,9 +148,7 @@ def command(
     shape = _Shape(None, Order(order)) if diff else _Shape(Format(format_), Order(order))
 
     def make(read: Iterator[ClassAd], _report: Report) -> Iterator[_Batch]:
-        outcomes = transform_ads(
-            loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace, most=max_ads
-        )
+        outcomes = transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace, most=max_ads)
         return _batches(outcomes, shape)
 
     form = None if from_ is None else Format(from_)

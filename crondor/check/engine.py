@@ -60,8 +60,18 @@ def read_file(
     try:
         return CheckedFile(source, settings, read(source), memory=memory)
     except CrondorError as error:
-        rest = error.readable if isinstance(error, UnreadableLines) else None
-        file = CheckedFile(source, settings, rest, error.diagnostics, memory=memory)
+        rest = error if isinstance(error, UnreadableLines) else None
+        file = CheckedFile(
+            source,
+            settings,
+            None if rest is None else rest.readable,
+            error.diagnostics,
+            memory=memory,
+            has_all_commands=rest is not None and rest.has_all_commands,
+            unknown_items=frozenset() if rest is None else rest.unknown_items,
+        )
+        if file.has_all_commands:
+            return file
         is_odd = file.macros is not None and bool(file.macros.unknown)
         return replace(file, submit=None) if is_odd else file
 

@@ -20,7 +20,9 @@ from crondor.submit import read_submit
 
 _ROUNDS = 40  # a fix may bring another finding to light; whoever goes in a circle changes nothing
 _DEPTH = 4  # fixes that are needed for what another one brings to light, and those for what they do
-_MOST_CHECKS = 400  # of one file; where so many fixes do not hold, nothing is changed
+_MOST_CHECKS = 400  # of one short file; where so many fixes do not hold, nothing is changed
+_LONG = 10_000  # characters that cost as much as another check
+_DEAR = 100  # checks that one costs which takes all the effort that one may
 _READING = "CRN0"  # with what such codes have found nobody can read a text, or, with the next, submit it
 _REFUSED = "CRN017"
 _VALUES = ("CRN1", "CRN3")  # of values: those of cron fields, and those of expressions and numbers
@@ -37,6 +39,16 @@ class LeftFix(NamedTuple):
     fix: Fix
     reason: str
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it apart from others when it comes again: its code and title, and the line it is found in."""
+        return _key(self.diagnostic, self.fix)
+
+
+def _key(found: Diagnostic, fix: Fix) -> tuple[str, str, str]:
+    span = found.span
+    return found.code, fix.title, "" if span is None else span.source.line(span.line)
+
 
 @dataclass(frozen=True)
 class Cured:
@@ -45,6 +57,40 @@ class Cured:
     report: CheckReport
     titles: tuple[str, ...]
     left: tuple[LeftFix, ...] = ()
+
+
+def offered(
+    report: CheckReport, settings: CheckSettings, choose: Choose = tuple, read: Read = read_submit
+) -> CheckReport:
+    """Return the report with the fixes alone that ``fixed`` makes: the safe ones, and those with ``unsafe``."""
+    for unsafe in (False, True):
+        if any(each.fix is not None and each.fix.safe is not unsafe for each in choose(report.findings)):
+            left = fixed(report, settings, choose, unsafe=unsafe, read=read).left
+            report = without_fixes(report, (each for each in left if each.fix.safe is not unsafe))
+    return report
+
+
+def without_fixes(report: CheckReport, left: Iterable[LeftFix]) -> CheckReport:
+    """Return the report without the fixes that were not made; another one may have changed the line of a finding."""
+    missing = list(left)
+    exact = {each.key for each in missing}
+    findings: list[Finding] = []
+    for each in report.findings:
+        if each.fix is not None and _key(each.diagnostic, each.fix) in exact:
+            key = _key(each.diagnostic, each.fix)
+            missing = [other for other in missing if other.key != key]
+            findings.append(each._replace(fix=None))
+        else:
+            findings.append(each)
+    for other in missing:
+        at = next((at for at, each in enumerate(findings) if _is_alike(each, other)), None)
+        if at is not None:
+            findings[at] = findings[at]._replace(fix=None)
+    return report._replace(findings=tuple(findings))
+
+
+def _is_alike(finding: Finding, left: LeftFix) -> bool:
+    return finding.fix is not None and (finding.diagnostic.code, finding.fix.title) == left.key[:2]
 
 
 def fixed(
@@ -93,9 +139,8 @@ class _Cure(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it apart from others when it comes again: its code and title, and the line it is found in."""
-        span = self.found.span
-        return self.found.code, self.fix.title, "" if span is None else span.source.line(span.line)
+        """What tells it apart from others when it comes again."""
+        return _key(self.found, self.fix)
 
     def left(self, reason: str) -> LeftFix:
         return LeftFix(self.found, self.fix, reason)
@@ -200,11 +245,12 @@ class _Fixing:
         return (after, titles) if reason is None else reason
 
     def _checked(self, text: str, name: str) -> _State:
-        self._checks -= 1
         if self._checks < 0:
             raise _TooMany
         file = read_file(Source(text, name), self._settings, self._read)
-        return _State(report_of(file), file)
+        state = _State(report_of(file), file)
+        self._checks -= 1 + len(text) // _LONG + int(_DEAR * file.effort.spent)
+        return state
 
 
 def _broken(before: _State, after: _State, change: TextChange, cures: Sequence[_Cure]) -> str | None:

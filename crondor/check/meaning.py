@@ -8,6 +8,7 @@ from crondor._named_tuple import NamedTuple
 from crondor._regex import regex
 from crondor.check.edit import TextChange, key_of
 from crondor.check.policy_names import POLICIES
+from crondor.macro import Budget
 from crondor.schedule import COMMANDS
 from crondor.source import Source
 from crondor.spec import FIELDS
@@ -15,6 +16,7 @@ from crondor.submit import InvalidSubmit, SubmitFile
 
 _MOST_JOBS = 200  # of each name that are looked at one by one; a fix that changes others changes one of the first
 _MOST_VALUES = 20_000  # of all names together, but for one of each queue statement
+_MOST_WORK = 1 << 22  # of all macros in these values, as of Budget; what is beyond says why it has none
 _NAME = regex(r"[ \t\ufeff]*(\+?[A-Za-z_][\w.]*)[ \t]*[=:]")
 _PLAIN = frozenset(name for field in FIELDS for name in (field.command, field.attribute.lower()))
 _EXPRESSIONS = frozenset((*COMMANDS, *POLICIES, "requirements", "rank")) - _PLAIN - {"universe"}
@@ -37,11 +39,12 @@ def meaning(file: SubmitFile) -> Meaning:
     The job ads are made of nothing else: where only one name's values differ, only that name has changed them.
     """
     found: Meaning = {"": tuple(queue.jobs for queue in file.queues)}
+    budget = Budget(_MOST_WORK)
     most = len(file.queues) + min(_MOST_JOBS, _MOST_VALUES // max(1, len(file.keys)))
     for key in file.keys:
         values: list[object] = []
         try:
-            groups = file.groups((key,), most, in_order=True)
+            groups = file.groups((key,), most, in_order=True, budget=budget)
             values.extend(JobsValue(each.first, each.count, each.values[key]) for each in groups if key in each.values)
         except InvalidSubmit as error:
             values.append(tuple(fault.kind for fault in error.diagnostics))

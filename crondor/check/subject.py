@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
@@ -117,6 +117,11 @@ class CheckEffort:
         """Begin with what takes about a second."""
         self.left = _MOST_STEPS
         self.jobs: int | None = None
+
+    @property
+    def spent(self) -> float:
+        """The part that is used up, from 0 to 1."""
+        return min(1.0, 1 - self.left / _MOST_STEPS)
 
     def spend(self, steps: int) -> None:
         """Take some steps from what is left."""
@@ -307,6 +312,7 @@ class CheckedFile:
     """One submit description: what it says, and its jobs in groups.
 
     ``errors`` are what makes it unreadable; ``submit`` is then the rest of it, None where nobody can say what that is.
+    ``has_all_commands``: they are about queue statements alone. ``unknown_items`` are variables of such statements.
     """
 
     source: Source
@@ -315,6 +321,8 @@ class CheckedFile:
     errors: tuple[Diagnostic, ...] = ()
     effort: CheckEffort = field(default_factory=CheckEffort)
     memory: CheckMemory = field(default_factory=CheckMemory)
+    has_all_commands: bool = False
+    unknown_items: frozenset[str] = frozenset()
 
     @cached_property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -331,7 +339,7 @@ class CheckedFile:
             names = len(NAMES) + sum(key.startswith("my.") for key in self.submit.keys)
             groups = groups_with_attributes(self.submit, NAMES, max(_FEWEST_JOBS, _MOST_VALUES // names), cut)
             found = dict.fromkeys(finding for group in groups for finding in group.findings)
-            jobs = [CheckedJob(self, group) for group in _merged(groups)]
+            jobs = [CheckedJob(self, self._known(group)) for group in _merged(groups)]
             if cut and not jobs:
                 return (), (*found, *cut)
             if cut:
@@ -339,6 +347,12 @@ class CheckedFile:
             return tuple(jobs), tuple(found)
         except CrondorError as error:
             return (), error.diagnostics
+
+    def _known(self, group: JobGroup) -> JobGroup:
+        """Return a group without the values that nobody knows."""
+        if not self._unknown:
+            return group
+        return replace(group, values={name: text for name, text in group.values.items() if name not in self._unknown})
 
     @property
     def jobs(self) -> tuple[CheckedJob, ...]:
@@ -366,6 +380,8 @@ class CheckedFile:
     def made(self) -> MadeJobs | None:
         """What making the jobs' ads showed, None where they cannot be made, or it would take too long."""
         if self.submit is None or self._hides or not self._has_known_jobs or len(self.source.text) > LONGEST:
+            return None
+        if self.errors and not self.is_whole:
             return None
         access_point = self.settings.access_point
         knobs = None if access_point is None else access_point.submit_knobs
@@ -459,12 +475,24 @@ class CheckedFile:
     @property
     def is_whole(self) -> bool:
         """Whether every line was read; commands may hide in what was not, such as a file that may not be opened."""
-        return self.submit is not None and not self.errors and not self._hides
+        return (
+            self.submit is not None
+            and (not self.errors or self.has_all_commands)
+            and not (self._hides or self._unknown)
+        )
 
     @property
     def is_checked(self) -> bool:
         """Whether the jobs are known, so that what is not found is not there."""
         return self._has_known_jobs and not self.errors
+
+    @cached_property
+    def _unknown(self) -> frozenset[str]:
+        """The names whose values depend on the items of a queue statement that nobody knows."""
+        if self.submit is None or not self.unknown_items:
+            return frozenset()
+        texts = ((key, each.text.lower()) for key, each in self.submit.definitions if "$" in each.text)
+        return frozenset(key for key, text in texts if any(name in text for name in self.unknown_items))
 
     @property
     def _hides(self) -> bool:

@@ -91,6 +91,25 @@ def parse(text: str, line: LogicalLine | None, shift: int) -> QueueArguments:
     return _items(made, text, at, keyword, line, shift)
 
 
+def likely(text: str) -> QueueArguments:
+    """Return what a statement with a fault most likely asks for: its list, without the count or the words before it."""
+    found = re.search(_KEYWORD, text)
+    if found is None:
+        return QueueArguments()
+    begin = _variables_begin(text, found.start(1))
+    head, items = text[begin : found.end(1)], text[found.end(1) :]
+    at = items.find("(")
+    bare = f" {items[at:]}" if at >= 0 else f" {items.rpartition(' ')[2]}"
+    return _parsed(head + items) or _parsed(head + bare) or QueueArguments()
+
+
+def _parsed(text: str) -> QueueArguments | None:
+    try:
+        return parse(text, None, 0)
+    except QueueError:
+        return None
+
+
 def _count(text: str) -> int:
     """Read how many jobs there are of each item.
 

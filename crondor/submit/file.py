@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from crondor.diagnostics import Diagnostic
-from crondor.macro import MacroError
+from crondor.macro import Budget, MacroError
 from crondor.source import Source, Span
 from crondor.submit.errors import InvalidSubmit
 from crondor.submit.facts import SubmitFacts
@@ -124,16 +124,19 @@ class SubmitFile:
             self.files,
         )
 
-    def groups(self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False) -> Iterator[JobGroup]:
+    def groups(
+        self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False, budget: Budget | None = None
+    ) -> Iterator[JobGroup]:
         """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.
 
         ``limit`` is how many jobs may be looked at one by one where values depend on the job or the item; jobs that
-        do not differ cost nothing, however many they are. ``in_order``: only neighbours are one group. A file without
+        do not differ cost nothing, however many they are. ``in_order``: only neighbours are one group; ``budget`` is
+        what expansion may cost, shared by several requests. A file without
         a queue statement yields one job, as HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue
         statements, where a value needs something that cannot be expanded, and when the limit is passed.
         """
         wanted = tuple(dict.fromkeys(names))
-        limits = JobLimits(limit)
+        limits = JobLimits(limit, budget)
         firsts = self._first_jobs(wanted, limits)
         for queue, first in firsts:
             yield from groups(queue, self._table, self._facts, first, limits, in_order=in_order)

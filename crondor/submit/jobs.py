@@ -134,11 +134,11 @@ _Key: TypeAlias = "tuple[str, ...]"
 class JobLimits:
     """What one request may cost: ``variants`` is how many jobs are looked at one by one, ``budget`` the expansion."""
 
-    def __init__(self, variants: int) -> None:
-        """Begin with nothing used."""
+    def __init__(self, variants: int, budget: Budget | None = None) -> None:
+        """Begin with nothing used, or with a budget that several requests share."""
         self.most = variants
         self.left = variants
-        self.budget = Budget()
+        self.budget = budget or Budget()
 
     def take(self, queue: Span) -> None:
         """Count one more job; raises InvalidSubmit past the limit."""

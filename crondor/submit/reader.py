@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from crondor._types import expect
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
-from crondor.macro.queue_statement import QueueArguments, QueueError
+from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError
 from crondor.macro.reader import StatementReader, Words
 from crondor.macro.statement import Statement
 from crondor.source import Source, Span
@@ -34,15 +34,26 @@ _MOST_LINES = 8  # what has more of them may be a text of another kind
 
 
 class UnreadableLines(InvalidSubmit):
-    """A submit description of which some lines are no statements.
+    """A submit description of which some lines are no statements, or a queue statement has a fault.
 
-    ``readable`` is the rest, as if these were not there: what else is wrong with it can be seen of that.
+    ``readable`` is the rest, as if such lines were not there: what else is wrong with it can be seen of that. Of a
+    queue statement it has the jobs that are likely meant. ``has_all_commands``: no command hides in a faulty line.
+    ``unknown_items`` are the variables of which nobody knows the items; they are empty.
     """
 
-    def __init__(self, diagnostics: Iterable[Diagnostic], readable: SubmitFile) -> None:
+    def __init__(
+        self,
+        diagnostics: Iterable[Diagnostic],
+        readable: SubmitFile,
+        *,
+        has_all_commands: bool = False,
+        unknown_items: Iterable[str] = (),
+    ) -> None:
         """Keep the diagnostics in the order given, and the rest of the description."""
         super().__init__(diagnostics)
         self.readable = readable
+        self.has_all_commands = has_all_commands
+        self.unknown_items = frozenset(unknown_items)
 
     def __reduce__(self) -> tuple[type[InvalidSubmit], tuple[tuple[Diagnostic, ...]]]:
         """Go to another process with the faults alone: a description that was read is never sent."""
@@ -112,6 +123,8 @@ class _Reader(StatementReader):
         self.append: tuple[str, ...] = ()
         self.has_lines = False
         self.behind_queue: Span | None = None
+        self.queue_faults: set[Diagnostic] = set()
+        self.unknown_items: set[str] = set()  # the variables of a queue statement whose items cannot be read
 
     def read(self, append: tuple[str, ...], queue: str | None) -> SubmitFile:
         self.append = append
@@ -123,7 +136,14 @@ class _Reader(StatementReader):
             self._queue_of_command_line(queue)
         if self.found.errors:
             rest = self._readable(end)
-            raise InvalidSubmit(self.found.errors) if rest is None else UnreadableLines(self.found.errors, rest)
+            if rest is None:
+                raise InvalidSubmit(self.found.errors)
+            raise UnreadableLines(
+                self.found.errors,
+                rest,
+                has_all_commands=self.queue_faults.issuperset(self.found.errors),
+                unknown_items=self.unknown_items,
+            )
         if not self.work.queues:
             self._queue_implied(end)
         elif self.work.after_queue is not None:
@@ -132,12 +152,13 @@ class _Reader(StatementReader):
         return self._file()
 
     def _readable(self, end: Span) -> SubmitFile | None:
-        """Return the file without the lines that are no statements, None where anything else is wrong with it."""
+        """Return the file without its faulty lines, None where more is wrong than lines or queue statements."""
         if not self.work.queues:
             self._append_lines()
             self.work.add(QueueArguments(), end, is_implied=True)
-        is_text = len(self.found.errors) > _MOST_LINES
-        return None if is_text or any(fault.kind not in _OF_LINES for fault in self.found.errors) else self._file()
+        others = [fault for fault in self.found.errors if fault not in self.queue_faults]
+        is_text = len(others) > _MOST_LINES
+        return None if is_text or any(fault.kind not in _OF_LINES for fault in others) else self._file()
 
     def _file(self) -> SubmitFile:
         warnings = (*self.found.warnings, *self.found.unknown)
@@ -347,24 +368,34 @@ class _Reader(StatementReader):
         else:
             self._end_ifs(span)
             self._append_lines()
-        raw = line.text[begin:]
-        try:
-            text = self.expanded(raw, line.span(begin))
-            arguments = queue_statement.parse(text, line if text == raw else None, begin)
-        except MacroError as error:
-            self.macro_fault(error, line.span(begin))
-            return
-        except QueueError as error:
-            self.found.error(error.code, error.message, line.span(begin), error.help)
-            if raw.endswith("("):
-                self._skip_rows()
-            return
+        known = len(self.found.errors)
+        arguments = self._arguments(begin, line)
         if arguments.items is not None:
             listing = self._listing()
             arguments = listing.fill(arguments, self.lines, span)
             self.sources += listing.sources
+        faults = self.found.errors[known:]
+        self.queue_faults.update(faults)
+        if faults and arguments.items is not None and not len(arguments.items):
+            arguments = QueueArguments(variables=arguments.variables)
+            self.unknown_items.update(arguments.variables)
         if not self.depth:
             self.work.add(arguments, span)
+
+    def _arguments(self, begin: int, line: LogicalLine) -> QueueArguments:
+        """Read the arguments of a queue statement; of one with a fault, which is noted, those likely meant."""
+        text = raw = line.text[begin:]
+        try:
+            text = self.expanded(raw, line.span(begin))
+            return queue_statement.parse(text, line if text == raw else None, begin)
+        except MacroError as error:
+            self.macro_fault(error, line.span(begin))
+        except QueueError as error:
+            self.found.error(error.code, error.message, line.span(begin), error.help)
+        likely = queue_statement.likely(text)
+        if raw.endswith("(") and likely.source is not ItemSource.LINES:
+            self._skip_rows()
+        return likely
 
     def _end_ifs(self, span: Span) -> None:
         """Forget the conditionals around a queue statement: HTCondor reads what follows as a text of its own."""

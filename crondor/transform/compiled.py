@@ -233,10 +233,10 @@ class Transform:
 
     def check_rounds(self, items: IteratedItems, most: int | None) -> None:
         """Raise Stop where a TRANSFORM makes more than ``most`` ads of each ad."""
-        if self._iteration is None or most is None or items.count <= most:
+        if self._iteration is None or most is None or items.total <= most:
             return
-        message = f"this TRANSFORM makes {items.count:,} ads of each ad that is read; the bound is {most:,}"
-        help_text = f"write a smaller number, or raise the bound: --max-ads {items.count}"
+        message = f"this TRANSFORM makes {items.total:,} ads of each ad that is read; the bound is {most:,}"
+        help_text = f"write a smaller number, or raise the bound: --max-ads {items.total}"
         raise Stop(fault("too-many-ads", message, self._iteration.span, help_text))
 
     def missing(self, items: IteratedItems) -> list[Diagnostic]:

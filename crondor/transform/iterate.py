@@ -33,7 +33,7 @@ class IteratedItems(NamedTuple):
     missing: tuple[str, ...] = ()
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """How many ads it makes of one."""
         return max(1, self.times) * max(1, len(self.rows))
 

@@ -20,7 +20,7 @@ from crondor.macro import InvalidText, source_from_bytes
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import read_submit
-from tests.check.asking import NOW, SETTINGS, cured
+from tests.check.asking import NOW, SETTINGS, cured, report
 
 _KEBAB = re.compile(r"[a-z]+(?:-[a-z0-9]+)*")
 _GIVES = {"error", "warn", "hide", "unknown", "Diagnostic", "MacroError", "QueueError", "FileRefused"}
@@ -157,11 +157,10 @@ def test_what_else_is_wrong_is_said_beside_a_line_that_cannot_be_read(tmp_path: 
         "what is this\ncron_minute = $(minute)\nqueue\n",
         "if maybe\ncron_minute = 61\nendif\nqueue\n",
         "wrong\n" * 9 + "cron_minute = 61\nqueue\n",
-        "cron_minute = 61\nwrong\nqueue 1 2\n",
     ],
 )
 def test_where_nobody_can_say_what_the_rest_is_nothing_is_said_of_it(text: str, tmp_path: Path) -> None:
-    """A macro that an unread line may define, a branch, a list of jobs, or what is hardly a submit description."""
+    """A macro that an unread line may define, a branch, or what is hardly a submit description."""
     assert not [each for each in read(tmp_path, text).findings if each.diagnostic.code > "CRN1"]
 
 
@@ -203,3 +202,44 @@ def test_cures() -> None:
     assert cured("CRN001", "executable = x", "cron_minute : 0") == "executable = x\ncron_minute = 0\nqueue\n"
     assert cured("CRN006", "executable = x", queue="y = 1") == "executable = x\ny = 1\nqueue\n"
     assert cured("CRN010", "\ufeffexecutable = x") == "executable = x\nqueue\n"
+
+
+@pytest.mark.parametrize(
+    ("queue", "place"),
+    [
+        ("queue foo", "foo"),
+        ("queue 1 2 x in (a b)", "1 2 x in (a b)"),
+        ("queue x in files (a b)", "x in files (a b)"),
+        ("queue x in [::0] (a b)", "x in [::0] (a b)"),
+        ("queue x from table(csv (\na\n)", "x from table(csv ("),
+        ("queue x from (\na\n", "queue x from ("),
+        ("queue $(a", "$(a"),
+    ],
+)
+def test_a_wrong_queue_statement_hides_no_other_finding(queue: str, place: str) -> None:
+    """What is wrong with the lines above it is said as well, and nothing is said of the macros that it may define."""
+    lines = ("executable = /bin/true", 'cron_hour = "3"', "cron_minute = 1", "period_hold = true", "arguments = $(x)")
+    findings = report(*lines, queue=queue).findings
+    codes = {each.diagnostic.code for each in findings}
+    assert {"CRN107", "CRN501"} <= codes
+    assert "CRN540" not in codes
+    (fault,) = [each.diagnostic for each in findings if each.diagnostic.code in {"CRN014", "CRN012"}]
+    assert fault.span is not None
+    assert fault.span.text == place
+
+
+def test_a_list_that_is_not_there_hides_no_other_finding(tmp_path: Path) -> None:
+    """Where the values need its items, only what is there is spoken of."""
+    files = Files((str(tmp_path),), base=str(tmp_path))
+
+    def codes(*lines: str) -> set[str]:
+        text = "\n".join(
+            ("executable = /bin/true", "cron_hour = 3", "cron_day_of_month = 32", *lines, "queue h from none.txt\n")
+        )
+        found = check_submit(Source(text, "job.sub"), SETTINGS, lambda source: read_submit(source, files=files))
+        return {each.diagnostic.code for each in found.findings}
+
+    assert {"CRN015", "CRN101", "CRN208"} <= codes()
+    with_items = codes("cron_minute = $(h)")
+    assert {"CRN015", "CRN101"} <= with_items
+    assert not {"CRN208", "CRN017", "CRN109"} & with_items

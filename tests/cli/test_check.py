@@ -495,6 +495,18 @@ def test_why_a_cure_is_left_out_is_said(write: Write) -> None:
     assert result.err.endswith("0 files changed, 2 findings left\n")
 
 
+def test_only_fixes_that_are_made_are_counted_and_offered(write: Write) -> None:
+    """Of two cures, the one that would write a wrong value is not promised."""
+    path = write(HEAD, "cron_minutes = 60", "cron_hour = '4'", *CLEAN[3:])
+    shown = check(path)
+    assert "[*] --fix cures 1" in shown.out
+    assert "= fix: write cron_hour" in shown.out
+    assert "= fix: write cron_minute" not in shown.out
+    before = Path(path).read_text(encoding="utf-8")
+    check("--fix", "--write", path)
+    assert Path(path).read_text(encoding="utf-8") == before.replace("'4'", "4")
+
+
 def test_unsafe_fixes_wait_for_their_option(write: Write) -> None:
     """What changes the author's wish is not done unasked."""
     path = write(HEAD, "cron_minute = 0", "cron_hour = 2", "queue")

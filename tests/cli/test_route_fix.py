@@ -110,6 +110,9 @@ def test_a_fix_that_brings_a_fault_to_light_is_left_out(monkeypatch: pytest.Monk
         return made._replace(edits=(made.edits[0]._replace(text='"'),))
 
     monkeypatch.setattr(slips, "_instead", wrong)
+    shown = check().out
+    assert "= fix: MaxIdleJobs" in shown
+    assert "= fix: RequestGPUs" not in shown
     found = check("--fix", "--write")
     assert "= not fixed: RequestGPUs in place of request_gpus: the configuration would then have " in found.err
     assert Path("r.conf").read_text(encoding="utf-8") == CURED.replace("RequestGPUs", "request_gpus")

@@ -133,7 +133,9 @@ def command(
         raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
     if fix and format_ != "text":
         raise click.UsageError("--fix shows a diff, and no other --format", context)
-    given = CheckOptions(select, ignore, surroundings, tz, schedd_interval, strict, no_files, target, pool_config)
+    given = CheckOptions(
+        select, ignore, surroundings, tz, schedd_interval, strict, no_files, target, pool_config, not fix
+    )
     result = run(paths or _here(), given, now, jobs)
     if baseline.path is not None:
         from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for

@@ -42,6 +42,7 @@ class CheckOptions(NamedTuple):
     no_files: bool
     target: Release | None = None
     pool_config: ConfigFiles | None = None
+    tries_fixes: bool = True  # so that those are shown and counted that --fix makes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,6 +51,7 @@ class CheckResult(ChosenReports):
 
     settings: CheckSettings
     surroundings: Surroundings
+    tries_fixes: bool = True
 
     def read(self, source: Source) -> SubmitFile:
         """Read one of the descriptions once more, changed perhaps. Raises CrondorError."""
@@ -103,6 +105,7 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
             target=given.target or NEWEST,
         ),
         surroundings=given.surroundings,
+        tries_fixes=given.tries_fixes,
     )
 
 
@@ -114,4 +117,9 @@ def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
         return refused(path, error, result.settings)
     except click.UsageError as error:
         return error
-    return check_submit(source, result.settings, result.read)
+    report = check_submit(source, result.settings, result.read)
+    if not result.tries_fixes or not any(each.fix is not None for each in report.findings):
+        return report
+    from crondor.check.fixing import offered  # noqa: PLC0415 - 13 ms, for files with a fix
+
+    return offered(report, result.settings, result.choose, result.read)

@@ -93,7 +93,7 @@ def command(
         explain_rule(explain) if explain is not None else list_rules(RULES)
         return
     _check_options(config, fix=fix, write=write, updates=baseline.update, format_=format_)
-    result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict), now, tz)
+    result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict, not fix), now, tz)
     status = result.status
     if baseline.path is not None:
         from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from crondor.check import CheckReport, Rule
-from crondor.check.fixing import Cured
+from crondor.check.fixing import Cured, without_fixes
 from crondor.classad.scope import Context
 from crondor.router.rules import RULES, check_routes, page
 from crondor.router.rules.engine import CheckedRoutes, refused
@@ -28,6 +28,7 @@ class RouteCheckOptions(NamedTuple):
     select: tuple[str, ...]
     ignore: tuple[str, ...]
     strict: bool
+    tries_fixes: bool = True  # so that those are shown and counted that --fix makes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +79,15 @@ def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str 
     reports = (*broken, *(again(named).reports if texts else ()))
     is_whole = bool(texts) and not broken and is_fixable(config)
     reports = tuple(each if is_whole and each.source in named else _without_fixes(each) for each in reports)
-    return RouteCheckResult(reports, select, ignore, given.strict, named=named, again=again if is_whole else None)
+    result = RouteCheckResult(reports, select, ignore, given.strict, named=named, again=again if is_whole else None)
+    return replace(result, reports=tuple(_offered(result))) if given.tries_fixes else result
+
+
+def _offered(result: RouteCheckResult) -> Iterator[CheckReport]:
+    """Yield the reports with the fixes alone that --fix makes."""
+    has_fixes = any(each.fix is not None for report in result.reports for each in report.findings)
+    left = {report.source: cured.left for report, cured in _cured(result)} if has_fixes else {}
+    return (without_fixes(report, left.get(report.source, ())) for report in result.reports)
 
 
 def is_fixable(config: ConfigFiles) -> bool:
@@ -93,8 +102,12 @@ def _without_fixes(report: CheckReport) -> CheckReport:
 
 def fix_files(result: RouteCheckResult, *, write: bool) -> int:
     """Show or make the changes of the files that were named; return the exit status."""
+    return report_fixed(result, _cured(result), write=write)
+
+
+def _cured(result: RouteCheckResult) -> Iterator[tuple[CheckReport, Cured]]:
+    """Yield each report with what its fixes make of it."""
     cured: dict[Source, Cured] = {}
     if result.again is not None:
         cured = dict(zip(result.named, fixed_routes(result.named, result.again, result.choose), strict=True))
-    cures = ((report, cured.get(report.source, Cured(report, ()))) for report in result.reports)
-    return report_fixed(result, cures, write=write)
+    return ((report, cured.get(report.source, Cured(report, ()))) for report in result.reports)

@@ -24,8 +24,8 @@ _MOST = 20  # names of one file that are compared with all others
 @rule("CRN540", "macro-undefined", Severity.WARNING, "a macro that is used and nowhere defined", misses=True, most=MANY)
 def undefined_macro(file: CheckedFile) -> Iterator[RuleHit]:
     """condor_submit puts nothing in the place of a macro that is not defined, without a word."""
-    if file.macros is None or not file.is_whole:
-        return
+    if file.macros is None or not file.is_whole or file.errors:
+        return  # a queue statement with a fault may be what defines them
     for number, use in enumerate(file.macros.unknown):
         close = (_close(use.name, file) or _loop(use, file)) if number < _MOST else None
         message = f"{use.span.text} is nowhere defined: condor_submit puts nothing there"
