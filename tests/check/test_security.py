@@ -64,7 +64,7 @@ def watched_in(cases: list[tuple[Path, tuple[str, ...]]]) -> list[Watched]:
     given = json.dumps([(str(folder), arguments) for folder, arguments in cases])
     command = [sys.executable, "-c", WATCHED]
     data = given.encode()
-    done = subprocess.run(command, input=data, capture_output=True, check=True, env=environment(), timeout=120)
+    done = subprocess.run(command, input=data, capture_output=True, check=True, env=environment(), timeout=300)
     return [Watched(*result) for result in json.loads(done.stdout)]
 
 
