@@ -21,10 +21,12 @@ from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.zones import Policy, zone_of
 
 if TYPE_CHECKING:
+    from crondor.classad.scope import Effort
     from crondor.job.expressions import Admission
     from crondor.job.queued import QueuedJob
+    from crondor.recurrence import Why
 
-__all__ = ["MOST_EXCLUDED", "REQUIREMENTS", "JobTimes", "requirements_of"]
+__all__ = ["MOST_EXCLUDED", "REQUIREMENTS", "JobTimes", "admission_of", "requirements_of"]
 
 MOST_EXCLUDED: Final = 10_000
 """Times in a row that requirements exclude, after which no more are looked at where no end was given."""
@@ -177,8 +179,7 @@ class JobTimes:
         """Return the last run earlier than ``before``. Raises NeverRuns, NotASet and OutOfRange."""
         recurrence = self.schedule.recurrence
         if recurrence is None:
-            message = "a job without cron fields has no earlier run"
-            raise NeverRuns(Diagnostic("no-cron", message))
+            raise NeverRuns(_no_cron())
         for _ in range(MOST_EXCLUDED):
             before = recurrence.previous(before)
             if not self.excludes(before):
@@ -189,14 +190,33 @@ class JobTimes:
         """Say whether the job runs at a time; for the HTCONDOR dialect, whether a schedd asked just before says so."""
         return time in self.named(time - 1, time) and not self.excludes(time)
 
+    def why(self, instant: int) -> Why:
+        """Return why the job runs at an instant, or what keeps it from running: a field, a clock change, requirements.
+
+        ``earlier`` and ``later`` are its runs around it, None where none was found. Raises NotASet and OutOfRange, and
+        NeverRuns for a job without cron fields.
+        """
+        recurrence = self.schedule.recurrence
+        if recurrence is None:
+            raise NeverRuns(_no_cron())
+        found = recurrence.why(instant)
+        if not self.is_restricted:
+            return found
+        part = self.why_excluded(instant) if found.fires else ""
+        return found._replace(
+            fires=found.fires and not part,
+            note=f"requirements exclude this time: {part}" if part else found.note,
+            earlier=_or_none(self.previous, instant),
+            later=_or_none(self.next, instant),
+        )
+
     def deferral(self, time: int, now: int) -> Deferral:
         """Return the moments of the run at a time; see JobSchedule.deferral."""
         return self.schedule.deferral(time, now)
 
     @property
     def _admission(self) -> Admission | None:
-        text = self.requirements
-        return _admission(text, zone_of(self.schedule.zone).info) if speaks_of_time(text) else None
+        return _admission(self.requirements, zone_of(self.schedule.zone).info)
 
     def _never(self) -> Diagnostic:
         message = f"requirements exclude all times that were looked at ({MOST_EXCLUDED:,} or more)"
@@ -206,16 +226,35 @@ class JobTimes:
         return Diagnostic("times-excluded", message, help=help_text)
 
 
+def _no_cron() -> Diagnostic:
+    return Diagnostic("no-cron", "a job without cron fields has no earlier run")
+
+
+def _or_none(find: Callable[[int], int], instant: int) -> int | None:
+    try:
+        return find(instant)
+    except CrondorError:
+        return None
+
+
 def requirements_of(commands: Mapping[str, str]) -> str:
     """Return the requirements among the submit commands of a job, empty where there are none."""
     return next((commands[name] for name in REQUIREMENTS if commands.get(name)), "")
 
 
-@lru_cache(maxsize=512)  # the jobs of a queue have few different ones
-def _admission(requirements: str, zone: tzinfo) -> Admission | None:
+def admission_of(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Admission | None:
+    """Return a test whether requirements let a job match at a DeferralTime, None where they do not decide by it.
+
+    It is that of ``crondor.job.expressions``, which is imported only where requirements speak of the time.
+    """
+    if not speaks_of_time(requirements):
+        return None
     from crondor.job.expressions import admission  # noqa: PLC0415 - the engine takes 17 ms, and few requirements speak of the time
 
-    return admission(requirements, zone)
+    return admission(requirements, zone, effort)
+
+
+_admission = lru_cache(maxsize=512)(admission_of)  # the jobs of a queue have few different ones
 
 
 @lru_cache(maxsize=1024)  # a queue is looked at again and again, and its jobs have few different schedules

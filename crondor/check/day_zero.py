@@ -13,6 +13,7 @@ from crondor.calendar import DAY, EPOCH_ORDINAL, day_number
 from crondor.diagnostics import CrondorError
 from crondor.recurrence import OutOfRange, Recurrence, ScheddAnswer
 from crondor.spec import DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec
+from crondor.times import admission_of
 from crondor.zones import Zone, zone_of
 
 if TYPE_CHECKING:
@@ -87,11 +88,7 @@ def refusals(
 def _refusals(
     requirements: str, spec: CronSpec, schedd: CronSpec, zone: Zone, now: int, effort: Effort | None
 ) -> RefusedTimes | None:
-    if "deferraltime" not in requirements.lower():
-        return None
-    from crondor.job.expressions import admission  # noqa: PLC0415 - the engine takes 17 ms, and few files ask for it
-
-    admits = admission(requirements, zone.info, effort)
+    admits = admission_of(requirements, zone.info, effort)
     if admits is None:
         return None
 

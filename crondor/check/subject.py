@@ -29,6 +29,7 @@ from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile
 from crondor.submit.named import groups_with_attributes
+from crondor.times import JobTimes, requirements_of
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
@@ -186,6 +187,11 @@ class CheckedJob:
         if spec is not None and schedule is not None and schedule.spec == spec:
             return schedule.recurrence
         return None if spec is None else Recurrence(spec, self.settings.zone, self.settings.policy)
+
+    @property
+    def times(self) -> JobTimes | None:
+        """When the job runs as the manual has it, None where the manual refuses its schedule."""
+        return None if self.manual.schedule is None else JobTimes(self.manual.schedule, requirements_of(self.values))
 
     def gap_within(self, limit: int) -> int | None:
         """Return the shortest time between two runs in seconds if it is at most ``limit``, else None.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor.check.subject import CheckedFile
@@ -16,6 +17,7 @@ from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.source import Span
 from crondor.spec import Dialect
+from crondor.times import JobTimes
 from crondor.zones import zone_of
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 _HOUR: Final = 3600
 _DAY: Final = 86400
 _LOOKS: Final = (60, 600, _HOUR, 6 * _HOUR, _DAY, 2 * _DAY, 7 * _DAY, 30 * _DAY, 90 * _DAY, 366 * _DAY)  # seconds
+_COMING: Final = 20  # runs, between which the longest wait is sought where requirements exclude times
 _STARTS: Final = (1, 10, 100, 1000)
 _ACTS: Final = {Act.HOLD: "holds", Act.REMOVE: "removes"}
 _NAMES: Final = {Act.HOLD: "PeriodicHold", Act.REMOVE: "PeriodicRemove"}
@@ -78,8 +81,13 @@ def _moments(file: CheckedFile, ad: ClassAd) -> Iterator[_Moment]:
             return
         zone, dialect = settings.zone, Dialect.MANUAL
         schedule = queued.schedule(now, zone=zone, dialect=dialect, schedd_interval=settings.schedd_interval)
-        first = max(0, schedule.next(now).time - now)
-        longest = 0 if schedule.recurrence is None else schedule.recurrence.gaps().longest
+        times = JobTimes(schedule, queued.requirements)
+        first, longest = max(0, schedule.next(now).time - now), 0
+        if schedule.recurrence is not None:
+            coming = list(islice(times.runs(now), _COMING if times.is_restricted else 1))
+            first = int(coming[0]) - now if coming else _LOOKS[-1]
+            between = (int(later - time) for time, later in pairwise(coming))
+            longest = max(schedule.recurrence.gaps().longest, *between, 0)
     except CrondorError:  # other rules speak of it
         return
     yield from _wait(now, first, "while it waits for its first run{}", _idle(ad, now, 0))

@@ -13,7 +13,8 @@ from crondor.editing.outline import LineKind, WrittenLine
 from crondor.editing.reading import ReadText
 from crondor.editing.schedules import moment, schedules, upcoming
 from crondor.editing.settings import HintKind
-from crondor.recurrence import Recurrence
+from crondor.schedule import JobSchedule
+from crondor.times import JobTimes
 from crondor.words import describe
 
 _MOST_JOBS = 100  # that differ, whose values are looked at
@@ -55,7 +56,7 @@ def _entries(text: ReadText, start: int, end: int) -> Iterator[Hint]:
     for entry in read_crontab(text.source, has_users=is_system_crontab(text.source.name)).entries:
         if entry.spec is None or not start <= entry.span.end <= end:
             continue
-        runs = upcoming(Recurrence(entry.spec, check.zone), 1, check.now)
+        runs = upcoming(JobTimes(JobSchedule(entry.spec, zone=check.zone)), 1, check.now)
         if runs:
             yield Hint(entry.span.end, f"next: {moment(runs[0], check.zone)}", describe(entry.spec))
 

@@ -18,8 +18,9 @@ from crondor.editing.reading import ReadText
 from crondor.editing.schedules import ScheduleShown, moment, schedules, upcoming
 from crondor.editing.spots import Spot, SpotKind, spot_at
 from crondor.knowledge import config_knobs, submit_commands, submit_macros, transform_commands
-from crondor.recurrence import Recurrence
+from crondor.schedule import JobSchedule
 from crondor.source import Span
+from crondor.times import JobTimes
 from crondor.words import describe
 from crondor.zones import Stretch, Zone, zone_of
 
@@ -182,6 +183,8 @@ def said_of(shown: ScheduleShown, text: ReadText) -> str:
     zone = text.settings.check.zone
     parts = [f"Runs {shown.words}." if shown.words else ""]
     parts.append(lines(moment(run, zone) for run in shown.runs) or "No run is to come.")
+    if shown.excluded:
+        parts.append(f"Requirements exclude the next time of the schedule, and others: {code(shown.excluded)}")
     if shown.schedd is not None:
         parts.append("The real schedd does something else:")
         parts.append(lines(moment(run, zone) for run in shown.schedd) or "no run")
@@ -199,6 +202,6 @@ def _said_of_entry(entry: CrontabEntry, text: ReadText) -> str:
     if entry.spec is None:
         return "Runs once, when cron starts."
     check = text.settings.check
-    runs = upcoming(Recurrence(entry.spec, check.zone), _RUNS, check.now)
+    runs = upcoming(JobTimes(JobSchedule(entry.spec, zone=check.zone)), _RUNS, check.now)
     listed = lines(moment(run, check.zone) for run in runs)
     return f"Runs {describe(entry.spec)}.\n\n{listed or 'No run is to come.'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from itertools import islice
 
@@ -12,9 +13,8 @@ from crondor.check.subject import CheckedJob
 from crondor.diagnostics import CrondorError
 from crondor.editing.kinds import TextKind
 from crondor.editing.reading import ReadText
-from crondor.recurrence import Recurrence
-from crondor.schedule import JobSchedule
 from crondor.source import Span
+from crondor.times import JobTimes, requirements_of
 from crondor.words import describe
 from crondor.zones import load_zone
 
@@ -24,7 +24,8 @@ _MOST = 200  # groups of jobs of one text whose runs are shown
 class ScheduleShown(NamedTuple):
     """The schedule of equal jobs: where it ends, where they are queued, in words, its next runs (epoch seconds).
 
-    ``schedd`` are those of the real schedd where they are others; ``fault`` is why there are none.
+    ``schedd`` are those of the real schedd where they are others; ``fault`` is why there are none. ``excluded`` is the
+    part of their requirements that excludes their next time, empty where none does.
     """
 
     fields: tuple[Span, ...]
@@ -34,6 +35,7 @@ class ScheduleShown(NamedTuple):
     runs: tuple[int, ...]
     schedd: tuple[int, ...] | None
     fault: str = ""
+    excluded: str = ""
 
 
 def schedules(text: ReadText, count: int) -> Iterator[ScheduleShown]:
@@ -69,25 +71,24 @@ def _shown(job: CheckedJob, fields: tuple[Span, ...], count: int, now: int) -> S
         fault = job.manual.faults[0].message if job.manual.faults else "it cannot be read"
         return ScheduleShown(fields, job.group.queue, job.group.count, "", (), None, fault)
     words = describe(schedule.spec) if schedule.spec is not None else ""
-    runs = _runs(schedule, count, now)
+    times = JobTimes(schedule, requirements_of(job.values))
+    runs = upcoming(times, count, now)
     real = job.schedd.schedule
-    others = None if real is None else _runs(real, count, now)
+    others = None if real is None else upcoming(replace(times, schedule=real), count, now)
     schedd = others if schedule.spec is not None and others != runs else None
-    return ScheduleShown(fields, job.group.queue, job.group.count, words, runs, schedd)
+    excluded = _excluded(times, now)
+    return ScheduleShown(fields, job.group.queue, job.group.count, words, runs, schedd, excluded=excluded)
 
 
-def _runs(schedule: JobSchedule, count: int, now: int) -> tuple[int, ...]:
-    try:
-        if schedule.recurrence is None:
-            return (schedule.next(now).time,)
-        return upcoming(schedule.recurrence, count, now)
-    except CrondorError:
-        return ()
+def _excluded(times: JobTimes, now: int) -> str:
+    with suppress(CrondorError):
+        return next((times.why_excluded(time) for time in times.named(now)), "")
+    return ""
 
 
-def upcoming(recurrence: Recurrence, count: int, now: int) -> tuple[int, ...]:
+def upcoming(times: JobTimes, count: int, now: int) -> tuple[int, ...]:
     """Return the next runs, fewer where there are no more."""
     found: list[int] = []
     with suppress(CrondorError):
-        found += islice(recurrence.upcoming(now), count)
+        found += islice(times.runs(now), count)
     return tuple(found)

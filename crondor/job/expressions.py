@@ -354,12 +354,10 @@ def _decidable(tree: Node) -> Node:
 def _is_decidable(tree: Node) -> bool:
     """Say whether the value of an expression comes of DeferralTime and of nothing else."""
     if isinstance(tree, Reference):
-        own = tree.scope is None or (isinstance(tree.scope, Reference) and _name(tree.scope) == "my")
-        return own and not tree.absolute and tree.name.lower() == "deferraltime"
+        scope = tree.scope
+        if scope is None or (isinstance(scope, Reference) and scope.scope is None and scope.name.lower() == "my"):
+            return not tree.absolute and tree.name.lower() == "deferraltime"
+        return _is_decidable(scope)  # splitTime(DeferralTime).Hours
     if isinstance(tree, Call) and (tree.name.lower() in _OPEN_CALLS or not tree.arguments):
         return False
     return all(map(_is_decidable, children(tree)))
-
-
-def _name(tree: Reference) -> str:
-    return tree.name.lower() if tree.scope is None else ""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import takewhile
 
 from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError
-from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
+from crondor.times import JobTimes
 
 _MINUTE = 60
 
@@ -21,7 +20,7 @@ class SpreadJob:
 
     ``name`` is what the job's own minute comes of; it should not change with the folder it is seen from.
     ``fixed`` says why the minute is not to be moved, as the end of a sentence; empty: it may be. ``hours`` is by how
-    many hours the job may be moved as well.
+    many hours the job may be moved as well. ``requirements`` may exclude times of the schedule.
     """
 
     name: str
@@ -30,6 +29,12 @@ class SpreadJob:
     count: int = 1
     fixed: str = ""
     hours: int = 0
+    requirements: str = ""
+
+    @property
+    def times(self) -> JobTimes:
+        """When the job runs."""
+        return JobTimes(self.schedule, self.requirements)
 
 
 class SpreadTime(NamedTuple):
@@ -103,17 +108,17 @@ class Load:
         return sorted(numbers, key=lambda minute: (-self.held[minute], -self.starts[minute], minute))[:most]
 
 
-def use_of(schedule: JobSchedule, recurrence: Recurrence | None, time: SpreadTime) -> Use:
-    """Return what a job with a schedule takes, at the runs of a recurrence, or at its one deferral time.
+def use_of(times: JobTimes, time: SpreadTime) -> Use:
+    """Return what a job takes at its runs.
 
     A slot is held from when the job may be matched (``Deferral.match_opens``: prep time and SCHEDD_INTERVAL before its
     time) until its window has ended, or a run that began in time. A window that cannot be evaluated counts as none.
     """
-    runs = tuple(_runs(schedule, recurrence, time))
+    runs = tuple(_runs(times, time))
     before = after = 0
     if runs:
         with suppress(CrondorError):
-            run = schedule.deferral(runs[0], time.start)
+            run = times.deferral(runs[0], time.start)
             before, after = run.time - run.match_opens, run.last_start - run.time
     after = max(after, time.run_time)
     starts = tuple(sorted({time.minute(run) for run in runs}))
@@ -122,15 +127,10 @@ def use_of(schedule: JobSchedule, recurrence: Recurrence | None, time: SpreadTim
     return Use(runs, starts, tuple(joined(sorted(inside))))
 
 
-def _runs(schedule: JobSchedule, recurrence: Recurrence | None, time: SpreadTime) -> Iterable[int]:
+def _runs(times: JobTimes, time: SpreadTime) -> Iterable[int]:
     """Return the runs in the time, as `crondor next` has them in the dialect of the schedule."""
-    if recurrence is not None:
-        with suppress(CrondorError):  # it never runs
-            return list(takewhile(time.end.__gt__, recurrence.upcoming(time.start - 1)))
-        return ()
-    with suppress(CrondorError):
-        run = schedule.next(time.start).time
-        return (run,) if time.start <= run < time.end else ()
+    with suppress(CrondorError):  # it never runs
+        return list(times.runs(time.start - 1, time.end - 1, now=time.start))
     return ()
 
 

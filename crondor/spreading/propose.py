@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import accumulate
 
 from crondor._named_tuple import NamedTuple
-from crondor.recurrence import Recurrence
 from crondor.spec import HOUR
 from crondor.spreading.jobs import Load, SpreadJob, SpreadTime, Use, joined, use_of
 from crondor.spreading.minutes import Cycle, cycle_of, hours_text, may_move, own_offset, why_not, with_minutes
+from crondor.times import JobTimes
 from crondor.zones import Zone, zone_of
 
 _STARTS = 10  # what a start weighs beside a minute in which a slot is held: a run holds one for ten, if nothing is said
@@ -88,6 +89,7 @@ def _reason(jobs: Sequence[SpreadJob]) -> str:
     for job in jobs:
         recurrence = job.schedule.recurrence
         reason = job.fixed or ("it has no cron fields" if recurrence is None else why_not(recurrence))
+        reason = reason or ("its requirements ask for its DeferralTime" if job.times.is_restricted else "")
         if reason:
             return reason
     steps = {cycle_of(job.schedule.recurrence.spec) for job in jobs if job.schedule.recurrence is not None}
@@ -106,7 +108,7 @@ class _Uses:
         """Return what a job takes as it is."""
         key = id(job)  # which its place keeps
         if key not in self._own:
-            self._own[key] = use_of(job.schedule, job.schedule.recurrence, self.time)
+            self._own[key] = use_of(job.times, self.time)
         return self._own[key]
 
     def at(self, job: SpreadJob, cycle: Cycle) -> Use:
@@ -124,8 +126,8 @@ class _Uses:
         if not isinstance(schedule.window, int) or not isinstance(schedule.prep_time, int):
             key = (*key, id(schedule))  # an expression may ask for anything of its job
         if key not in self._known:
-            recurrence = Recurrence(with_minutes(schedule.spec, cycle), schedule.zone, schedule.policy)
-            self._known[key] = use_of(schedule, recurrence, self.time)
+            moved = replace(schedule, spec=with_minutes(schedule.spec, cycle))
+            self._known[key] = use_of(JobTimes(moved), self.time)
         return self._known[key]
 
 

@@ -216,6 +216,21 @@ def test_one_gap_is_said_once() -> None:
     assert lines_of("*/5 * * * *", "gap") == ["always 5 minutes on the wall clock"]
 
 
+def test_times_that_requirements_exclude_are_no_runs(write: Write) -> None:
+    """They are left out of the coming ones and of the count, and --at says which part excludes a time."""
+    path = write("cron_minute = 0", 'requirements = DeferralTime % 7200 == 0 && Arch == "X86_64"', "queue")
+    (found,) = at_now("explain", path, "--tz", "UTC", "--format", "json").jobs
+    assert (found["next"]["time"] % 7200, found["counts"]["next_12_months"]) == (0, 4380)
+    assert found["counts"]["excluded"] == 4380
+    told = " ".join(at_now("explain", path, "--tz", "UTC").out.split())
+    assert "4,380, until 2027-11-20; requirements exclude 4,380 more" in told
+    told = at_now("explain", path, "--tz", "UTC", "--at", "2026-11-20 19:00").out
+    assert "not at Fri 2026-11-20 19:00 +0000: requirements exclude this time: DeferralTime % 7200 == 0" in told
+    assert "run before    Fri 2026-11-20 18:00 +0000" in told
+    once = write("deferral_time = 1795201200", "requirements = DeferralTime % 7200 == 0", "queue")
+    assert "it never matches: requirements exclude this time" in " ".join(at_now("explain", once).out.split())
+
+
 def test_counts_are_least_and_most() -> None:
     """Of a day, a month, a year, and exactly for the coming 12 months."""
     assert lines_of("* * * * *", "runs") == ["1,440 a day, 40,320 to 44,640 a month, 525,600 to 527,040 a year"]
@@ -225,6 +240,7 @@ def test_counts_are_least_and_most() -> None:
         "month": {"least": 4, "most": 5},
         "year": {"least": 52, "most": 53},
         "next_12_months": 52,
+        "excluded": 0,
         "until": NOW_EPOCH + 365 * 86400,
     }
 

@@ -71,6 +71,19 @@ def test_a_session(site: str, write: Write) -> None:
     assert pool.data["readings"][0]["jobs"][0]["planned"] == 2
 
 
+def test_an_access_point_may_change_what_requirements_exclude(tmp_path: Path, write: Write) -> None:
+    """Those of the stored ad count, with what a transform adds to the file's own."""
+    conf = tmp_path / "pool.conf"
+    conf.write_text(
+        "JOB_TRANSFORM_NAMES = Even\nJOB_TRANSFORM_Even @=end\n"
+        '  SET CronHour "*"\n  SET Requirements DeferralTime % 7200 == 0 && $(MY.Requirements)\n@end\n',
+        encoding="utf-8",
+    )
+    path = write(*JOB, "requirements = DeferralTime % 10800 == 0", "queue")
+    runs = at_now("next", path, "--pool-config", str(conf), "--tz", "UTC", "-n", "3", "--format", "epoch").lines
+    assert [int(time) % 21600 for time in runs] == [0, 0, 0]
+
+
 def test_the_whole_ad_line_by_line(site: str, write: Write) -> None:
     """Each attribute once, in order; what stays begins with blanks."""
     lines = preview("--pool-config", site, write(*JOB, "queue")).lines

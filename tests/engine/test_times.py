@@ -63,6 +63,7 @@ def test_times_that_requirements_exclude_are_named_and_are_no_runs() -> None:
         '!(DeferralTime % 7200 == 3600) && eval(strcat("fa", "lse"))',
         f"Night =?= true && {EVEN} || {EVEN}",
         f"true ? {EVEN} : Night",
+        "splitTime(DeferralTime).Hours % 2 == 0 && splitTime(LastMatchTime).Hours == 3",
     ],
 )
 def test_what_is_not_known_counts_as_possible(clause: str) -> None:

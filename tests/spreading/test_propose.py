@@ -17,6 +17,7 @@ from crondor.spec import HOUR, CronSpec, Dialect
 from crondor.spreading import Load, Spreading, SpreadJob, SpreadTime, propose
 from crondor.spreading.jobs import use_of
 from crondor.spreading.minutes import Cycle, cycle_of, may_move, own_offset, with_minutes
+from crondor.times import JobTimes
 
 BERLIN = "Europe/Berlin"
 LORD_HOWE = "Australia/Lord_Howe"  # its clock changes by half an hour
@@ -255,14 +256,24 @@ def test_a_slot_is_held_from_the_match_to_the_end_of_the_window() -> None:
     """Prep time and SCHEDD_INTERVAL before, window or run after; one job holds one slot."""
     schedule = JobSchedule(CronSpec.from_line("30 2 * * *"), window=120, prep_time=60, schedd_interval=60, zone=BERLIN)
     day = dates(BERLIN, (2026, 11, 23), (2026, 11, 24))
-    assert use_of(schedule, schedule.recurrence, day).held == ((148, 153),)
-    assert use_of(schedule, schedule.recurrence, day._replace(run_time=600)).held == ((148, 161),)
+    assert use_of(JobTimes(schedule), day).held == ((148, 153),)
+    assert use_of(JobTimes(schedule), day._replace(run_time=600)).held == ((148, 161),)
     often = JobSchedule(CronSpec.from_line("*/5 2 * * *"), zone=BERLIN)
-    use = use_of(often, often.recurrence, day)
+    use = use_of(JobTimes(often), day)
     assert use.held == ((110, 176),)
     load = Load(day.size)
     load.add(use, 1)
     assert (load.most_held, load.most_starts) == (1, 1)
+
+
+def test_times_that_requirements_exclude_count_for_nothing() -> None:
+    """And a job whose requirements ask for its time stays where it is: at another minute they would exclude others."""
+    schedule = JobSchedule(CronSpec.from_line("0 * * * *"), zone=BERLIN)
+    even = SpreadJob("even.sub", schedule, "even", requirements="Memory > 5 && DeferralTime % 7200 == 0")
+    day = dates(BERLIN, (2026, 11, 23), (2026, 11, 24))
+    assert [start % 120 for start in use_of(even.times, day).starts] == [60] * 12
+    found = propose([even, job("b.sub", "0 2 * * 1")], WEEK)
+    assert found.fixed == {0: "its requirements ask for its DeferralTime"}
 
 
 def test_a_deferral_time_counts_and_stays() -> None:

@@ -122,6 +122,7 @@ def _spread_jobs(
                 job.count,
                 reason or _fixed(entry, place),
                 most if place in hours else 0,
+                job.requirements,
             )
         )
         places.append(_Place(place, None if place is None else hours.get(place)))
@@ -155,8 +156,6 @@ def _fixed(entry: AgendaEntry, place: Span | None) -> str:
     if place is None:
         is_set = "cron_minute" in entry.job.commands
         return "its cron_minute is not written out in its file" if is_set else "its file sets no cron_minute"
-    if entry.job.times(entry.schedule).is_restricted:
-        return "its requirements ask for its DeferralTime"
     return why_pinned(MINUTE, place)
 
 

@@ -22,17 +22,23 @@ from crondor_cli.common.rows import DialectReason, Rows, Runs
 from crondor_cli.times.tokens import SkippedTime
 
 _ANSWERS = 5
+_MOST_COUNTED = 20_000  # times of a year that are tried with requirements
 LAST_INSTANT = 7289654399  # 2200 ends
 
 
 class ScheduleFacts(NamedTuple):
-    """What holds of a set of instants: ``year`` runs until ``year_end`` (epoch seconds), and the next one."""
+    """What holds of a set of instants: ``year`` runs until ``year_end`` (epoch seconds), and the next one.
+
+    Gaps and counts are those of the fields. ``excluded`` times more are named until then, and excluded by requirements;
+    None: there are too many to count, and ``year`` has all that are named.
+    """
 
     gaps: Gaps
     counts: Counts
     year: int
     year_end: int
     next: int | None
+    excluded: int | None = 0
 
 
 class ScheddSide(NamedTuple):
@@ -111,10 +117,10 @@ def explain(job: Job, dialect: Dialect, until: int, at: int | None, skipped: Ski
         if dialect is Dialect.HTCONDOR:
             _as_a_chain(result, recurrence)
         elif at is None:
-            _as_a_set(result, recurrence)
+            _as_a_set(result, reading.schedule, recurrence)
         else:
             result.instead = None if skipped is None else _run_instead(recurrence, at, skipped)
-            result.why = recurrence.why(at if result.instead is None else result.instead)
+            result.why = job.times(reading.schedule).why(at if result.instead is None else result.instead)
             result.changes = list(clock_changes(recurrence.spec, job.clock.zone, max(0, at - DAY), at + DAY))
             _require_runs(recurrence)
     except CrondorError as error:
@@ -163,15 +169,22 @@ def _as_a_chain(result: ExplainedJob, recurrence: Recurrence) -> None:
     result.answers = [answer for answer in chain if isinstance(answer, ScheddAnswer)]
 
 
-def _as_a_set(result: ExplainedJob, recurrence: Recurrence) -> None:
+def _as_a_set(result: ExplainedJob, schedule: JobSchedule, recurrence: Recurrence) -> None:
     job, now = result.job, result.job.clock.now
     if recurrence.spec.dialect is Dialect.MANUAL:
         result.schedd = _schedd_side(job, result.reading)
     _require_runs(recurrence)
     year_end = years_after(now, 1, job.clock.zone)
-    following = next(recurrence.between(now, LAST_INSTANT), None)
+    times = job.times(schedule)
+    following = next(times.runs(now), None)
     year = recurrence.count(now, year_end)
-    result.facts = ScheduleFacts(recurrence.gaps(), recurrence.counts(), year, year_end, following)
+    excluded: int | None = 0
+    if times.is_restricted:
+        excluded = None
+        if year <= _MOST_COUNTED:
+            excluded = sum(map(times.excludes, recurrence.between(now, year_end)))
+    gaps, counts = recurrence.gaps(), recurrence.counts()
+    result.facts = ScheduleFacts(gaps, counts, year - (excluded or 0), year_end, following, excluded)
     result.changes = list(clock_changes(recurrence.spec, job.clock.zone, now, result.until))
 
 

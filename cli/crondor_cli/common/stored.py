@@ -11,6 +11,7 @@ from crondor.access_point import AccessPoint, Admission, Submitter, Verdict, sen
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.attributes import expression, int32, printed
+from crondor.schedule import speaks_of_time
 from crondor.source import Span
 from crondor.submit import JobGroup, SubmitFile, job_ads
 from crondor_cli.common.jobs import Job, ScheduleRequest, Through
@@ -75,7 +76,9 @@ def _schedules(file: SubmitFile, stored: Iterable[StoredJobs], request: Schedule
         universe = int32(ad, "JobUniverse")
         commands = {**texts, "universe": str(universe or 5)}
         leaves = leaves_by({"my.onexitremove": printed(ad, "OnExitRemove")} if "OnExitRemove" in ad else {})
-        key = (leaves, tuple(sorted(commands.items())))
+        requirements = printed(ad, "Requirements") if "Requirements" in ad else ""
+        requirements = requirements if speaks_of_time(requirements) else ""
+        key = (leaves, requirements, tuple(sorted(commands.items())))
         known = seen.get(key)
         if known is not None:
             known.count += each.jobs.count
@@ -83,9 +86,7 @@ def _schedules(file: SubmitFile, stored: Iterable[StoredJobs], request: Schedule
         spans = {**each.jobs.spans, **dict(_places(each.admission))}
         job = Job(file.source.name, each.jobs.queue, each.jobs.count, commands, spans, request, each.jobs.first[1])
         job.leaves_by = leaves
-        is_own = all(change.name.lower() != "requirements" for change in each.admission.changes)
-        values = each.jobs.values
-        job.requirements = (values.get("my.requirements") or values.get("requirements") or "") if is_own else ""
+        job.requirements = requirements
         seen[key] = job
     yield from seen.values()
 

@@ -37,7 +37,7 @@ def _job(e: ExplainedJob) -> dict[str, object]:
         "schedule": e.spec and _schedule(e.spec),
         **_facts(e.facts, clock.zone),
         "schedd": e.schedd and _schedd(e.schedd),
-        "answers": None if e.answers is None else [_answer(a, clock.zone) for a in e.answers],
+        "answers": None if e.answers is None else [_judged(e, each) for each in e.answers],
         **_clock_changes(e),
         "at": e.why and e.spec and _why(e, e.why, e.spec),
         "diagnostics": [diagnostic_data(finding) for finding in e.findings],
@@ -100,7 +100,7 @@ def _gaps(facts: ScheduleFacts) -> dict[str, object]:
 def _counts(facts: ScheduleFacts) -> dict[str, object]:
     units = zip(("day", "month", "year"), facts.counts, strict=True)
     data: dict[str, object] = {unit: {"least": low, "most": high} for unit, (low, high) in units}
-    return {**data, "next_12_months": facts.year, "until": facts.year_end}
+    return {**data, "next_12_months": facts.year, "excluded": facts.excluded, "until": facts.year_end}
 
 
 def _schedd(side: ScheddSide) -> dict[str, object]:
@@ -119,6 +119,11 @@ def reason_data(reason: DialectReason) -> dict[str, object]:
 
 def _answer(answer: ScheddAnswer, zone: tzinfo) -> dict[str, object]:
     return {**instant(answer, zone), "retry": answer.is_retry, "computed": answer.computed}
+
+
+def _judged(e: ExplainedJob, answer: ScheddAnswer) -> dict[str, object]:
+    excluded = e.schedule is not None and e.job.times(e.schedule).excludes(answer)
+    return {**_answer(answer, e.job.clock.zone), "excluded": excluded}
 
 
 def _change(change: ClockChange, zone: tzinfo) -> dict[str, object]:

@@ -99,7 +99,9 @@ def _once(e: ExplainedJob, schedule: JobSchedule) -> str:
             time = schedule.next(clock.now).time
         except CrondorError:  # said among the findings
             return written
-    return f"{written}, at {local_text(time, clock.zone)}, {relative(time - clock.now)}"
+    why = e.job.times(schedule).why_excluded(time)
+    never = f"; it never matches: requirements exclude this time ({printable(shortened(why))})" if why else ""
+    return f"{written}, at {local_text(time, clock.zone)}, {relative(time - clock.now)}{never}"
 
 
 def _fields(spec: CronSpec) -> list[str]:
@@ -110,7 +112,7 @@ def _fields(spec: CronSpec) -> list[str]:
 
 def _numbers(e: ExplainedJob, facts: ScheduleFacts) -> list[tuple[str, str]]:
     clock, gaps, counts = e.job.clock, facts.gaps, facts.counts
-    following = "none before 2201"
+    following = "none before 2201" if facts.excluded == 0 else "requirements exclude all times that were looked at"
     if facts.next is not None:
         following = f"{local_text(facts.next, clock.zone)}, {relative(facts.next - clock.now)}"
     shortest, longest = length(gaps.shortest, gaps.shortest_from), length(gaps.longest, gaps.longest_from)
@@ -125,6 +127,10 @@ def _numbers(e: ExplainedJob, facts: ScheduleFacts) -> list[tuple[str, str]]:
     each = [f"{low:,}{'' if low == high else f' to {high:,}'} a {unit}" for unit, (low, high) in units]
     end = datetime.fromtimestamp(facts.year_end, clock.zone)
     ahead = f"{facts.year:,}, until {end:%Y-%m-%d}"
+    if facts.excluded is None:
+        ahead += ", of which requirements exclude some"
+    elif facts.excluded:
+        ahead += f"; requirements exclude {facts.excluded:,} more"
     return [("next run", following), *lines, ("runs", ", ".join(each)), ("in 12 months", ahead)]
 
 
@@ -133,7 +139,11 @@ def _answers(e: ExplainedJob, answers: list[ScheddAnswer]) -> list[str]:
     clock = e.job.clock
     asked = "now" if e.at is None else f"just before {local_text(e.at, clock.zone)}"
     lines = [f"  asked {asked}, and again at each of its answers, the schedd says"]
-    lines += [f"    {local_text(a, clock.zone)}{' (retry)' if a.is_retry else ''}" for a in answers]
+    times = None if e.schedule is None else e.job.times(e.schedule)
+    for each in answers:
+        is_excluded = times is not None and times.excludes(each)
+        mark = " (excluded by requirements)" if is_excluded else " (retry)" if each.is_retry else ""
+        lines.append(f"    {local_text(each, clock.zone)}{mark}")
     said = (
         "The htcondor dialect is no set of times: what the schedd answers depends on when it is asked. So there are "
         "no gaps, no counts, no reasons and no clock changes to tell of; the manual dialect has them."

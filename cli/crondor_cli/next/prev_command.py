@@ -9,8 +9,9 @@ from itertools import islice
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
-from crondor.recurrence import OutOfRange, Recurrence
+from crondor.recurrence import NeverRuns, OutOfRange
 from crondor.spec import Dialect
+from crondor.times import JobTimes
 from crondor.zones import Policy
 from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
@@ -102,16 +103,22 @@ def _times(job: Job, dialect: Dialect, start: int, count: int) -> Sequence[int] 
         show([Diagnostic("no-cron", "a job without cron fields has no earlier run", Severity.NOTE, span)])
         return None
     try:
-        return array("q", islice(_backwards(reading.schedule.recurrence, start), count))
+        return array("q", islice(_backwards(job.times(reading.schedule), start), count))
     except CrondorError as error:
         show(placed(fault, job) for fault in error.diagnostics)
         return None
 
 
-def _backwards(recurrence: Recurrence, start: int) -> Iterator[int]:
+def _backwards(times: JobTimes, start: int) -> Iterator[int]:
+    is_first = True
     while True:
         try:
-            start = recurrence.previous(start)
+            start = times.previous(start)
         except OutOfRange:
             return
+        except NeverRuns:
+            if is_first:
+                raise
+            return
+        is_first = False
         yield start

@@ -52,11 +52,11 @@ def never_fires(job: CheckedJob) -> Iterator[RuleHit]:
 @rule("CRN202", "fires-rarely", Severity.WARNING, "a schedule that passes over whole years")
 def fires_rarely(job: CheckedJob) -> Iterator[RuleHit]:
     """Only 29 February is a day that a year may lack."""
-    recurrence = job.recurrence
-    if recurrence is None or not _is_leap_day(recurrence.wall_clock.rule):
+    recurrence, times = job.recurrence, job.times
+    if recurrence is None or times is None or not _is_leap_day(recurrence.wall_clock.rule):
         return
     try:
-        coming = _moment(job, recurrence.next(job.settings.now))
+        coming = _moment(job, times.next(job.settings.now))
     except CrondorError:
         return
     gaps = recurrence.gaps()

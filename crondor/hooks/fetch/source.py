@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import tzinfo
+from itertools import islice
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -23,6 +24,7 @@ from crondor.hooks.hook_types import HookType
 from crondor.job.attributes import boolean, expression, string
 from crondor.job.queued import QueuedJob
 from crondor.spec import Dialect
+from crondor.times import JobTimes
 from crondor.zones import Policy
 
 KEY: Final = "CrondorRun"
@@ -180,7 +182,8 @@ class WorkSource:
             return []
 
     def _runs(self, spec: FetchableJob, now: int) -> Iterator[Due]:
-        schedule = QueuedJob(spec.ad).schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
+        job = QueuedJob(spec.ad)
+        schedule = job.schedule(now, dialect=Dialect.MANUAL, zone=self._zone, policy=self._policy)
         following = schedule.next(now)
         if schedule.recurrence is None:
             if not isinstance(schedule.time, int) and any(each.kind == "expression-clock" for each in schedule.notes):
@@ -190,13 +193,12 @@ class WorkSource:
             found = [following]
         else:
             found = []
-            time = now - following.window - 1
-            while len(found) < _MOST_RUNS:
-                run = schedule.deferral(schedule.recurrence.next(time), now)
+            times = JobTimes(schedule, job.requirements)
+            for time in islice(times.runs(now - following.window - 1), _MOST_RUNS):
+                run = schedule.deferral(time, now)
                 if now < run.nominal_match:
                     break
                 found.append(run)
-                time = run.time
         for run in found:
             if run.nominal_match <= now <= run.last_start:
                 yield Due(f"{spec.name}@{int(run.time)}", spec, run)

@@ -15,8 +15,9 @@ from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.quiet import tell_run
 from crondor.pool.daemons.starter import LOST_REPORT
-from crondor.recurrence import Recurrence
+from crondor.schedule import speaks_of_time
 from crondor.spec import FIELDS
+from crondor.times import JobTimes
 
 _MOST = 100_000  # times that are counted as skipped at once
 _MINUTE = 60
@@ -95,13 +96,17 @@ class JobOutcome:
 
 
 class _Times:
-    """A schedule, and what it said lately; shared by the jobs that have the same."""
+    """The runs of a job, and what was found lately; shared by the jobs that have the same."""
 
-    __slots__ = ("_known", "_recurrence")
+    __slots__ = ("_known", "_times")
 
-    def __init__(self, recurrence: Recurrence) -> None:
-        self._recurrence = recurrence
+    def __init__(self, times: JobTimes) -> None:
+        self._times = times
         self._known: dict[int, int] = {}
+
+    def excludes(self, time: int) -> bool:
+        """Say whether requirements exclude a time, so that nothing is planned for it."""
+        return self._times.excludes(time)
 
     def next(self, after: int) -> int:
         """Return the next time. Raises CrondorError where there is none."""
@@ -109,7 +114,7 @@ class _Times:
         if found is None:
             if len(self._known) >= _KNOWN:
                 self._known.clear()
-            found = self._known[after] = int(self._recurrence.next(after))
+            found = self._known[after] = int(self._times.next(after))
         return found
 
 
@@ -167,18 +172,22 @@ class OutcomeCounts:
     def _plan_first(self, course: _Course, job: QueuedJob, seen: PoolEvent) -> None:
         """Read a job's schedule, unless another job's is the same."""
         ad, settings = seen.job.ad, self._pool.settings
-        key = tuple(ad.text(name) if name in ad else None for name in _CRON)
-        is_plain = any(key) and not job.has_expressions
+        texts = [ad.text(name) if name in ad else None for name in _CRON]
+        requirements = job.requirements
+        key = (*texts, requirements if speaks_of_time(requirements) else "")
+        is_plain = any(texts) and not job.has_expressions
         course.times = self._times.get(key) if is_plain else None
         if course.times is not None:
             return
         schedule = job.schedule(seen.time, dialect=settings.dialect, zone=settings.zone, policy=settings.policy)
+        times = JobTimes(schedule, requirements)
         if schedule.recurrence is not None:
-            course.times = _Times(schedule.recurrence)
+            course.times = _Times(times)
             if is_plain:
                 self._times[key] = course.times
         elif schedule.is_deferred:
-            course.time = schedule.next(seen.time).time
+            time = schedule.next(seen.time).time
+            course.time = None if times.excludes(time) else time
 
     def plan(self, course: _Course, seen: PoolEvent) -> None:
         """Take a new DeferralTime."""
@@ -197,6 +206,8 @@ class OutcomeCounts:
             return
         self.settle(course, time)
         course.time = time
+        if course.times is not None and course.times.excludes(time):
+            course.time, course.last = None, time
         course.cause = _Cause.IDLE
 
     def settle(self, course: _Course, until: int) -> None:

@@ -13,6 +13,7 @@ from crondor.job.attributes import count, integer
 from crondor.job.policy import Act, at_exit
 from crondor.job.queued import QueuedJob
 from crondor.schedd.status import StatusReader
+from crondor.times import JobTimes
 
 NEVER: Final = 1 << 40
 """A time (epoch seconds) that does not come."""
@@ -51,8 +52,9 @@ def next_run(ad: ClassAd, now: int, zone: str | tzinfo) -> dict[str, object] | N
     """
     present = integer(ad, "DeferralTime") or 0
     try:
-        schedule = QueuedJob(ad).schedule(now, zone=zone)
-        after = None if schedule.recurrence is None else schedule.recurrence.next(max(now, present))
+        queued = QueuedJob(ad)
+        times = JobTimes(queued.schedule(now, zone=zone), queued.requirements)
+        after = times.next(max(now, present)) if queued.is_crontab else None
     except CrondorError:
         return None
     if after is None:

@@ -18,6 +18,7 @@ from crondor.router.plan.copy_schedule import CopySchedule, Manner
 from crondor.router.plan.jobs import PlannedJob
 from crondor.router.plan.runs import LastAsked, PlannedOutcome
 from crondor.router.table.route import Route
+from crondor.times import JobTimes
 
 
 class Copy:
@@ -114,16 +115,19 @@ class JobProgress:
         if schedule is None:
             return
         try:
+            queued = QueuedJob(job.ad)
+            times = JobTimes(schedule, queued.requirements, queued.present)
             if schedule.recurrence is None:
-                yield schedule.next(now)
-                return
-            present = QueuedJob(job.ad).present
-            if present is not None:
-                run = schedule.deferral(present, now)
-                if now < run.time or now <= run.last_match:
+                run = schedule.next(now)
+                if not times.excludes(run.time):
                     yield run
-            after = now if present is None else max(now, present)
-            for time in schedule.recurrence.upcoming(after):
+                return
+            present = queued.present
+            if present is not None and present <= now and not times.excludes(present):
+                run = schedule.deferral(present, now)
+                if now <= run.last_match:
+                    yield run
+            for time in times.runs(now):
                 yield schedule.deferral(int(time), now)
         except CrondorError:  # said of the job beforehand, or the end of all calendars
             return
