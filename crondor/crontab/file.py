@@ -13,9 +13,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from crondor._encoding import odd_comment
+from crondor.compile.context import Context
+from crondor.compile.cron import read_cron
+from crondor.compile.faults import Remarks
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
+from crondor.zones import zone_of
 
 MAX_LINE = 131_072  # characters; cronie's own limit
 MAX_ENTRIES = 10_000
@@ -26,6 +30,8 @@ _NAME = re.compile(r"""(?:'([^'=]*)'|"([^"=]*)"|([^\s='"][^\s=]*))\s*=""")
 _WORD = re.compile(r"[^ \t]+")
 _USER = re.compile(r"[A-Za-z_][\w.-]*\$?", re.ASCII)
 _SHOWN = 40
+_REBOOT = "@reboot"
+_ANY_ZONE = zone_of("UTC")  # which does not matter to whether fields can be read
 # Accounts of a system that are the name of no command.
 _ACCOUNTS = frozenset(("root", "daemon", "nobody", "www-data", "condor", "postgres", "apache", "nginx"))
 
@@ -33,7 +39,8 @@ _ACCOUNTS = frozenset(("root", "daemon", "nobody", "www-data", "condor", "postgr
 class CrontabEntry(NamedTuple):
     """One line with a schedule.
 
-    ``spec`` is in the UNIX dialect, None for ``@reboot``; ``schedule`` is the place of its text. ``command`` is what
+    ``spec`` is in the UNIX dialect, None for ``@reboot`` and for fields that only some crons, or crondor, can read;
+    ``schedule`` is the place of its text. ``command`` is what
     the shell is given, ``stdin`` what the command finds on its standard input (``%``), None for nothing. ``comment``
     are the comment lines directly above, without their ``#``. ``variables`` are those that hold for the line.
     """
@@ -49,6 +56,11 @@ class CrontabEntry(NamedTuple):
     places: Mapping[str, Span]
     comment: tuple[str, ...]
     is_silent: bool  # begins with a hyphen: cronie then writes nothing into the system log
+
+    @property
+    def is_reboot(self) -> bool:
+        """Whether it runs when the machine starts, and at no other time."""
+        return self.schedule.text == _REBOOT
 
 
 @dataclass(frozen=True)
@@ -191,18 +203,22 @@ class _Reader:
         )
 
     def _spec(self, schedule: Span) -> CronSpec | list[Diagnostic] | None:
-        """Return the schedule, None for @reboot, or what is wrong with it."""
+        """Return the schedule, None for @reboot and what crondor alone can read, or what is wrong with it."""
         text = schedule.text
-        if text == "@reboot":
+        if text == _REBOOT:
             return None
-        if "~" in text:
-            at = text.index("~")
-            message = "a random time (~) is drawn when cron reads the file; HTCondor has none"
-            return [Diagnostic("crontab-random", message, span=schedule.part(at, at + 1), help="write one time out")]
         try:
             return CronSpec.from_line(text, dialect=Dialect.UNIX)
         except InvalidSpec as error:
-            return [fault.relocated(schedule) for fault in error.diagnostics]
+            faults = list(error.diagnostics)
+        if len(text.split()) == len(FIELDS):
+            remarks = Remarks()
+            read_cron(Source(text).span(), Context(_ANY_ZONE, remarks, name="x"))
+            if not remarks.errors:
+                return None
+            if any(fault.kind == "cron-unsupported" for fault in faults):
+                faults = remarks.errors
+        return [fault.relocated(schedule) for fault in faults]
 
     def _divide(self, place: Span) -> tuple[str, str | None]:
         r"""Divide a command at its first ``%``; the others are line ends of its standard input, ``\%`` stays one."""

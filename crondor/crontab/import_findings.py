@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from crondor.compile.context import named_zone
+from crondor.compile.faults import Remarks
 from crondor.crontab.file import CrontabEntry
-from crondor.crontab.import_schedule import Translated
+from crondor.crontab.import_schedule import ImportedSchedule
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.recurrence import never_reason
 from crondor.schedule import Universe
 from crondor.source import Span
-from crondor.spec import FIELDS
 
 SHELL = "/bin/sh"  # what cron takes where the crontab names none
 _SHOWN = 40
@@ -18,27 +20,26 @@ _SHOWN = 40
 
 def refusals(entry: CrontabEntry) -> Iterator[Diagnostic]:
     """Say why there can be no submit description of a line."""
-    if entry.spec is None:
+    if entry.is_reboot:
         message = "HTCondor has no schedule for the start of the machine"
         help_text = "leave the line to cron, or make a service of the system of it"
         yield Diagnostic("crontab-reboot", message, span=entry.schedule, help=help_text)
-    elif (never := never_reason(entry.spec)) is not None:
+    elif entry.spec is not None and (never := never_reason(entry.spec)) is not None:
         message = f"the schedule never fires: {never}; cron says nothing, and a schedd never ends its search"
         yield Diagnostic("cron-never", message, span=entry.schedule, help="write a date that occurs")
     shell = entry.variables.get("SHELL", SHELL)
     if not shell.startswith("/"):
         message = f"SHELL is {shell[:_SHOWN]!r}, which is no absolute path"
         yield Diagnostic("crontab-shell", message, span=entry.places["SHELL"], help=f"write SHELL={SHELL}, for example")
+    zone, remarks = entry.variables.get("CRON_TZ"), Remarks()
+    if zone and named_zone(zone, entry.places["CRON_TZ"], remarks) is None:
+        yield from (replace(fault, kind="crontab-zone", fix=None) for fault in remarks.errors)
 
 
-def surprises(entry: CrontabEntry, schedule: Translated, universe: Universe, zone: str | None) -> Iterator[Diagnostic]:
-    """Say what of a line is not the same afterwards; ``zone`` is the name of the submit host's."""
-    yield from _of_schedule(entry, schedule)
+def surprises(entry: CrontabEntry, found: ImportedSchedule, universe: Universe) -> Iterator[Diagnostic]:
+    """Say what of a line is not the same afterwards."""
+    yield from _of_schedule(entry, found)
     variables, places = entry.variables, entry.places
-    theirs = variables.get("CRON_TZ")
-    if theirs is not None and theirs != zone:
-        message = f"cron reads this line's times in {theirs[:_SHOWN]!r}, a schedd in the zone of its own host"
-        yield _warning("crontab-zone", message, places["CRON_TZ"], "write the times of the submit host's zone")
     if "MAILTO" in variables:
         yield from _of_mail(variables["MAILTO"], places["MAILTO"], universe)
     if variables.get("RANDOM_DELAY", "0") != "0":
@@ -52,33 +53,18 @@ def surprises(entry: CrontabEntry, schedule: Translated, universe: Universe, zon
         yield _note("crontab-silent", message, entry.span.part(0, 1))
 
 
-def _of_schedule(entry: CrontabEntry, schedule: Translated) -> Iterator[Diagnostic]:
-    given = entry.spec.given if entry.spec is not None else ()
-    respelt = [
-        f"{field.command} = {text}"
-        for field, old, text in zip(FIELDS, given, schedule.spec.given, strict=True)
-        if old != text and not (schedule.is_joined and field is FIELDS[-1])
-    ]
-    if respelt:
-        message = (
-            "HTCondor knows no names, and reads some steps otherwise; the same values are written so that all agree"
-        )
-        yield _note("crontab-respelt", message, entry.schedule, "; ".join(respelt))
-    if schedule.is_joined:
-        message = (
-            "a day field that begins with `*` joins the two by AND, which cron_ commands cannot say: "
-            "requirements keep the job from the other weekdays"
-        )
-        help_text = (
-            "crondor next shows the other days as well; at those the job does not match, and goes on to the next"
-        )
-        yield _warning("crontab-and", message, entry.schedule, help_text)
-    elif schedule.requirements is not None:
-        message = "a schedd adds wrong times to a schedule of weekdays (day 0): requirements keep the job from them"
-        yield _note("day-zero", message, entry.schedule)
-    if schedule.changes_differ:
+def _of_schedule(entry: CrontabEntry, found: ImportedSchedule) -> Iterator[Diagnostic]:
+    compiled = found.compiled
+    if compiled.spoiled or compiled.proof.wrong:
+        help_text = "a shorter --window or --prep-time may do"
+        yield _warning("crontab-inexact", "; ".join(compiled.reasons), entry.schedule, help_text)
+    if found.changes_differ:
         message = "on days when the clocks change HTCondor and cron run it at different times"
         yield _note("clock-changes", message, entry.schedule, "crondor explain shows the coming changes")
+    if not compiled.is_open:
+        until = f"{compiled.wish.host.moment(compiled.proof.until):%Y-%m-%d}"
+        message = f"the compiled lines are proven until {until}, and no time matches afterwards"
+        yield _note("crontab-ends", message, entry.schedule, "before that: crondor compile --write FILE")
 
 
 def _of_mail(address: str, place: Span, universe: Universe) -> Iterator[Diagnostic]:

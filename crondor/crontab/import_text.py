@@ -5,35 +5,30 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from crondor.compile.writing.marked import rewritten
 from crondor.crontab.file import CrontabEntry
 from crondor.crontab.import_findings import SHELL
-from crondor.crontab.import_schedule import Translated
+from crondor.crontab.import_schedule import ImportedSchedule
 from crondor.diagnostics import printable
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job.arguments import as_text, join_arguments, join_environment
 from crondor.schedule import Universe
-from crondor.spec import FIELDS
+from crondor.source import Source
 
 _PATH = "/usr/bin:/bin"  # what cron takes where the crontab names none
 _SHOWN = 200
 
 
-def submit_text(
-    name: str, entry: CrontabEntry, schedule: Translated, universe: Universe, lengths: tuple[int, int]
-) -> str:
-    """Return the text; ``lengths`` are prep time and window (seconds). Raises InvalidArguments."""
+def submit_text(name: str, entry: CrontabEntry, found: ImportedSchedule, universe: Universe) -> str:
+    """Return the text, with the compiled lines of its schedule. Raises InvalidArguments."""
     lines = [
         *_heading(entry),
+        f"# crondor: schedule = {found.schedule.text}",
         "",
         *_program(entry, universe),
         "",
         *_mail(entry),
         *_aligned({"log": f"{name}.log", "output": f"{name}.out", "error": f"{name}.err"}),
-        "",
-        *_aligned({field.command: text or "*" for field, text in zip(FIELDS, schedule.spec.given, strict=True)}),
-        "",
-        *_aligned({"cron_prep_time": str(lengths[0]), "cron_window": str(lengths[1])}),
-        *_gate(schedule),
         "",
         "# Stay in the queue after a run, and come back after a run that was missed.",
         *_aligned(
@@ -42,7 +37,7 @@ def submit_text(
         "",
         "queue",
     ]
-    return "".join(f"{line}\n" for line in lines)
+    return rewritten(Source("".join(f"{line}\n" for line in lines), name), found.compiled, found.options)
 
 
 def command_line(entry: CrontabEntry) -> tuple[str, str]:
@@ -93,13 +88,6 @@ def _mail(entry: CrontabEntry) -> Iterator[str]:
         wanted = {"notify_user": as_text(address), "notification": "error"} if address else {"notification": "never"}
         yield from _aligned(wanted)
         yield ""
-
-
-def _gate(schedule: Translated) -> Iterator[str]:
-    if schedule.requirements is not None:
-        yield ""
-        yield "# Only these of the times that a schedd computes; formatTime uses the zone of the host."
-        yield f"requirements = {schedule.requirements}"
 
 
 def _aligned(commands: dict[str, str]) -> Iterator[str]:

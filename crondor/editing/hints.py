@@ -7,15 +7,14 @@ from contextlib import suppress
 
 from crondor._named_tuple import NamedTuple
 from crondor.crontab.file import is_system_crontab, read_crontab
+from crondor.crontab.import_schedule import entry_schedule, job_names
 from crondor.diagnostics import CrondorError
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind, WrittenLine
 from crondor.editing.reading import ReadText
-from crondor.editing.schedules import moment, schedules, upcoming
+from crondor.editing.schedules import moment, schedules
 from crondor.editing.settings import HintKind
-from crondor.schedule import JobSchedule
-from crondor.times import JobTimes
-from crondor.words import describe
+from crondor.zones import zone_of
 
 _MOST_JOBS = 100  # that differ, whose values are looked at
 _FEW = 3  # values of one line that are shown
@@ -53,12 +52,15 @@ def _next_runs(text: ReadText) -> Iterator[Hint]:
 def _entries(text: ReadText, start: int, end: int) -> Iterator[Hint]:
     """Yield the next run behind each line of a crontab."""
     check = text.settings.check
-    for entry in read_crontab(text.source, has_users=is_system_crontab(text.source.name)).entries:
-        if entry.spec is None or not start <= entry.span.end <= end:
+    file = read_crontab(text.source, has_users=is_system_crontab(text.source.name))
+    for entry, name in zip(file.entries, job_names(file), strict=True):
+        if entry.is_reboot or not start <= entry.span.end <= end:
             continue
-        runs = upcoming(JobTimes(JobSchedule(entry.spec, zone=check.zone)), 1, check.now)
-        if runs:
-            yield Hint(entry.span.end, f"next: {moment(runs[0], check.zone)}", describe(entry.spec))
+        with suppress(CrondorError):
+            schedule = entry_schedule(entry, name, zone_of(check.zone))
+            run = schedule.next(check.now)
+            if run is not None:
+                yield Hint(entry.span.end, f"next: {moment(run, check.zone)}", schedule.words)
 
 
 def _values(text: ReadText, start: int, end: int) -> Iterator[Hint]:

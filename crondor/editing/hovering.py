@@ -7,7 +7,9 @@ from contextlib import suppress
 from itertools import islice
 
 from crondor._named_tuple import NamedTuple
+from crondor.compile.writing.wish import LAST
 from crondor.crontab.file import CrontabEntry, is_system_crontab, read_crontab
+from crondor.crontab.import_schedule import entry_schedule, job_names
 from crondor.diagnostics import CrondorError
 from crondor.editing.comments import read_said, schedule_at, zone_at
 from crondor.editing.describing import code, lines, of_attribute, of_command, of_function, of_knob, of_provided, of_rule
@@ -15,13 +17,10 @@ from crondor.editing.evaluating import value_at
 from crondor.editing.kinds import TextKind
 from crondor.editing.names import definitions
 from crondor.editing.reading import ReadText
-from crondor.editing.schedules import ScheduleShown, moment, schedules, upcoming
+from crondor.editing.schedules import ScheduleShown, moment, schedules
 from crondor.editing.spots import Spot, SpotKind, spot_at
 from crondor.knowledge import config_knobs, submit_commands, submit_macros, transform_commands
-from crondor.schedule import JobSchedule
 from crondor.source import Span
-from crondor.times import JobTimes
-from crondor.words import describe
 from crondor.zones import Stretch, Zone, zone_of
 
 _RUNS = 5
@@ -194,14 +193,19 @@ def said_of(shown: ScheduleShown, text: ReadText) -> str:
 def _entry(text: ReadText, offset: int) -> Hover | None:
     """Say of the schedule of a crontab's line what it means."""
     file = read_crontab(text.source, has_users=is_system_crontab(text.source.name))
-    found = next((each for each in file.entries if each.schedule.start <= offset <= each.schedule.end), None)
-    return None if found is None else Hover(found.schedule, _said_of_entry(found, text))
+    for entry, name in zip(file.entries, job_names(file), strict=True):
+        if entry.schedule.start <= offset <= entry.schedule.end:
+            return Hover(entry.schedule, _said_of_entry(entry, name, text))
+    return None
 
 
-def _said_of_entry(entry: CrontabEntry, text: ReadText) -> str:
-    if entry.spec is None:
+def _said_of_entry(entry: CrontabEntry, name: str, text: ReadText) -> str:
+    if entry.is_reboot:
         return "Runs once, when cron starts."
     check = text.settings.check
-    runs = upcoming(JobTimes(JobSchedule(entry.spec, zone=check.zone)), _RUNS, check.now)
-    listed = lines(moment(run, check.zone) for run in runs)
-    return f"Runs {describe(entry.spec)}.\n\n{listed or 'No run is to come.'}"
+    try:
+        schedule = entry_schedule(entry, name, zone_of(check.zone))
+    except CrondorError as error:
+        return f"No run: {error.diagnostics[0].message}"
+    listed = lines(moment(run, check.zone) for run in islice(schedule.between(check.now, LAST), _RUNS))
+    return f"Runs {schedule.words}.\n\n{listed or 'No run is to come.'}"

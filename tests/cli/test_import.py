@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Write
-from tests.cli.running import ZONE, at_now, crondor
+from tests.cli.running import NOW, ZONE, at_now, crondor
 
 LINES = ("# Every morning", "0 6 * * * report", "*/5 * * * * check")
 
 
 def test_the_files_are_printed_one_after_the_other(write: Write) -> None:
     """Each under its name; all of it together is still a submit file."""
-    result = crondor("import", "crontab", write(*LINES))
+    result = crondor("import", "crontab", write(*LINES), "--tz", "UTC")
     assert (result.status, result.err) == (0, "")
     assert re.findall(r"^#### (.*)$", result.out, re.MULTILINE) == ["report.sub", "check.sub"]
     assert at_now("next", "--spec", "-", stdin=result.out).status == 0
@@ -103,7 +103,12 @@ def test_options_reach_the_files(write: Write) -> None:
     assert result.err == ""
     (job,) = at_now("next", "--spec", "-", "--format", "json", stdin=result.out).jobs
     assert (job["universe"], job["window"], job["prep_time"]) == ("vanilla", 70, 80)
-    assert "[crontab-zone]" in crondor("import", "crontab", path, "--tz", ZONE).err
+    elsewhere = crondor("import", "crontab", path, "--tz", ZONE, "--now", NOW)
+    assert elsewhere.err == ""
+    screen = at_now("next", "--spec", "-", "-n", "1", "--tz", ZONE, stdin=elsewhere.out).out
+    assert "1  Fri 2026-11-20 22:00 +0100" in screen  # 06:00 in Tokyo
+    (file,) = crondor("import", "crontab", path, "--tz", ZONE, "--now", NOW, "--format", "json").data["files"]
+    assert (file["schedule"], file["is_exact"]) == ("0 6 * * * zone Asia/Tokyo", False)
 
 
 def test_an_empty_crontab_is_a_finding() -> None:

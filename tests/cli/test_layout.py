@@ -155,7 +155,7 @@ ROUTES = ("--config", str(EXAMPLES / "routes.conf"), str(EXAMPLES / "routable.ad
         ("check", "-", "--format", "json", *AT),
         ("classad", "eval", 'strcat("a value of several words that is longer than the", " screen is wide")'),
         ("export", str(EXAMPLES / "nightly.sub"), "--to", "crontab", *AT),
-        ("import", "crontab", "-", "--tz", "UTC"),
+        ("import", "crontab", "-", *AT),
         ("route", "match", *ROUTES, "--format", "json"),
         ("route", "apply", *ROUTES, "--format", "json"),
         ("route", "apply", *ROUTES, "--diff"),

@@ -167,7 +167,7 @@ def test_which_files_have_users(path: str, expected: bool) -> None:
         ("60 * * * * x", False, "cron-range", "60"),
         ("* * * *", False, "cron-fields", "* * * *"),
         ("@fortnightly x", False, "cron-nickname", "@fortnightly"),
-        ("1~10 * * * * x", False, "crontab-random", "~"),
+        ("10~1 * * * * x", False, "schedule-hash", "10~1"),
         ("=b", False, "cron-fields", "=b"),
     ],
 )

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import TypeVar
 
 import click
+from click.core import ParameterSource
 
 from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError, printable
@@ -194,6 +195,12 @@ def interval_option(function: _Function) -> _Function:
         metavar="SECONDS",
         help="The schedd's SCHEDD_INTERVAL.",
     )(function)
+
+
+def asked_interval(seconds: int) -> int | None:
+    """Return the --schedd-interval that somebody has typed, None where it is the default or a setting."""
+    source = click.get_current_context().get_parameter_source("schedd_interval")
+    return seconds if source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT} else None
 
 
 def include_option(function: _Function) -> _Function:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-from click.core import ParameterSource
 
 from crondor.compile.writing.wish import LineOptions
 from crondor.diagnostics import CrondorError
@@ -12,6 +11,7 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.completion import complete_zone
 from crondor_cli.common.options import (
     Surroundings,
+    asked_interval,
     clock_of,
     clock_options,
     format_option,
@@ -97,9 +97,7 @@ def command(
     Cron fields name the times and as few others as may be; a clause in requirements lets only the wanted ones match.
     """
     clock = clock_of(now, tz)
-    source = click.get_current_context().get_parameter_source("schedd_interval")
-    is_typed = source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
-    interval = schedd_interval if is_typed else None
+    interval = asked_interval(schedd_interval)
     asked = Asked(
         clock,
         own_zone,

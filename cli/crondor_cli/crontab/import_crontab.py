@@ -13,11 +13,18 @@ from crondor.diagnostics import has_error, printable
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.common.command import Command
-from crondor_cli.common.completion import complete_zone
 from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.given_files import read_source
-from crondor_cli.common.options import clock_of, format_option, output_option, refuse_existing
+from crondor_cli.common.options import (
+    asked_interval,
+    clock_of,
+    clock_options,
+    format_option,
+    interval_option,
+    output_option,
+    refuse_existing,
+)
 from crondor_cli.common.output import emit, say
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.replacing import write_file
@@ -60,9 +67,8 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
 )
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The cron_window of all jobs.")
 @click.option("--prep-time", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="Their cron_prep_time.")
-@click.option(
-    "--tz", metavar="ZONE", shell_complete=complete_zone, help="The submit host's time zone (default: this host's)."
-)
+@interval_option
+@clock_options
 @format_option("text", "json", text="How to print the submit files.")
 def command(
     file: str,
@@ -72,12 +78,15 @@ def command(
     universe: str,
     window: int | None,
     prep_time: int | None,
+    schedd_interval: int,
+    now: str | None,
     tz: str | None,
     format_: str,
 ) -> None:
     """Make submit files of the crontab FILE (- is standard input): one for each line with a schedule."""
-    clock = clock_of(None, tz)
-    settings = ImportSettings(Universe[universe.upper()], clock.zone, clock.zone_name, window, prep_time)
+    clock = clock_of(now, tz)
+    interval = asked_interval(schedd_interval)
+    settings = ImportSettings(clock.now, Universe[universe.upper()], clock.zone_name, window, prep_time, interval)
     with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users
     crontab = read_crontab(read_source(file), has_users=with_users)
     PROGRESS.begin("making submit files")
@@ -124,16 +133,20 @@ def _data(found: Imported, *, has_users: bool) -> dict[str, object]:
 
 
 def _file_data(submit: SubmitText) -> dict[str, object]:
-    entry, schedule = submit.entry, submit.schedule
+    entry, found = submit.entry, submit.schedule
+    jobs, options = found.compiled.jobs, found.options
     return {
         "name": f"{submit.name}.sub",
         "line": entry.span.line,
         "written": entry.schedule.text,
-        "fields": {field.name: text or "*" for field, text in zip(FIELDS, schedule.spec.given, strict=True)},
-        "requirements": schedule.requirements,
-        "is_exact": not schedule.is_joined,
-        "prep_time": submit.prep_time,
-        "window": submit.window,
+        "schedule": found.schedule.text,
+        "fields": {field.name: jobs[0].commands.get(field.command, "*") for field in FIELDS},
+        "requirements": jobs[0].clause or None,
+        "is_exact": not any(job.spacing.wrong for job in jobs),
+        "jobs": len(jobs),
+        "goes_on": found.compiled.is_open,
+        "prep_time": options.prep_time,
+        "window": options.window,
         "user": entry.user,
         "command": entry.command,
         "stdin": entry.stdin,
