@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -303,7 +304,7 @@ def test_an_expression_without_a_value_is_not_guessed_at(lines: list[str], write
 
 
 def test_day_zero_is_shown_with_its_cure() -> None:
-    """A weekly job is retried every two minutes after its last weekday of the month, in rows of their own."""
+    """A weekly job is retried every two minutes after its last weekday of the month: one row, and one run of -n."""
     result = next_of("0 6 * * 1", "-n", "4")
     assert result.status == 0
     assert result.lines[6:16] == [
@@ -311,14 +312,48 @@ def test_day_zero_is_shown_with_its_cure() -> None:
         "   1  Mon 2026-11-23 06:00 +0100  in 2 d 11 h   05:50        06:00       the same",
         "   2  Mon 2026-11-30 06:00 +0100  in 9 d 11 h   05:50        06:00       the same",
         "  !3  no run                                                             Mon 2026-11-30 06:02 +0100 (retry)",
-        "  !4  no run                                                             Mon 2026-11-30 06:04 +0100 (retry)",
-        "   5  Mon 2026-12-07 06:00 +0100  in 16 d 11 h  05:50        06:00       not reached",
-        "   6  Mon 2026-12-14 06:00 +0100  in 23 d 11 h  05:50        06:00       not reached",
+        "      and every 2 minutes until midnight",
+        "   4  Mon 2026-12-07 06:00 +0100  in 16 d 11 h  05:50        06:00       the same",
+        "   5  Mon 2026-12-14 06:00 +0100  in 23 d 11 h  05:50        06:00       not reached",
         "",
         "  ! The real schedd (HTCondor 25.14) differs:",
         "    day 0: with a day of week and no day of month the schedd also runs the job on the last day of a",
     ]
     assert result.lines[-1] == '      add to requirements:  formatTime(DeferralTime, "%w %H:%M") == "1 06:00"'
+
+
+def test_programs_get_every_retry() -> None:
+    """JSON and CSV: a row for each, which count for -n; the series that the table shows as one ends at midnight."""
+    job = next_of("0 6 * * 1", "-n", "600", "--until", "2026-12-02", "--format", "json").jobs[0]
+    retries = [row["htcondor"] for row in job["runs"] if row["differs"]]
+    assert [late["time"] - early["time"] for early, late in pairwise(retries)] == [120] * 539
+    assert retries[-1]["local"] == "2026-12-01T00:00:00+01:00"
+    table = next_of("0 6 * * 1", "-n", "600", "--until", "2026-12-02")
+    assert [line for line in table.lines if "retry" in line or "every 2 minutes" in line] == table.lines[9:11]
+    limited = next_of("0 6 * * 1", "-n", "4", "--format", "json").jobs[0]["runs"]
+    assert [row["htcondor"] is not None for row in limited] == [True] * 4 + [False] * 2
+
+
+def test_the_schedds_own_dialect_shows_a_series_of_retries_as_one() -> None:
+    """It counts as one run, so that the next runs are seen."""
+    lines = next_of("0 6 * * 1", "--dialect", "htcondor", "-n", "5").lines
+    shown = [line.split("  in ")[0].split("  ", 2)[-1].strip() for line in lines[7:]]
+    assert [re.sub(r"^\d+ +", "", line) for line in shown] == [
+        "Mon 2026-11-23 06:00 +0100",
+        "Mon 2026-11-30 06:00 +0100",
+        "Mon 2026-11-30 06:02 +0100 (retry)",
+        "and every 2 minutes until midnight",
+        "Mon 2026-12-07 06:00 +0100",
+        "Mon 2026-12-14 06:00 +0100",
+    ]
+
+
+def test_retries_that_requirements_exclude_end_the_series(write: Write) -> None:
+    """What is said of a series is true of each of its times."""
+    clause = "requirements = DeferralTime % 3600 < 600"
+    path = write("cron_minute = 0", "cron_hour = 6", "cron_day_of_week = 1", clause, "queue")
+    lines = at_now("next", path, "--dialect", "htcondor", "-n", "4").lines
+    assert "      and every 2 minutes until 06:08" in lines
 
 
 def test_retries_carry_what_the_search_found() -> None:
@@ -334,6 +369,7 @@ def test_retries_beyond_the_last_run_of_the_manual_have_rows() -> None:
     """--until ends the manual's side first: "no run" stands there."""
     result = next_of("0 6 * * 1", "--until", "2026-12-01", "-n", "3")
     assert re.fullmatch(r"  !3  no run +Mon 2026-11-30 06:02 \+0100 \(retry\)", result.lines[9])
+    assert result.lines[10] == "      and every 2 minutes until midnight"
     row = next_of("0 6 * * 1", "--until", "2026-12-01", "-n", "3", "--format", "json").jobs[0]["runs"][2]
     assert (row["manual"], row["htcondor"]["retry"], row["differs"]) == (None, True, True)
 
@@ -370,8 +406,8 @@ def test_what_the_schedd_did_not_reach_is_not_compared() -> None:
     """-n cut its chain before: no mark, no difference in JSON, and none that is counted."""
     arguments = ["--from", "2026-11-30 06:00", "-n", "2"]
     table = next_of("0 6 * * 1", *arguments)
-    assert [line[:5] for line in table.lines[7:11]] == ["  !1 ", "  !2 ", "   3 ", "   4 "]
-    assert [line.endswith("  not reached") for line in table.lines[7:11]] == [False, False, True, True]
+    assert [line[:5] for line in table.lines[7:11]] == ["  !1 ", "     ", "   2 ", "   3 "]
+    assert [line.endswith("  not reached") for line in table.lines[7:11]] == [False, False, False, True]
     assert "not reached" not in next_of("0 6 * * *", *arguments).out
     runs = next_of("0 6 * * 1", *arguments, "--format", "json").jobs[0]["runs"]
     assert [(row["manual"] is None, row["htcondor"] is None, row["differs"]) for row in runs] == [

@@ -26,7 +26,7 @@ def test_runs_are_paired_by_time(ours: list[int], theirs: list[int], count: int)
         (number, time if time in ours else None, time if time in theirs else None, reached is None or time <= reached)
         for number, time in enumerate(times, 1)
     ]
-    rows = Rows(Runs(ours), Runs(theirs), count)
+    rows = Rows(Runs(ours, most=count), Runs(theirs, most=count))
     assert sides(rows) == sides(rows) == expected
     assert len(rows) == len(expected)
     assert [row.number for row in rows.parting()] == [row.number for row in rows if row.differs]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 
+from crondor._named_tuple import NamedTuple
 from crondor._schedule.leaving import leaving_words
 from crondor.deferral import Deferral, InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
@@ -54,23 +55,32 @@ class Preview:
         return self.schedd_fault is not None or has_error(self.findings)
 
 
-def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: int | None) -> Preview:
-    """Return the runs after ``start`` (epoch seconds), ``count`` of them at most, none after ``until``.
+class Wanted(NamedTuple):
+    """Which runs: after ``start`` (epoch seconds), ``most`` of them, none after ``until``.
 
-    Without a dialect the schedule is read in MANUAL and in HTCONDOR.
+    A series of retries ``is_one`` where people read the runs, and as many as it has where programs do.
     """
+
+    start: int
+    most: int
+    until: int | None
+    is_one: bool = False
+
+
+def preview(job: Job, dialect: Dialect | None, wanted: Wanted) -> Preview:
+    """Return the runs that are wanted. Without a dialect the schedule is read in MANUAL and in HTCONDOR."""
     reading = job.read(dialect or Dialect.MANUAL)
     result = Preview(job, reading)
-    runs = _collect(reading, result, start, count, until)
+    runs = _collect(reading, result, wanted)
     if dialect is None:
         schedd = job.read(Dialect.HTCONDOR)
-        theirs, result.schedd_fault = _schedd_runs(result, schedd, start, count, until)
+        theirs, result.schedd_fault = _schedd_runs(result, schedd, wanted)
         result.is_compared = True
         result.hold_reason = hold_reason(result.schedd_fault)
         if result.hold_reason is not None and result.schedule is None:
             result.findings.append(schedd_hold(result.hold_reason))
-        result.rows = Rows(runs, theirs, count)
-        end = runs.times[-1] if len(runs) == count else None
+        result.rows = Rows(runs, theirs)
+        end = runs.times[-1] if runs.is_cut else None
         result.excluded = [time for time in result.excluded if end is None or time <= end]
         if result.differs:
             from crondor_cli.common.reasons import reasons  # noqa: PLC0415 - 0.6 ms, and most readings agree
@@ -81,7 +91,7 @@ def preview(job: Job, dialect: Dialect | None, start: int, count: int, until: in
     return result
 
 
-def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, until: int | None) -> Runs:
+def _collect(reading: ReadSchedule, result: Preview, wanted: Wanted) -> Runs:
     """Return the runs of the main reading; what stands against them goes into the findings."""
     if reading.schedule is None:
         result.findings += reading.error.diagnostics if reading.error else ()
@@ -94,7 +104,7 @@ def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, unt
     if state is not None and state.is_halted:
         return Runs()
     try:
-        runs, result.excluded = _matching(result.job, reading.schedule, start, count, until)
+        runs, result.excluded = _matching(result.job, reading.schedule, wanted)
         if reading.schedule.spec is None and (state is None or state.is_idle):
             result.findings += too_late(result.job, reading.schedule)
     except CrondorError as error:
@@ -103,9 +113,7 @@ def _collect(reading: ReadSchedule, result: Preview, start: int, count: int, unt
     return runs
 
 
-def _schedd_runs(
-    result: Preview, reading: ReadSchedule, start: int, count: int, until: int | None
-) -> tuple[Runs, CrondorError | None]:
+def _schedd_runs(result: Preview, reading: ReadSchedule, wanted: Wanted) -> tuple[Runs, CrondorError | None]:
     """Return the schedd's runs; the times that requirements exclude go into ``excluded``."""
     job = result.job
     if reading.schedule is None:
@@ -113,7 +121,7 @@ def _schedd_runs(
     if not reading.schedule.is_deferred or (job.state is not None and job.state.is_halted):
         return Runs(), None
     try:
-        found, result.excluded = _matching(job, reading.schedule, start, count, until)
+        found, result.excluded = _matching(job, reading.schedule, wanted)
     except (InvalidDeferral, UnknownValue):  # told already, and nothing that the schedd would mind
         return Runs(), None
     except CrondorError as error:
@@ -121,14 +129,14 @@ def _schedd_runs(
     return found, None
 
 
-def _matching(job: Job, schedule: JobSchedule, start: int, count: int, until: int | None) -> tuple[Runs, list[int]]:
+def _matching(job: Job, schedule: JobSchedule, wanted: Wanted) -> tuple[Runs, list[int]]:
     """Return the runs, and the times before the last of them that requirements exclude."""
     now = job.clock.now
     times = job.times(schedule)
     excluded: list[int] = []
-    runs = times.admitted(
-        islice(times.named(start, until, now=now), count + MOST_EXCLUDED), MOST_EXCLUDED, excluded.append
-    )
+    most = 2 * MOST_EXCLUDED if wanted.is_one else MOST_EXCLUDED
+    named = islice(times.named(wanted.start, wanted.until, now=now), wanted.most + most)
+    runs = times.admitted(named, MOST_EXCLUDED, excluded.append)
     if schedule.recurrence is None:
         run = schedule.next(now)
         return Runs(runs, lambda _: run), excluded
@@ -140,8 +148,10 @@ def _matching(job: Job, schedule: JobSchedule, start: int, count: int, until: in
         deferral_at = partial(Deferral, window=window, prep_time=prep_time, schedd_interval=interval)
     else:
         deferral_at = cache(partial(schedule.deferral, now=now))
-    found = islice(_checked(runs, deferral_at, each=has_expressions), count)
-    return Runs(found, deferral_at, schedule.recurrence), excluded
+    checked = _checked(runs, deferral_at, each=has_expressions)
+    excludes = times.excludes if times.is_restricted else None
+    repeated = schedule.recurrence
+    return Runs(checked, deferral_at, repeated, excludes, most=wanted.most, is_one=wanted.is_one), excluded
 
 
 def _checked(times: Iterator[int], deferral_at: Callable[[int], Deferral], *, each: bool) -> Iterator[int]:

@@ -6,12 +6,20 @@ A preview may have 100,000 rows: only the times of runs are kept, and rows are m
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
 
 from crondor._named_tuple import NamedTuple
+from crondor.calendar import DAY
 from crondor.deferral import Deferral
 from crondor.recurrence import ClockMark, Recurrence, ScheddAnswer
 from crondor.spec import Dialect
+
+_RETRY = 120  # seconds by which the schedd puts a job off
+_MOST_RETRIES = 10_000  # that are taken as one run with others
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class RunSide(NamedTuple):
@@ -50,23 +58,50 @@ class Runs:
         times: Iterable[int] = (),
         deferral_at: Callable[[int], Deferral] = Deferral,
         recurrence: Recurrence | None = None,
+        excludes: Callable[[int], bool] | None = None,
+        *,
+        most: int | None = None,
+        is_one: bool = False,
     ) -> None:
-        """Take times of the recurrence, None for a job without one, and how a time becomes a run."""
+        """Take times of the recurrence, None for a job without one, and how a time becomes a run.
+
+        ``excludes`` says which times of the recurrence are no runs, None where all are. Of ``most`` times, a series of
+        retries ``is_one``, or as many as it has.
+        """
         self._deferral_at = deferral_at
         self._recurrence = recurrence
+        self._excludes = excludes
         self._is_chain = recurrence is not None and recurrence.spec.dialect is Dialect.HTCONDOR
         # Most answers of a schedd say no more than their time, and are made again.
         self._odd: dict[int, ScheddAnswer | None] = {}
-        if not self._is_chain:
-            self.times = array("q", times)
-            return
-        self.times = array("q")
+        self.rest = 0  # retries that are one with another
+        if self._is_chain:
+            self.times = array("q")
+            self.is_cut = self._take(times, most, _MOST_RETRIES if is_one else 0)
+        else:
+            self.times = array("q", islice(times, most))
+            self.is_cut = len(self.times) == most
+
+    def _take(self, times: Iterable[int], most: int | None, free: int) -> bool:
+        """Take a schedd's answers; so many retries that follow another are ``free``. Say whether there are ``most``."""
+        before: int | None = None
+        taken = 0
         for time in times:
+            if self.rest < free and _goes_on(before, time):
+                self.rest += 1
+            elif taken == most:
+                break
+            else:
+                taken += 1
+            before = time
             self.times.append(time)
             if not isinstance(time, ScheddAnswer):
                 self._odd[time] = None
             elif not time.is_plain:
                 self._odd[time] = time
+            if taken == most and self.rest == free:
+                break
+        return taken == most
 
     def __len__(self) -> int:
         """Return their number."""
@@ -91,6 +126,10 @@ class Runs:
         mark = found.clock_mark(time if answer is None else answer) if found is not None else None
         return RunSide(time, self._deferral_at, answer, mark)
 
+    def last_retry(self, time: int) -> int | None:
+        """Return the last of the schedd's retries that follow one at ``time``, None where fewer than two do."""
+        return None if self._recurrence is None else last_retry(self._recurrence, time, self._excludes)
+
 
 class RunRow(NamedTuple):
     """A run in the dialect asked for, or in MANUAL, and beside it what the real schedd does at that time.
@@ -114,15 +153,15 @@ class RunRow(NamedTuple):
 class Rows:
     """The rows of two readings, paired by time, or of one alone.
 
-    A side that was cut at ``count`` runs says nothing about later times: the schedd's cell is then not compared, and
+    A side that was cut says nothing about later times: the schedd's cell is then not compared, and
     a run that only the schedd has is left out.
     """
 
-    def __init__(self, ours: Runs, theirs: Runs | None = None, count: int | None = None) -> None:
+    def __init__(self, ours: Runs, theirs: Runs | None = None) -> None:
         """Take the runs of the reading asked for, and of the schedd where it is compared with them."""
         self._ours, self._theirs = ours, theirs
-        self._last = ours.times[-1] if len(ours) == count else None
-        self._reached = theirs.times[-1] if theirs is not None and len(theirs) == count else None
+        self._last = ours.times[-1] if ours.is_cut else None
+        self._reached = theirs.times[-1] if theirs is not None and theirs.is_cut else None
         self._number = len(ours)
         self.differing = 0
         if theirs is not None and ours.times != theirs.times:
@@ -158,6 +197,22 @@ class Rows:
                 run = None if mine is None else ours.side(mine)
                 yield RunRow(number, run, None if other is None else theirs.side(other), compared=True)
 
+    def folded(self) -> Iterator[tuple[RunRow, int | None]]:
+        """Yield the rows with None, a series of the schedd's retries as its first with the time of its last."""
+
+        def retry_of(row: RunRow) -> tuple[Runs, int] | None:
+            if row.run is None:
+                return (self._theirs, row.schedd.time) if self._theirs and row.schedd and row.schedd.is_retry else None
+            return (self._ours, row.run.time) if row.schedd is None and row.run.is_retry else None
+
+        return folded(self, retry_of, Runs.last_retry)
+
+    @property
+    def shown(self) -> int:
+        """How many rows ``folded`` yields."""
+        runs = (self._ours, *((self._theirs,) if self._theirs is not None else ()))
+        return sum(1 for _ in self.folded()) if any(each.rest for each in runs) else len(self)
+
     def _is_compared(self, time: int) -> bool:
         return self._reached is None or time <= self._reached
 
@@ -177,6 +232,48 @@ class Rows:
         while other is not None and (self._last is None or other <= self._last):
             yield None, other
             other = next(answers, None)
+
+
+def _goes_on(before: int | None, time: int) -> bool:
+    """Say whether a time is the next retry of the series that the one before it belongs to."""
+    if not (isinstance(before, ScheddAnswer) and isinstance(time, ScheddAnswer)):
+        return False
+    return before.is_retry and time.is_retry and time == before + _RETRY
+
+
+def folded(
+    items: Iterable[_Item],
+    retry_of: Callable[[_Item], tuple[_Key, int] | None],
+    last_of: Callable[[_Key, int], int | None],
+) -> Iterator[tuple[_Item, int | None]]:
+    """Yield items with None, and of each series of retries the first alone, with the time of the series' last one.
+
+    ``retry_of`` returns whose retry an item is, and its time; ``last_of`` is ``last_retry`` of such a one.
+    """
+    ends: dict[_Key, int] = {}
+    for item in items:
+        found = retry_of(item)
+        if found is None:
+            yield item, None
+        elif found[1] > ends.get(found[0], -1):
+            end = last_of(*found)
+            if end is not None:
+                ends[found[0]] = end
+            yield item, end
+
+
+def last_retry(recurrence: Recurrence, time: int, excludes: Callable[[int], bool] | None = None) -> int | None:
+    """Return the last of the schedd's retries that follow one at ``time`` every two minutes.
+
+    None where fewer than two do.
+    """
+    last = time
+    for answer in recurrence.upcoming(time):
+        is_next = isinstance(answer, ScheddAnswer) and answer.is_retry and answer == last + _RETRY
+        if not is_next or last > time + DAY or (excludes is not None and excludes(answer)):
+            break
+        last = int(answer)
+    return last if last > time + _RETRY else None
 
 
 class DialectReason(NamedTuple):

@@ -95,5 +95,5 @@ def day_rule_words(spec: CronSpec) -> str:
 
 def columns(rows: list[list[str]]) -> list[str]:
     """Return rows as indented lines of columns, the first at least as wide as the names of facts."""
-    named = [[row[0].ljust(12), *row[1:]] for row in rows]
+    named = [[row[0].ljust(12), *row[1:]] if len(row) > 1 else row for row in rows]
     return in_columns([""] * len(rows[0]), named, screen_columns(sys.stdout), margin="  ")

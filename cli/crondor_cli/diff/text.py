@@ -14,10 +14,11 @@ from crondor.words import describe
 from crondor_cli.common.layout import FACTS, prose, screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.reasons import DAY_ZERO
+from crondor_cli.common.rows import folded, last_retry
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.common.wording import columns, day_rule_words, value_set, written
-from crondor_cli.diff.comparison import ComparedSide, Comparison, Relation
-from crondor_cli.times.text import local_text, relative
+from crondor_cli.diff.comparison import ComparedSide, Comparison, Parting, Relation
+from crondor_cli.times.text import local_text, relative, retries_text
 
 _RELATIONS = {
     Relation.SAME: "both mean the same",
@@ -149,10 +150,20 @@ def _partings(c: Comparison, count: int) -> list[str]:
             else "  The first time that only one of them has:"
         )
     rows = []
-    for parting in c.partings:
+
+    def retry_of(parting: Parting) -> tuple[bool, int] | None:
+        return (parting.is_first, parting.time) if parting.is_retry else None
+
+    def last_of(is_first: bool, time: int) -> int | None:
+        recurrence = (c.first if is_first else c.second).recurrence
+        return None if recurrence is None else last_retry(recurrence, time)
+
+    for parting, last in folded(c.partings, retry_of, last_of):
         mark = " (retry)" if parting.is_retry else ""
         time = local_text(parting.time, clock.zone) + mark
         rows.append([("<" if parting.is_first else ">") + f"  {time}", relative(parting.time - clock.now)])
+        if last is not None:
+            rows.append([retries_text(parting.time, last, clock.zone)])
     return [title, *(f"  {line}" for line in columns(rows))]
 
 

@@ -17,11 +17,11 @@ from crondor.words import describe, steps_beyond
 from crondor_cli.common.layout import FACTS, PROSE, prose, screen_columns
 from crondor_cli.common.output import say
 from crondor_cli.common.preview import shortened
-from crondor_cli.common.rows import DialectReason
+from crondor_cli.common.rows import DialectReason, folded, last_retry
 from crondor_cli.common.schedule_facts import ExplainedJob, ScheduleFacts, portable_line
 from crondor_cli.common.wording import columns, day_rule_words, length, value_set, written
 from crondor_cli.explain.why_words import answer, value_name
-from crondor_cli.times.text import local_text, relative
+from crondor_cli.times.text import local_text, relative, retries_text
 
 _TWICE = (
     "Of a time that comes twice the real schedd takes one. Which one depends on when it last computed the job's next "
@@ -140,10 +140,22 @@ def _answers(e: ExplainedJob, answers: list[ScheddAnswer]) -> list[str]:
     asked = "now" if e.at is None else f"just before {local_text(e.at, clock.zone)}"
     lines = [f"  asked {asked}, and again at each of its answers, the schedd says"]
     times = None if e.schedule is None else e.job.times(e.schedule)
-    for each in answers:
-        is_excluded = times is not None and times.excludes(each)
-        mark = " (excluded by requirements)" if is_excluded else " (retry)" if each.is_retry else ""
+
+    def is_excluded(time: int) -> bool:
+        return times is not None and times.excludes(time)
+
+    def retry_of(answer: ScheddAnswer) -> tuple[bool, int] | None:
+        return (is_excluded(answer), int(answer)) if answer.is_retry else None
+
+    def last_of(excluded: bool, time: int) -> int | None:
+        recurrence = None if times is None else times.schedule.recurrence
+        return None if recurrence is None else last_retry(recurrence, time, lambda each: is_excluded(each) != excluded)
+
+    for each, last in folded(answers, retry_of, last_of):
+        mark = " (excluded by requirements)" if is_excluded(each) else " (retry)" if each.is_retry else ""
         lines.append(f"    {local_text(each, clock.zone)}{mark}")
+        if last is not None:
+            lines.append(f"      {retries_text(each, last, clock.zone)}")
     said = (
         "The htcondor dialect is no set of times: what the schedd answers depends on when it is asked. So there are "
         "no gaps, no counts, no reasons and no clock changes to tell of; the manual dialect has them."

@@ -26,7 +26,7 @@ from crondor_cli.common.options import (
     schedule_options,
 )
 from crondor_cli.common.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
-from crondor_cli.common.preview import Preview, preview
+from crondor_cli.common.preview import Preview, Wanted, preview
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedules import read_schedules
 from crondor_cli.common.show import show
@@ -127,7 +127,8 @@ def command(
         interval = interval_of(schedd_interval, access_point)
         request = request._replace(schedd_interval=interval, through=through(access_point))
     jobs, warnings = read_schedules(request)
-    previews = [preview(job, dialect, start, count, end) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
+    wanted = Wanted(start, count, end, is_one=format_ == "table")
+    previews = [preview(job, dialect, wanted) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
     for findings in _by_file(request.paths, warnings, previews):
         show(_distinct(findings))
     _print(previews, warnings, format_)

@@ -18,7 +18,7 @@ from crondor_cli.common.output import echo_lines, styled
 from crondor_cli.common.preview import Preview, shortened
 from crondor_cli.common.rows import RunRow, RunSide
 from crondor_cli.common.screen import SCREEN
-from crondor_cli.times.text import ClockFace, local_text
+from crondor_cli.times.text import ClockFace, local_text, retries_text
 
 _SAME = "the same"
 
@@ -123,7 +123,7 @@ def _length(written: int | ExpressionText, value: int | None) -> str:
 def _table(preview: Preview) -> Iterator[str]:
     refused = preview.schedule is None  # then the schedd's side is all there is
     both = preview.differs and not refused
-    size = len(str(len(preview.rows)))
+    size = len(str(preview.rows.shown))
     head = ["  " + "#".rjust(size + 1), "real schedd" if refused else "local time"]
     head += ["from now", "match opens", "last start", *(["real schedd"] if both else [])]
     rows = _row_cells(preview, size, refused=refused, both=both)
@@ -133,14 +133,17 @@ def _table(preview: Preview) -> Iterator[str]:
 def _row_cells(preview: Preview, size: int, *, refused: bool, both: bool) -> Iterator[list[str]]:
     clock = preview.job.clock
     face = ClockFace(clock.zone)
-    for row in preview.rows:
-        number, run, schedd, _ = row
+    for number, (row, last_retry) in enumerate(preview.rows.folded(), 1):
+        _, run, schedd, _ = row
         differs = row.differs
         mark = f"  {'!' if differs else ' '}{number:>{size}}"
         cells = [mark, *_cells(schedd if refused else run, clock.now, face)]
         if both:
             cells.append(_schedd_cell(row, face) if differs or not row.compared else _SAME)
         yield cells
+        side = schedd if run is None else run
+        if last_retry is not None and side is not None:
+            yield [retries_text(side.time, last_retry, clock.zone)]
 
 
 def _cells(run: RunSide | None, now: int, face: ClockFace) -> list[str]:

@@ -47,6 +47,12 @@ def local_text(epoch: int, zone: tzinfo) -> str:
     return f"{short_weekday(moment)} {date} {clock} {_offset(moment)}"
 
 
+def retries_text(time: int, last: int, zone: tzinfo) -> str:
+    """Return that the schedd's retries go on after the one at ``time`` until ``last`` (epoch seconds)."""
+    end = ClockFace(zone).beside(last, time)
+    return f"and every 2 minutes until {'midnight' if end.endswith(' 00:00') and last - time <= DAY else end}"
+
+
 def _offset(moment: datetime) -> str:
     whole = (moment.utcoffset() or timedelta(0)) // timedelta(seconds=1)
     minutes, seconds = divmod(abs(whole), 60)
