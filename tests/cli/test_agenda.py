@@ -27,7 +27,8 @@ from tests.cli.terminal import on_screen
 MIDNIGHT = ("--from", "tomorrow")
 
 SPAN_KEYS = ["zone", "now", "from", "until", "dialect", "job_count", "starts", "days", "first", "busiest"]
-SPAN_KEYS += ["busiest_more", "collisions", "collisions_more", "jobs", "invalid", "diagnostics"]
+SPAN_KEYS += ["busiest_more", "collisions", "collisions_more", "collision_groups", "collision_groups_more"]
+SPAN_KEYS += ["jobs", "invalid", "diagnostics"]
 
 
 def agenda(*arguments: str, stdin: str = "") -> Result:
@@ -315,6 +316,14 @@ def test_everything_is_what_enumeration_says(zone: str, start: str, seed: int, c
             expected[a, b] = (len(common), min(common))
     assert {tuple(c["jobs"]): (c["count"], c["time"]) for c in found["collisions"]} == expected
     assert found["collisions_more"] == 0
+    crowds: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    for time, numbers in who.items():
+        if minutes[time] > 1:
+            crowds[tuple(numbers)].append(time)
+    assert {tuple(c["jobs"]): (c["count"], c["time"], c["starts"]) for c in found["collision_groups"]} == {
+        numbers: (len(times), min(times), minutes[min(times)]) for numbers, times in crowds.items()
+    }
+    assert found["collision_groups_more"] == 0
     assert [job["runs"] for job in found["jobs"]] == [len(times) for times in runs]
 
 
@@ -332,6 +341,23 @@ def test_the_schedds_dialect_is_its_chain(cron: Callable[..., str]) -> None:
     assert Dialect.UNIX.value in agenda("--dialect", "unix", path).lines[1]
 
 
+def test_collisions_name_all_jobs_of_a_minute(cron: Callable[..., str]) -> None:
+    """Not pair by pair: the jobs that start together are one line, with how often and when first."""
+    daily = [cron("0 6 * * *", name=f"{n}.sub") for n in range(5)]
+    hourly = cron("0 6-8 * * *", name="h.sub", queue="queue 2")
+    other = cron("0 8 * * *", name="o.sub")
+    lines = agenda("--days", "2", *MIDNIGHT, *daily, hourly, other).lines
+    at = lines.index("Collisions, jobs that start in the same minute")
+    names = ", ".join(f"{path}:6" for path in daily)
+    assert lines[at + 1 : lines.index("", at)] == [
+        f"  2 times  first Sat 2026-11-21 06:00 +0100  7 jobs: {names}, {hourly}:6 (2 jobs)",
+        f"  2 times  first Sat 2026-11-21 07:00 +0100  {hourly}:6 (2 jobs) with one another",
+        f"  2 times  first Sat 2026-11-21 08:00 +0100  3 jobs: {hourly}:6 (2 jobs), {other}:6",
+    ]
+    (first, *_) = data("--days", "2", *MIDNIGHT, "--pairs", "1", *daily, hourly, other)["collision_groups"]
+    assert (first["jobs"], first["starts"], first["count"]) == ([0, 1, 2, 3, 4, 5], 7, 2)
+
+
 # Jobs
 
 
@@ -345,7 +371,7 @@ def test_equal_files_count_one_by_one(cron: Callable[..., str]) -> None:
     assert [c["jobs"] for c in found["collisions"]] == [[0, 0], [1, 1], [2, 2]]
     assert found["collisions_more"] == 50 + 50 * 49 // 2 - 3
     table = agenda("--days", "3", "--pairs", "0", *files)
-    assert "  1,275 pairs" in table.lines
+    assert "  1 group" in table.lines
     assert table.lines[-1] == "  and 40 more"
     assert any(line.endswith("02.sub:6 (10 jobs) and 47 more") for line in table.lines)
 
@@ -518,6 +544,7 @@ def test_json_keys_are_stable(cron: Callable[..., str]) -> None:
     assert list(found["days"][0]) == ["date", "weekday", "seconds", "starts", "hours"]
     assert list(found["first"][0]) == list(found["busiest"][0]) == ["time", "local", "starts", "jobs"]
     assert list(found["collisions"][0]) == ["jobs", "count", "time", "local"]
+    assert list(found["collision_groups"][0]) == ["time", "local", "starts", "jobs", "count"]
     assert list(found["jobs"][0]) == ["name", "line", "count", "canonical", "runs", "leaves", "time", "local"]
     assert found["days"][0]["hours"] == [None] * 18 + [0] * 6
 

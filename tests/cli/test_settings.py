@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import click
@@ -441,3 +442,19 @@ def test_json_names_every_setting() -> None:
     assert [each["name"] for each in data["settings"]] == [setting.name for setting in SETTINGS]
     assert all(each["variable"].startswith("CRONDOR_") for each in data["settings"])
     assert data["files"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "coloured"),
+    [
+        (("agenda", "--crontab", "* * * * *", "--days", "1"), "\x1b[33m60"),
+        (("explain", "--crontab", "0 6 * * 1"), "\x1b[33m  The real schedd (HTCondor 25.14) differs:\x1b[0m"),
+        (("explain", "--crontab", "0 6 * * 1", "--at", "2026-12-01"), "\x1b[31m  hour "),
+    ],
+)
+def test_what_matters_in_a_table_is_coloured(arguments: tuple[str, ...], coloured: str) -> None:
+    """Where colours are wanted, and the same text where they are not."""
+    on = crondor("--color", "always", *arguments, "--now", NOW).out
+    assert ("\x1b[1m" in on, coloured in on) == (True, True)
+    plain = crondor("--color", "never", *arguments, "--now", NOW).out
+    assert re.sub(r"\x1b\[\d+m", "", on) == plain == crondor(*arguments, "--now", NOW).out

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from crondor.event_log import read_events
+from crondor_cli.simulate.axis import TimeAxis
 from tests.cli.conftest import Write
 from tests.cli.running import Result, at_now
 
@@ -32,6 +37,54 @@ def test_all_runs_start(write: Write) -> None:
     assert result.status == 0
     row = next(line for line in result.lines if line.startswith("job.sub") or "job.sub:4  " in line)
     assert row.split()[1:4] == ["48", "48", "0"]
+
+
+def test_what_the_schedd_computes_stands_beside_what_the_fields_name(write: Write) -> None:
+    """A weekly job: the retries of day 0 are no planned runs; without them there is nothing to tell apart."""
+    weekly = ("executable = /bin/true", "cron_minute = 0", "cron_hour = 6", "cron_day_of_week = 1")
+    path = write(*weekly, "on_exit_remove = false", "queue")
+    result = simulate(path, "--days", "30", "--dialect", "manual")
+    head, row = result.lines[4:6]
+    assert head.split()[:3] == ["planned", "computed", "on"]
+    assert row.split()[1:3] == ["4", "930"]
+    assert "  the fields name 4 runs, and the schedd computes 930 times: see crondor next" in result.lines
+    assert result.lines[-1].split()[1:3] == ["4", "4"]
+    assert (job(path, "--days", "30")["named"], job(path, "--days", "30")["planned"]) == (4, 930)
+    monthly = write(*weekly[:3], "cron_day_of_month = 1", "on_exit_remove = false", "queue", name="m.sub")
+    assert "computed" not in simulate(monthly, "--days", "40").out
+    leaving = write(*weekly, "queue", name="l.sub")
+    assert simulate(leaving, "--days", "30").lines[4:6][0].split()[:2] == ["planned", "on"]
+
+
+def test_the_dates_below_a_timeline_are_round(write: Write) -> None:
+    """Hours and days of the zone's clock, whatever the time of the simulation's start."""
+    path = write(*HOURLY, "queue")
+    for days, expected in (("1", r"(00|03|06|09|12|15|18|21):00"), ("7", "00:00"), ("90", "00:00")):
+        (*_, dates) = simulate(path, "--tz", "Europe/Berlin", "--days", days, "--timeline").lines
+        found = re.findall(r"\d\d-\d\d (\d\d:\d\d)", dates)
+        assert found
+        assert all(re.fullmatch(expected, time) for time in found)
+
+
+@pytest.mark.parametrize(
+    ("start", "apart", "expected"),
+    [
+        ("2026-03-28T19:09", 21_600, ["29 00:00", "29 06:00", "29 12:00", "29 18:00", "30 00:00", "30 06:00"]),
+        ("2026-03-28T22:00", 1_800, ["28 22:00", "28 22:30", "28 23:00", "28 23:30", "29 00:00", "29 00:30"]),
+        ("2026-03-29T01:09", 3_600, ["29 03:00", "29 04:00", "29 05:00", "29 06:00", "29 07:00", "29 08:00"]),
+        ("2026-10-24T20:00", 10_000, ["24 21:00", "25 00:00", "25 03:00", "25 06:00", "25 09:00", "25 12:00"]),
+        ("2026-11-20T19:09", 90_000, ["21 00:00", "23 00:00", "25 00:00", "27 00:00", "29 00:00", "01 00:00"]),
+        ("2026-11-20T19:09", 600_000, ["23 00:00", "30 00:00", "07 00:00", "14 00:00", "21 00:00", "28 00:00"]),
+    ],
+)
+def test_ticks_are_round_times_of_the_zone(start: str, apart: int, expected: list[str]) -> None:
+    """Around clock changes as well; in weeks they are Mondays."""
+    zone = ZoneInfo("Europe/Berlin")
+    begin = int(datetime.fromisoformat(start).replace(tzinfo=zone).timestamp())
+    axis = TimeAxis(begin, begin + 60 * 86_400, zone, "Europe/Berlin")
+    found = [datetime.fromtimestamp(time, zone) for time in axis.ticks(apart)]
+    assert [f"{moment:%d %H:%M}" for moment in found[:6]] == expected
+    assert all(low < high for low, high in pairwise(found))
 
 
 def test_missed_runs_say_which_line_to_change(write: Write) -> None:
@@ -119,7 +172,7 @@ def test_a_line_of_time(write: Write) -> None:
     path = write(*HOURLY, "cron_prep_time = 0", "queue")
     result = simulate("--spec", path, "--schedd-interval", "5", "--timeline", "--days", "1")
     lane, dates = result.lines[-2:]
-    assert dates.split()[0] == "11-20"
+    assert dates.split()[:2] == ["11-21", "00:00"]
     assert lane.count("M") >= 20
     assert "r" not in lane.split("  ")[-1]
 

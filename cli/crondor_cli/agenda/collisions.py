@@ -1,8 +1,9 @@
-"""Which jobs start in the same minute: pairs of schedules by their bit sets, the most frequent ones kept."""
+"""Which jobs start in the same minute: all of a minute together, and pairs of schedules by their bit sets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 from heapq import heappush, heappushpop
 from itertools import combinations, islice, product
 from typing import NamedTuple
@@ -36,6 +37,25 @@ class Collision(NamedTuple):
     times: int
     first: int
     jobs: tuple[int, int]
+
+
+def together(strands: Sequence[Strand], minutes: int) -> list[int]:
+    """Return some minutes in bit sets, each of those in which the same strands start.
+
+    Each strand has a number of 64 random bits. Minutes with the same exclusive or of the numbers of their strands have
+    the same strands, and a bit set of minutes for each of the 64 is enough to know them.
+    """
+    planes = [0] * 64
+    for strand in strands:
+        if common := strand.bits & minutes:
+            number = int.from_bytes(blake2b(str(strand.jobs[0]).encode(), digest_size=8).digest(), "big")
+            for plane in range(64):
+                if number >> plane & 1:
+                    planes[plane] ^= common
+    found = [minutes] if minutes else []
+    for plane in planes:
+        found = [part for group in found for part in (group & plane, group & ~plane) if part]
+    return found
 
 
 def collisions(strands: Sequence[Strand], most: int) -> tuple[list[Collision], int]:

@@ -65,7 +65,11 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
 @reading_options(htcondor=True)
 @interval_option
 @click.option(
-    "--pairs", type=click.IntRange(0, 100_000), default=10, show_default=True, help="Pairs of colliding jobs to list."
+    "--pairs",
+    type=click.IntRange(0, 100_000),
+    default=10,
+    show_default=True,
+    help="Collisions to list: groups of jobs, and in JSON pairs as well.",
 )
 @format_option("table", "json", text="How to print the agenda.")
 @click.option("--plot", metavar="FILE", help="Draw it as well, into a file .svg or .png (needs matplotlib).")

@@ -16,6 +16,7 @@ def print_json(agenda: Agenda, clock: Clock, pairs: int, suggestion: dict[str, o
     span = agenda.span
     busiest, ties = agenda.busiest()
     found, more = agenda.collisions(pairs)
+    groups, others = agenda.collision_groups(pairs)
     data: dict[str, object] = {
         "zone": clock.zone_name,
         "now": clock.now,
@@ -30,6 +31,8 @@ def print_json(agenda: Agenda, clock: Clock, pairs: int, suggestion: dict[str, o
         "busiest_more": ties,
         "collisions": [_collision(agenda, collision, clock) for collision in found],
         "collisions_more": more,
+        "collision_groups": [{**_minute(agenda, each.first, clock), "count": each.times} for each in groups],
+        "collision_groups_more": others,
         "jobs": [_job(entry, clock) for entry in agenda.entries],
         "invalid": [{"name": name, "line": line} for name, line in agenda.invalid],
         "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(agenda.findings)],

@@ -8,10 +8,11 @@ from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from crondor.calendar import lowest
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
-from crondor_cli.agenda.collisions import Collision, Strand, collisions
+from crondor_cli.agenda.collisions import Collision, Strand, collisions, together
 from crondor_cli.agenda.span import AgendaSpan, Day, Hour
 from crondor_cli.agenda.starts import Tally, bits_of, first_start, members, starts
 from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
@@ -55,6 +56,13 @@ class Minute(NamedTuple):
     number: int
     starts: int
     entries: list[int]
+
+
+class CollisionGroup(NamedTuple):
+    """Minutes in which the same jobs start, more than one: how many there are, and the first of them."""
+
+    times: int
+    first: Minute
 
 
 class Agenda:
@@ -199,6 +207,16 @@ class Agenda:
         """Return the pairs of entries that start in the same minute most often, and how many more there are."""
         found, total = collisions(list(self._strands.values()), most)
         return found, total - len(found)
+
+    def collision_groups(self, most: int) -> tuple[list[CollisionGroup], int]:
+        """Return which jobs start in the same minute, the most frequent ones first, and how many more there are."""
+        groups = together(list(self._strands.values()), self._tally.shared)
+        groups.sort(key=lambda bits: (-bits.bit_count(), lowest(bits)))
+        found = []
+        for bits in groups[:most]:
+            first = lowest(bits)
+            found.append(CollisionGroup(bits.bit_count(), self._minute(first, self._tally.count(first, first + 1))))
+        return found, len(groups) - len(found)
 
     def _minute(self, number: int, count: int) -> Minute:
         strands = (strand for strand in self._strands.values() if strand.bits >> number & 1)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from itertools import groupby
+from operator import or_
 
 from crondor.calendar import EPOCH_ORDINAL
 from crondor.recurrence import Recurrence
@@ -116,10 +118,12 @@ class Tally:
     @property
     def minutes(self) -> int:
         """The minutes with any start."""
-        found = 0
-        for plane in self._planes:
-            found |= plane
-        return found
+        return reduce(or_, self._planes, 0)
+
+    @property
+    def shared(self) -> int:
+        """The minutes with more than one start."""
+        return reduce(or_, self._planes[1:], 0)
 
     @property
     def total(self) -> int:

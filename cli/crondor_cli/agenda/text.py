@@ -13,10 +13,11 @@ from crondor_cli.agenda.span import AgendaSpan, Day
 from crondor_cli.common.columns import plural
 from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.options import Clock
-from crondor_cli.common.output import say
+from crondor_cli.common.output import echo_lines, tinted, together
 from crondor_cli.times.text import local_text, relative
 
 _NAMED = 3  # jobs named in a line
+_GATHERED = 100  # jobs named of a minute that they start in
 _LISTED = 10  # jobs of a list
 _HOURS = tuple(f"{hour:02}" for hour in range(24))
 
@@ -25,22 +26,27 @@ def print_table(agenda: Agenda, clock: Clock, pairs: int) -> None:
     """Print the agenda; nothing where no file has a job with a time."""
     if not agenda.entries:
         return
-    lines = [_title(agenda, clock)]
+    title, surroundings = _title(agenda, clock)
+    lines = [tinted(title, bold=True), surroundings]
     if agenda.total:
         lines += ["", *_table(agenda), *_notes(agenda)]
-        lines += ["", "First starts", *_minutes(agenda, agenda.soonest(), clock)]
+        lines += ["", _heading("First starts"), *_minutes(agenda, agenda.soonest(), clock)]
         lines += ["", *_busiest(agenda, clock)]
         lines += _collisions(agenda, clock, pairs)
     lines += _idle(agenda, clock)
     lines += _leaving(agenda)
     lines += _invalid(agenda)
-    say("\n".join(lines))
+    echo_lines(lines)
 
 
-def some(agenda: Agenda, numbers: Sequence[int]) -> str:
+def _heading(text: str) -> str:
+    return tinted(text, bold=True)
+
+
+def some(agenda: Agenda, numbers: Sequence[int], most: int = _NAMED) -> str:
     """Return the names of some entries, the first few of them."""
-    labels = [with_count(agenda.entries[number]) for number in numbers[:_NAMED]]
-    more = len(numbers) - _NAMED
+    labels = [with_count(agenda.entries[number]) for number in numbers[:most]]
+    more = len(numbers) - most
     return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
 
 
@@ -49,14 +55,13 @@ def with_count(entry: AgendaEntry) -> str:
     return entry.label if entry.job.count == 1 else f"{entry.label} ({entry.job.count} jobs)"
 
 
-def _title(agenda: Agenda, clock: Clock) -> str:
+def _title(agenda: Agenda, clock: Clock) -> tuple[str, str]:
     span = agenda.span
-    end = local_text(span.end, clock.zone)
+    start, end = (local_text(time, clock.zone) for time in (span.start, span.end))
     hint = "" if clock.is_given else "; --tz names another"
     return (
-        f"{plural(agenda.jobs, 'job')}, {plural(agenda.total, 'start')} "
-        f"from {local_text(span.start, clock.zone)} until {end}\n"
-        f"zone {clock.zone_name} (must be the submit host's{hint}), dialect {agenda.dialect.value}"
+        f"{plural(agenda.jobs, 'job')}, {plural(agenda.total, 'start')} from {start} until {end}",
+        f"zone {clock.zone_name} (must be the submit host's{hint}), dialect {agenda.dialect.value}",
     )
 
 
@@ -81,10 +86,13 @@ def _table(agenda: Agenda) -> list[str]:
     names = _dates(days, room + half if is_halved else room)
     table = [(" " * len(names[0]), _HOURS, "all"), *zip(names, cells, totals, strict=True)]
     whole = [[name, *(cell.rjust(width) for cell in row), total.rjust(last)] for name, row, total in table]
-    lines = [" ".join(row) for row in whole]
-    if is_halved:
-        noon = 1 + len(_HOURS) // 2
-        lines = [" ".join(row[:noon]) for row in whole] + [" ".join([row[0], *row[noon:]]) for row in whole]
+    seen = {count for row in counts for count in row if count}
+    most = max(seen) if len(seen) > 1 else None
+    for row, numbers in zip(whole[1:], counts, strict=True):
+        row[1:-1] = [tinted(c, colour="yellow") if n == most else c for c, n in zip(row[1:-1], numbers, strict=True)]
+    noon = 1 + len(_HOURS) // 2
+    parts = [row[:noon] for row in whole] + [[row[0], *row[noon:]] for row in whole] if is_halved else whole
+    lines: list[str] = [together(part[0], *(piece for cell in part[1:] for piece in (" ", cell))) for part in parts]
     if unit > 1:
         name = "thousands" if unit == 1000 else "millions"
         lines.append(f"counts are {name}, cut off; --format json has the numbers")
@@ -157,27 +165,27 @@ def _busiest(agenda: Agenda, clock: Clock) -> list[str]:
     shared = [minute for minute in minutes if minute.starts > 1]
     if not shared:
         return ["Busiest minutes: no minute has more than one start"]
-    lines = ["Busiest minutes", *_minutes(agenda, shared, clock)]
+    lines = [_heading("Busiest minutes"), *_minutes(agenda, shared, clock)]
     if more and shared == minutes:
         lines.append(f"  and {plural(more, 'more minute')} with {plural(minutes[-1].starts, 'start')}")
     return lines
 
 
 def _collisions(agenda: Agenda, clock: Clock, pairs: int) -> list[str]:
-    found, more = agenda.collisions(pairs)
+    found, more = agenda.collision_groups(pairs)
     if not found and not more:
         return ["", "Collisions: no two jobs start in the same minute"] if agenda.jobs > 1 else []
     rows = [
         [
-            plural(collision.times, "time"),
-            f"first {local_text(agenda.span.instant(collision.first), clock.zone)}",
-            _pair(agenda, *collision.jobs),
+            plural(each.times, "time"),
+            f"first {local_text(agenda.span.instant(each.first.number), clock.zone)}",
+            _crowd(agenda, each.first),
         ]
-        for collision in found
+        for each in found
     ]
-    lines = ["", "Collisions, jobs that start in the same minute", *_aligned(rows, right={0})]
+    lines = ["", _heading("Collisions, jobs that start in the same minute"), *_aligned(rows, right={0})]
     if more:
-        lines.append(f"  {'and ' if found else ''}{more:,} {'more ' if found else ''}pair{'' if more == 1 else 's'}")
+        lines.append(f"  {'and ' if found else ''}{plural(more, 'more group' if found else 'group')}")
     return lines
 
 
@@ -189,9 +197,10 @@ def _remark(agenda: Agenda, minute: Minute, time: int) -> str:
     return "" if mark is None else f" ({mark})"
 
 
-def _pair(agenda: Agenda, one: int, other: int) -> str:
-    first, second = with_count(agenda.entries[one]), with_count(agenda.entries[other])
-    return f"{first} with one another" if one == other else f"{first} and {second}"
+def _crowd(agenda: Agenda, minute: Minute) -> str:
+    if len(minute.entries) == 1:
+        return f"{some(agenda, minute.entries)} with one another"
+    return f"{plural(minute.starts, 'job')}: {some(agenda, minute.entries, _GATHERED)}"
 
 
 def _idle(agenda: Agenda, clock: Clock) -> list[str]:
@@ -200,7 +209,7 @@ def _idle(agenda: Agenda, clock: Clock) -> list[str]:
         return []
     rows = [[with_count(entry), _later(entry, agenda.span, clock.zone)] for entry in idle[:_LISTED]]
     more = [f"  and {len(idle) - _LISTED:,} more"] if len(idle) > _LISTED else []
-    return ["", "No start in this time", *_aligned(rows), *more]
+    return ["", _heading("No start in this time"), *_aligned(rows), *more]
 
 
 def _leaving(agenda: Agenda) -> list[str]:
@@ -210,7 +219,7 @@ def _leaving(agenda: Agenda) -> list[str]:
         return []
     names = [f"  {with_count(entry)}" for entry in found[:_LISTED]]
     more = [f"  and {len(found) - _LISTED:,} more"] if len(found) > _LISTED else []
-    return ["", "Leave the queue after the first run, without on_exit_remove = false", *names, *more]
+    return ["", _heading("Leave the queue after the first run, without on_exit_remove = false"), *names, *more]
 
 
 def _later(entry: AgendaEntry, span: AgendaSpan, zone: tzinfo) -> str:
@@ -224,7 +233,7 @@ def _invalid(agenda: Agenda) -> list[str]:
         return []
     names = [printable(name if line is None else f"{name}:{line}") for name, line in agenda.invalid[:_LISTED]]
     more = [f"  and {len(agenda.invalid) - _LISTED:,} more"] if len(agenda.invalid) > _LISTED else []
-    return ["", "Left out, for the errors above", *(f"  {name}" for name in names), *more]
+    return ["", _heading("Left out, for the errors above"), *(f"  {name}" for name in names), *more]
 
 
 def _aligned(rows: list[list[str]], right: Container[int] = ()) -> list[str]:

@@ -65,6 +65,11 @@ def marked(line: str, words: re.Pattern[str], colours: Mapping[str, str]) -> str
     return together(line[:start], styled(word, colour=colours[word], bold=True), line[end:])
 
 
+def tinted(text: str, *, colour: str | None = None, bold: bool = False) -> str:
+    """Return text for stdout in a colour, as it is where nobody wants colours."""
+    return styled(text, colour=colour, bold=bold) if SCREEN.wants_colour(sys.stdout) else text
+
+
 def together(*pieces: str) -> Visible:
     """Return pieces as one visible text."""
     return Visible("".join(piece if isinstance(piece, Visible) else visible(piece) for piece in pieces))

@@ -15,7 +15,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe, steps_beyond
 from crondor_cli.common.layout import FACTS, PROSE, prose, screen_columns
-from crondor_cli.common.output import say
+from crondor_cli.common.output import echo_lines, tinted
 from crondor_cli.common.preview import shortened
 from crondor_cli.common.rows import DialectReason, folded, last_retry
 from crondor_cli.common.schedule_facts import ExplainedJob, ScheduleFacts, portable_line
@@ -32,13 +32,17 @@ _FEW = 4  # runs that are worth naming one by one
 
 def print_table(explanations: list[ExplainedJob]) -> None:
     """Print all explanations, a blank line between them."""
-    blocks = ["\n".join(_block(e)) for e in explanations if e.schedule is not None and e.is_deferred]
-    if blocks:
-        say("\n\n".join(blocks))
+    blocks = [_block(e) for e in explanations if e.schedule is not None and e.is_deferred]
+    echo_lines(_spaced(blocks))
+
+
+def _spaced(parts: list[list[str]]) -> list[str]:
+    """Return the lines of all parts, an empty one between two."""
+    return [line for number, part in enumerate(parts) for line in ([""] if number else []) + part]
 
 
 def _block(e: ExplainedJob) -> list[str]:
-    sections = [[_title(e), *_lines(_head(e))]]
+    sections = [[tinted(_title(e), bold=True), *_lines(_head(e))]]
     if e.spec is not None:
         if e.why is not None:
             sections += _why(e, e.spec)
@@ -48,7 +52,7 @@ def _block(e: ExplainedJob) -> list[str]:
         sections += [_answers(e, e.answers)] if e.answers is not None else []
         sections += [_schedd(e)] if e.schedd is not None else []
         sections += [_audit(e, e.changes)] if e.changes is not None and (e.changes or e.why is None) else []
-    return "\n\n".join("\n".join(section) for section in sections).split("\n")
+    return _spaced(sections)
 
 
 def _title(e: ExplainedJob) -> str:
@@ -179,7 +183,7 @@ def _schedd(e: ExplainedJob) -> list[str]:
         lines = ["  The real schedd (HTCondor 25.14) differs:"]
     for reason in side.reasons:
         lines += _reason(reason)
-    return lines
+    return [tinted(lines[0], colour="yellow"), *lines[1:]]
 
 
 def _reason(reason: DialectReason) -> Iterator[str]:
@@ -260,7 +264,8 @@ def _why(e: ExplainedJob, spec: CronSpec) -> list[list[str]]:
         else:
             near.append((label, "none in the years 1970 to 2200"))
     said = _prose(answer(e, spec, why), "  ", "    ")
-    return [said, [*columns(rows), *_lines([("day rule", day_rule_words(spec))])], _lines(near)]
+    shown = [tinted(line, colour="red") if line.endswith(" no") else line for line in columns(rows)]
+    return [said, [*shown, *_lines([("day rule", day_rule_words(spec))])], _lines(near)]
 
 
 def _distance(seconds: int) -> str:

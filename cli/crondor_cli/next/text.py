@@ -14,10 +14,9 @@ from crondor.spec import CronSpec, Dialect
 from crondor.times import MOST_EXCLUDED
 from crondor.words import describe, steps_beyond
 from crondor_cli.common.layout import columns_of_rows, prose, screen_columns
-from crondor_cli.common.output import echo_lines, styled
+from crondor_cli.common.output import echo_lines, tinted
 from crondor_cli.common.preview import Preview, shortened
 from crondor_cli.common.rows import RunRow, RunSide
-from crondor_cli.common.screen import SCREEN
 from crondor_cli.times.text import ClockFace, local_text, retries_text
 
 _SAME = "the same"
@@ -38,7 +37,7 @@ def _lines(previews: list[Preview]) -> Iterator[str]:
 
 def _marked(line: str) -> str:
     """Return a row where the real schedd differs in colour."""
-    return styled(line, colour="yellow") if line.startswith("  !") and SCREEN.wants_colour(sys.stdout) else line
+    return tinted(line, colour="yellow") if line.startswith("  !") else line
 
 
 def _has_something(preview: Preview) -> bool:

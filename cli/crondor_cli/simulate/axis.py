@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
+from crondor.calendar import DAY
 from crondor.diagnostics import columns_of
 from crondor_cli.common.layout import padded
 from crondor_cli.times.text import local_text, relative
@@ -15,6 +16,8 @@ _FEWEST: Final = 24  # columns of a lane, however narrow the terminal
 MOST_SPANS: Final = 5000  # of a lane that are kept to the second
 _MARGINS: Final = 4  # columns before the label and behind it
 _DATE: Final = 12  # columns from one date to the next
+_MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)  # from one tick to the next
+_DAYS: Final = (1, 2, 7, 14, 28, 91, 182, 364)  # the same
 
 
 class LaneSpan(NamedTuple):
@@ -58,12 +61,33 @@ class TimeAxis(NamedTuple):
         return [*made, f"  {'':<{wide}}  {self._dates()}".rstrip()] if made else []
 
     def _dates(self) -> str:
-        """Return month, day and time of day, each below the column that begins there."""
+        """Return month, day and time of day, each below the column that it falls into."""
         line = ""
-        for column in range(0, self.columns - _DATE + 2, _DATE):
-            text = local_text(self.start + column * self.seconds, self.zone)
-            line = f"{line:<{column}}{text[9:20]}"
+        for apart in (_DATE, _DATE // 2, _DATE // 4):
+            for time in self.ticks(apart * self.seconds):
+                column = (time - self.start) // self.seconds
+                if (not line or len(line) < column) and column + _DATE - 1 <= self.columns:
+                    line = f"{line:<{column}}{local_text(time, self.zone)[9:20]}"
+            if line:
+                break
         return line
+
+    def ticks(self, apart: int) -> list[int]:
+        """Return round times of the zone's clock (epoch seconds), so many seconds apart at least."""
+        step = next((60 * minutes for minutes in _MINUTES if 60 * minutes >= apart), DAY)
+        days = next((days for days in _DAYS if days * DAY >= apart), -(-apart // DAY))
+        found: list[int] = []
+        day = datetime.combine(datetime.fromtimestamp(self.start, self.zone).date(), datetime.min.time())
+        while day.replace(tzinfo=self.zone).timestamp() <= self.end:
+            if (day.toordinal() - 1) % days == 0:  # whole weeks begin on Mondays
+                found += [int(_at(day, second, self.zone)) for second in range(0, DAY, step)]
+            day += timedelta(1)
+        return sorted({time for time in found if self.start <= time <= self.end})
+
+
+def _at(day: datetime, second: int, zone: tzinfo) -> float:
+    """Return when the clock shows a time of a day, for one that it skips as much later."""
+    return (day + timedelta(seconds=second)).replace(tzinfo=zone).timestamp()
 
 
 class Lane:

@@ -57,6 +57,7 @@ def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> dict[st
         "count": group.jobs.count,
         "is_deferred": outcome.is_deferred,
         "planned": outcome.planned,
+        "named": simulated.named(group, outcome),
         **{fate.value: count for fate, count in outcome.counts.items()},
         "starts": outcome.starts,
         "evicted": outcome.evicted,

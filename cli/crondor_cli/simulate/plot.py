@@ -64,8 +64,7 @@ def _bar(span: LaneSpan, start: int, days: float) -> tuple[float, float]:
 
 def _date(axes: Axes, axis: TimeAxis) -> None:
     """Write dates and times of day below the lanes."""
-    step = (axis.end - axis.start) / _DATES
-    moments = [round(axis.start + number * step) for number in range(_DATES + 1)]
+    moments = axis.ticks((axis.end - axis.start) // _DATES)
     texts = [local_text(moment, axis.zone) for moment in moments]
     labels = [f"{text[:14]}\n{text[15:20]}" for text in texts]
     axes.set_xticks([(moment - axis.start) / _DAY for moment in moments], labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +15,7 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import int32
+from crondor.job.queued import QueuedJob
 from crondor.pool.daemons.events import Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.negotiator import Negotiator
@@ -27,6 +28,7 @@ from crondor.schedule import Universe, misspelt
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
+from crondor.times import JobTimes
 from crondor_cli.common.given_files import read_source
 from crondor_cli.common.jobs import files_of
 from crondor_cli.common.options import Clock, Surroundings
@@ -132,6 +134,23 @@ class Simulated:
     def job_count(self) -> int:
         """How many jobs there are."""
         return sum(group.jobs.count for group in self.groups)
+
+    def named(self, group: Group, outcome: JobOutcome) -> int:
+        """Return how many runs the fields of a group's jobs name in the span, as the manual reads them.
+
+        It is what was planned where the jobs do not stay until the end, or nothing repeats them.
+        """
+        if outcome.has_left or outcome.trouble:
+            return outcome.planned
+        with suppress(CrondorError):
+            times = JobTimes.from_queue(QueuedJob(group.ad), self.start, zone=self.clock.zone)
+            window, recurrence = times.schedule.window, times.schedule.recurrence
+            if recurrence is not None and isinstance(window, int):
+                last = max(self.start, self.end - window - 1)  # a later one may still start after the end
+                if times.is_restricted:
+                    return group.jobs.count * sum(1 for _ in times.runs(self.start, last))
+                return group.jobs.count * recurrence.count(self.start, last)
+        return outcome.planned
 
     @property
     def is_fine(self) -> bool:

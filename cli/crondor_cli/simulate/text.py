@@ -39,8 +39,11 @@ def print_table(simulated: Simulated, lanes: Lanes | None) -> None:
     """Print what was simulated, a table for each dialect, what to change, and the lines of time."""
     lines = _head(simulated)
     for dialect, results in simulated.sides.items():
-        lines += ["", f"{dialect.value}: {_READINGS[dialect]}", *_table(simulated, results)]
-        lines += _notes(simulated, results)
+        named = [simulated.named(g, r.outcome) for g, r in zip(simulated.groups, results, strict=True)]
+        if dialect is not Dialect.HTCONDOR:
+            named = [result.outcome.planned for result in results]
+        lines += ["", f"{dialect.value}: {_READINGS[dialect]}", *_table(simulated, results, named)]
+        lines += _notes(simulated, results, named)
     if lanes is not None:
         lines += ["", *lanes.lines()]
     say("\n".join(lines))
@@ -69,31 +72,50 @@ def _head(simulated: Simulated) -> list[str]:
     return [f"{plural(simulated.job_count, 'job')} from {start} until {end}", ", ".join(pool)]
 
 
-def _table(simulated: Simulated, results: list[SimulatedResult]) -> list[str]:
+def _computed(outcome: JobOutcome) -> int:
+    """Return how many times the schedd computed; a repeated one is the same time again."""
+    return outcome.planned - outcome.repeated
+
+
+def _table(simulated: Simulated, results: list[SimulatedResult], named: list[int]) -> list[str]:
+    """Return the fates of all jobs, and where they differ both what the fields name and what the schedd computes."""
     shown = {
         name: fate
         for name, fate in _COLUMNS.items()
         if name in _ALWAYS or any(result.outcome.counts[fate] for result in results)
     }
     rows = []
-    for group, (outcome, _) in zip(simulated.groups, results, strict=True):
+    differ = any(number != _computed(result.outcome) for number, result in zip(named, results, strict=True))
+    for group, (outcome, _), number in zip(simulated.groups, results, named, strict=True):
         label = group.label if group.jobs.count == 1 else f"{group.label} ({group.jobs.count} jobs)"
         counts = [str(outcome.counts[fate]) for fate in shown.values()]
-        rows.append([label, str(outcome.planned), *counts, length(outcome.idle_slot)])
-    head = ["", "planned", *shown, "slot idle"]
+        planned = [str(number), str(_computed(outcome))] if differ else [str(outcome.planned)]
+        rows.append([label, *planned, *counts, length(outcome.idle_slot)])
+    head = ["", "planned", *(["computed"] if differ else []), *shown, "slot idle"]
     return in_columns(head, rows, screen_columns(sys.stdout), right=range(1, len(head)))
 
 
-def _notes(simulated: Simulated, results: list[SimulatedResult]) -> list[str]:
+def _notes(simulated: Simulated, results: list[SimulatedResult], named: list[int]) -> list[str]:
     lines: list[str] = []
     same: dict[tuple[str, ...], list[str]] = {}
-    for group, result in zip(simulated.groups, results, strict=True):
-        said = (*_state(group, simulated, result.outcome), *_enough(simulated, group, result))
+    for group, result, number in zip(simulated.groups, results, named, strict=True):
+        outcome = result.outcome
+        said = (*_others(outcome, number), *_state(group, simulated, outcome), *_enough(simulated, group, result))
         if said:
             same.setdefault(said, []).append(group.label)
     for said, labels in same.items():
         lines += ["", *_named(labels), *(f"  {line}" for line in said)]
     return lines
+
+
+def _others(outcome: JobOutcome, named: int) -> list[str]:
+    """Say that the schedd computes other times than the fields name."""
+    computed = _computed(outcome)
+    if computed == named:
+        return []
+    return [
+        f"the fields name {plural(named, 'run')}, and the schedd computes {plural(computed, 'time')}: see crondor next"
+    ]
 
 
 def _named(labels: list[str]) -> list[str]:
