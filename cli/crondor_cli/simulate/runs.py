@@ -144,13 +144,18 @@ class Simulated:
             return outcome.planned
         with suppress(CrondorError):
             times = JobTimes.from_queue(QueuedJob(group.ad), self.start, zone=self.clock.zone)
-            window, recurrence = times.schedule.window, times.schedule.recurrence
-            if recurrence is not None and isinstance(window, int):
-                last = max(self.start, self.end - window - 1)  # a later one may still start after the end
-                if times.is_restricted:
-                    return group.jobs.count * sum(1 for _ in times.runs(self.start, last))
-                return group.jobs.count * recurrence.count(self.start, last)
+            window = times.schedule.window
+            if times.schedule.recurrence is not None and isinstance(window, int):
+                # A run whose window reaches the end is planned only if it has started.
+                least, most = (group.jobs.count * self._count(times, end) for end in (self.end - window - 1, self.end))
+                return min(max(least, outcome.planned - outcome.repeated), most)
         return outcome.planned
+
+    def _count(self, times: JobTimes, end: int) -> int:
+        recurrence = times.schedule.recurrence
+        if recurrence is None or end <= self.start:
+            return 0
+        return sum(1 for _ in times.runs(self.start, end)) if times.is_restricted else recurrence.count(self.start, end)
 
     @property
     def is_fine(self) -> bool:
