@@ -13,6 +13,13 @@ _RECONNECT_FAILED: Final = 24
 _LONGEST: Final = 300
 
 
+OF_COPIES: Final = frozenset((EventType.EXECUTE, EventType.JOB_EVICTED))
+"""Events in the log of a routed job that are no start and no loss.
+
+A router writes them when the copy is matched, also where that waits for its time, and when it is idle again.
+"""
+
+
 def log_event(history: JobHistory, event: JobEvent) -> None:
     """Take in an event. A time that was waited for is not in a log: it tells when the program began."""
     time, number = int(event.time), event.number

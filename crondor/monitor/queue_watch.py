@@ -22,7 +22,7 @@ from crondor.monitor.due_times import due_between, is_named, last_due, next_due
 from crondor.monitor.job_history import JobCondition, Turn
 from crondor.monitor.job_watch import JobWatch, is_lost, is_planned, note_end, run_at, terms_of
 from crondor.monitor.judging import JobFacts, Judgement, judge, misreading
-from crondor.monitor.logged import log_event
+from crondor.monitor.logged import OF_COPIES, log_event
 from crondor.monitor.sightings import COMPLETED, sight
 from crondor.monitor.unchanged import fresh_until, small, texts_of
 from crondor.monitor.verdicts import DueRun, Verdict
@@ -182,9 +182,9 @@ class QueueWatch:
             watch.terms = terms
             self._read(watch, queued, now)
             self._begin(watch, now, is_new=is_new)
+        watch.is_routed |= "RoutedToJobId" in ad
         for event in logged.pop(job, ()):
-            watch.is_logged = True
-            log_event(watch.history, event)
+            self._note(watch, event)
         sight(watch.history, queued, now, sees_deferral_time=self._sees_deferral_time, is_logged=watch.is_logged)
         note_end(watch, queued)
         if queued.status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
@@ -242,7 +242,14 @@ class QueueWatch:
             watch = self._jobs.get(job) or self._gone.get(job)
             if watch is not None:
                 for event in events:
-                    log_event(watch.history, event)
+                    self._note(watch, event)
+
+    @staticmethod
+    def _note(watch: JobWatch, event: JobEvent) -> None:
+        """Take in an event of a job's log."""
+        watch.is_logged = not watch.is_routed
+        if not (watch.is_routed and event.number in OF_COPIES):
+            log_event(watch.history, event)
 
     def _note_left(self, missing: Sequence[JobId], now: int, find_left: FindLeft | None) -> None:
         """Take note of the jobs that are in the queue no more."""

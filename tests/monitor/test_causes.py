@@ -210,6 +210,20 @@ def test_a_router_had_it() -> None:
     assert MadeJob(**routed).said(LATER, **BEGUN) == ("started", None)
 
 
+def test_what_a_router_brings_over_is_no_loss() -> None:
+    """It counts the starts of the copy and not their ends; in the source's log it says when the copy was matched."""
+    routed: dict[str, Any] = {"Managed": "External", "RoutedToJobId": "29.0", "LastRemoteWallClockTime": 95}
+    ended: dict[str, Any] = {**ENDED, **routed, "NumJobCompletions": 0, "JobCurrentStartDate": SIX - 90}
+    ended["JobLastStartDate"] = None
+    assert MadeJob(**ended).said(LATER) == ("started", None)
+    events = [JobEvent(EventType.EXECUTE, 7, 0, SIX - 80), JobEvent(EventType.JOB_EVICTED, 7, 0, SIX + 8)]
+    job = MadeJob(**ended)
+    assert [words(run) for run in job.look(LATER, events=events)] == [("started", None)]
+    waits: dict[str, Any] = {**routed, "JobStatus": 2, "JobCurrentStartDate": SIX - 90, "DeferralTime": SIX}
+    job = MadeJob(**waits, EnteredCurrentStatus=SIX - 86, LastJobStatus=1, QDate=SIX - 600)
+    assert job.look(SIX - 50, events=events[:1]) == []
+
+
 def test_a_starter_that_is_gone() -> None:
     """JobStatus says running, and no program began though its last start is past."""
     job = MadeJob(DeferralTime=SIX)
