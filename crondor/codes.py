@@ -62,6 +62,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "CRN313": ("expression-target",),
     "CRN314": ("expression-clock",),
     "CRN315": ("expression-job",),
+    "CRN316": ("circle-job",),
     # Commands and universes
     "CRN501": ("submit-misspelt",),
     "CRN502": ("bypass",),
@@ -87,6 +88,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "CRN615": ("route-twice",),
     "CRN621": ("keyword-assigned",),
     "CRN623": ("requirements-target", "evalset-target"),
+    "CRN630": ("circle",),
     "CRN642": ("route-limit",),
     "CRN643": ("route-expression", "route-universe", "route-macro"),
     "CRN644": ("route-grid-resource",),

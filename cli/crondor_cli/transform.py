@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from crondor.config import InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.macro.files import Files
 from crondor.transform import TraceStep, TransformFacts, TransformOutcome, transform_ads
+from crondor.transform.circular import new_warnings
 from crondor.transform.compiled import MOST_ADS
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from crondor_cli.common.ad_chunks import Report, SharedAds
@@ -145,11 +146,12 @@ def command(
         _load(loaded, rules, job_transform, job_route, define)
     finally:
         findings.add(loaded.diagnostics, counts=False)
+    known = {each.message for each in loaded.diagnostics}
     shape = _Shape(None, Order(order)) if diff else _Shape(Format(format_), Order(order))
 
     def make(read: Iterator[ClassAd], _report: Report) -> Iterator[_Batch]:
         outcomes = transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace, most=max_ads)
-        return _batches(outcomes, shape)
+        return _batches(outcomes, shape, known)
 
     form = None if from_ is None else Format(from_)
     shared = SharedAds(make, mode_of(lenient))
@@ -248,14 +250,16 @@ class _Batch(NamedTuple):
     failed: bool = False
 
 
-def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape) -> Iterator[_Batch]:
-    """Yield outcomes as texts, those together of which there is nothing to say."""
+def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape, known: Container[str]) -> Iterator[_Batch]:
+    """Yield outcomes as texts, those together of which there is nothing to say; ``known`` messages were shown."""
     between = shape.frame.between
     texts: list[str] = []
     size = 0
     try:
         for outcome in outcomes:
             before, ad, applied, diagnostics, trace = outcome
+            if ad is not None and (circles := new_warnings(before, ad, known)):
+                diagnostics = (*diagnostics, *circles)
             plain = ad is not None and not diagnostics and not trace
             if (not plain or size >= _MANY) and texts:
                 yield _Batch(len(texts), between.join(texts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -15,10 +15,12 @@ from crondor.access_point.storing import Store, secure_names
 from crondor.access_point.transforms import SubmitTransform, read_transforms
 from crondor.access_point.unknown import asked_with, schedd_ad
 from crondor.classad.ad import ClassAd
+from crondor.classad.circles import circles, new_circles
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.scope import Allowance, Context
+from crondor.classad.text import lower
 from crondor.config import Configuration
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
 from crondor.diagnostics import Diagnostic, Severity
@@ -33,6 +35,7 @@ from crondor.submit.ad.knobs import SubmitKnobs
 from crondor.submit.ad.make import LATE
 from crondor.submit.ad.simple import extended
 from crondor.transform import Changes, TransformFacts
+from crondor.transform.circular import instead
 
 _STEPS: Final = 2_000_000  # what the expressions of one job may cost, a step about a microsecond
 _START: Final = {
@@ -153,7 +156,9 @@ class AccessPoint:
             changes = Changes(states[-1].flat(), outcome.ad.flat())
             steps.append(TransformStep(each, changes, outcome.trace))
             states.append(outcome.ad)
-        admission = Admission(before, self._stored(states), tuple(steps), diagnostics=tuple(found))
+        stored = self._stored(states)
+        found += _circles(before, stored, steps)
+        admission = Admission(before, stored, tuple(steps), diagnostics=tuple(found))
         fault = self.store.fault(job, states[-1])
         if fault is not None:
             culprit = next(step for step, made in zip(steps, states[1:], strict=True) if self.store.fault(job, made))
@@ -240,6 +245,25 @@ def read_access_point(configuration: Configuration, facts: TransformFacts | None
     )
     found = dict.fromkeys((*configuration.diagnostics, *knobs.found))
     return replace(made, diagnostics=tuple(found))
+
+
+def _circles(before: ClassAd, after: ClassAd, steps: Sequence[TransformStep]) -> Iterator[Diagnostic]:
+    """Yield a fault for each circle among the attributes of a stored job, at the line that closes it."""
+    new = {frozenset(each.names) for each in new_circles(before.codes, after.codes)}
+    for circle in circles(after.codes):
+        message = circle.message(after.names)
+        severity = Severity.ERROR if circle.is_sure else Severity.WARNING
+        if frozenset(circle.names) not in new:
+            yield Diagnostic("circle-job", message, severity)
+            continue
+        step, name = next(
+            (step, change.name)
+            for step in reversed(steps)
+            for change in step.changes
+            if lower(change.name) in circle.names
+        )
+        help_text = f"{step.transform.knob} closes the circle: {instead(circle, after.names, '')}"
+        yield Diagnostic("circle", message, severity, step.place(name), help_text)
 
 
 def _why(found: Iterable[Diagnostic]) -> str | None:

@@ -8,20 +8,12 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from crondor.access_point import AccessPoint, Admission, Submitter, Verdict, sent_jobs
+from crondor.check.made import spellings
 from crondor.diagnostics import Diagnostic
 from crondor.source import Span
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile, job_ads
 
 _MOST_JOBS: Final = 50  # looked at one by one
-_SPELLED: Final = {
-    "jobuniverse": ("universe",),
-    "cmd": ("executable",),
-    "jobprio": ("priority", "prio"),
-    "args": ("arguments",),
-    "userlog": ("log",),
-    "out": ("output",),
-    "err": ("error",),
-}
 
 
 class AdmittedJob(NamedTuple):
@@ -33,7 +25,7 @@ class AdmittedJob(NamedTuple):
     def place(self, *attributes: str) -> Span | None:
         """Return where the first of some attributes is set in the description, else the queue statement."""
         for attribute in attributes:
-            for name in commands_of(attribute):
+            for name in spellings(attribute):
                 if name in self.jobs.spans:
                     return self.jobs.spans[name]
         return self.jobs.queue
@@ -62,10 +54,3 @@ def admitted(submit: SubmitFile, access_point: AccessPoint, now: int) -> Admitte
     except InvalidSubmit as error:
         return Admitted(tuple(found), error.diagnostics, limit)
     return Admitted(tuple(found), (), limit)
-
-
-def commands_of(attribute: str) -> tuple[str, ...]:
-    """Return the names, in lower case, that a description may set an attribute by."""
-    key = attribute.lower()
-    snake = "".join(f"_{sign}" if sign.isupper() and at else sign for at, sign in enumerate(attribute)).lower()
-    return f"my.{key}", snake, key, *_SPELLED.get(key, ())

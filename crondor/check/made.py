@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
 
 from crondor._memory import Memory
 from crondor._named_tuple import NamedTuple
+from crondor._regex import regex
 from crondor._schedule.job_terms import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.policy_names import POLICIES
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.spec import FIELDS
 from crondor.submit import InvalidSubmit, SubmitFile
 from crondor.submit.unused import UnusedName, unused_names
+
+if TYPE_CHECKING:
+    from crondor.submit.ad import JobAd
 
 MOST_JOBS = 50  # looked at one by one; nobody makes a mistake in the fiftieth alone
 LONGEST = 50_000  # characters of a description: what is longer is no work of a person, and may be made to cost time
@@ -26,6 +31,7 @@ _ANY = frozenset(
         *("executable", "output", "error", "log", "input", "initialdir", "notify_user", "batch_name"),
     )
 )
+_OF_POLICY = regex(r"periodic|onexit", re.IGNORECASE).search
 _NUMBER = r"\d+"
 _TRUTH = r"true|false"
 _PLAIN: Mapping[str, str] = {
@@ -39,8 +45,19 @@ _PLAIN: Mapping[str, str] = {
 }
 
 
+_SPELLED: Final = {
+    "jobuniverse": ("universe",),
+    "cmd": ("executable",),
+    "jobprio": ("priority", "prio"),
+    "args": ("arguments",),
+    "userlog": ("log",),
+    "out": ("output",),
+    "err": ("error",),
+}
+
+
 class MadeJobs(NamedTuple):
-    """What making the jobs' ads showed: the faults, and the names that are assigned in vain.
+    """What making the jobs' ads showed: the faults, the names that are assigned in vain, attributes in a circle.
 
     ``is_plain``: the description has nothing but the commonest commands, and its ads were not made.
     """
@@ -48,6 +65,7 @@ class MadeJobs(NamedTuple):
     faults: tuple[Diagnostic, ...] = ()
     unused: tuple[UnusedName, ...] = ()
     is_plain: bool = False
+    circles: tuple[Diagnostic, ...] = ()
 
 
 def make_jobs(
@@ -63,13 +81,37 @@ def make_jobs(
 
     used: set[str] = set()
     faults: tuple[Diagnostic, ...] = ()
+    found: dict[Diagnostic, None] = {}
     try:
-        for _ in job_ads(file, config=config, limit=MOST_JOBS + len(file.queues), used=used, memory=memory):
-            pass
+        for made in job_ads(file, config=config, limit=MOST_JOBS + len(file.queues), used=used, memory=memory):
+            found.update(dict.fromkeys(_circles(made)))
     except InvalidSubmit as error:
         faults = error.diagnostics
+    if found and memory is not None:
+        memory.about(None)  # what is known of a job has no room for its circles
     is_known = all(fault.kind.startswith("submit-") for fault in faults)  # else the jobs were not looked at
-    return MadeJobs(faults, tuple(unused_names(file, used)) if is_known else ())
+    return MadeJobs(faults, tuple(unused_names(file, used)) if is_known else (), circles=tuple(found))
+
+
+def _circles(made: JobAd) -> Iterator[Diagnostic]:
+    """Yield a fault for each circle among the attributes of a job, where the description sets one of them."""
+    from crondor.classad.circles import circles  # noqa: PLC0415 - the engine, which making the ad has loaded
+
+    ad = made.ad.flat()
+    for circle in circles(ad.codes):
+        names = [name for attribute in circle.names for name in spellings(ad.names[attribute])]
+        span = next((made.jobs.spans[name] for name in names if name in made.jobs.spans), made.jobs.queue)
+        severity = Severity.ERROR if circle.is_sure else Severity.WARNING
+        name = ad.names[circle.names[0]]
+        help_text = f"write TARGET.{name} for the machine's, or $(MY.{name}) for what is written above"
+        yield Diagnostic("circle-job", circle.message(ad.names), severity, span, help_text)
+
+
+def spellings(attribute: str) -> tuple[str, ...]:
+    """Return the names, in lower case, that a description may set an attribute by."""
+    key = attribute.lower()
+    snake = "".join(f"_{sign}" if sign.isupper() and at else sign for at, sign in enumerate(attribute)).lower()
+    return f"my.{key}", snake, key, *_SPELLED.get(key, ())
 
 
 def _has_time(file: SubmitFile) -> bool:
@@ -82,6 +124,8 @@ def _is_plain(file: SubmitFile) -> bool:
     if "executable" not in file.keys:
         return False
     rest = [key for key in file.keys if key not in _ANY]
+    if any(_OF_POLICY(each.text) for key, each in file.definitions if key in POLICIES):
+        return False  # a policy that asks for a policy, perhaps for itself
     if not _PLAIN.keys() >= set(rest) or any(queue.arguments.variables for queue in file.queues):
         return False
     if any(sum(name in rest for name in names) > _has_time(file) for names in (WINDOW_COMMANDS, PREP_COMMANDS)):

@@ -12,6 +12,7 @@ from crondor.classad.scope import Context
 from crondor.config import Configuration
 from crondor.diagnostics import Severity, printable
 from crondor.router import RoutingTable, load_table
+from crondor.transform.circular import as_warning
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import completing
 from crondor_cli.common.config_files import ConfigReader, files_below
@@ -85,12 +86,13 @@ complete_route = completing(_completed_routes)
 
 
 def show_faults(table: RoutingTable) -> None:
-    """Write to stderr why routing is off, and why routes are left out."""
+    """Write to stderr why routing is off, why routes are left out, and what in them refers to itself."""
     show(each for each in table.diagnostics if each.severity is Severity.ERROR)
     for rejected in table.rejected:
         for each in rejected.diagnostics:
             if each.severity is Severity.ERROR:
                 show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
+    show(map(as_warning, table.circles))
 
 
 def load_config(

@@ -26,6 +26,7 @@ def show_all(found: Iterable[PreviewedFile], form: str, *, diff: bool) -> bool:
     for each in found:
         is_fine = is_fine and each.is_accepted
         show(each.diagnostics)
+        show(dict.fromkeys(found for job in each.jobs for found in job.admission.diagnostics))
         if form == "json":
             data.append(_data(each))
         elif form == "long":

@@ -13,6 +13,7 @@ from crondor.diagnostics import Diagnostic, printable
 from crondor.router import Matcher, Route, apply_route
 from crondor.router.match.judging import Judged, JudgedSearch, judge
 from crondor.transform import TraceStep
+from crondor.transform.circular import new_warnings
 from crondor_cli.common.ad_chunks import NearAd
 from crondor_cli.common.command import Command
 from crondor_cli.common.output import emit, say
@@ -111,6 +112,7 @@ class _Routing:
         self._view = view
         self._is_traced = is_traced
         self._faithful = faithful
+        self._known = {each.message for each in self._table.circles}
 
     def all_on(self, name: str, jobs: int | None) -> Generator[_Copy, None, None]:
         """Route all jobs by one route."""
@@ -154,6 +156,9 @@ class _Routing:
 
     def _copy(self, job: str, ad: ClassAd, route: Route) -> _Copy:
         made = apply_route(self._table, route, ad, trace=self._is_traced, faithful=self._faithful)
+        after = made.ad or made.edited
+        if after is not None and (circles := new_warnings(ad, after, self._known)):
+            made = made._replace(diagnostics=(*made.diagnostics, *circles))
         text = self._view.text(job, made)
         return _Copy(job, route.name, text, made.applied, made.trace, made.diagnostics, made.failed)
 

@@ -42,6 +42,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     releases.several_queues,
     releases.unquoted_remaps,
     own_attributes.own_attribute,
+    own_attributes.circle,
     words.no_boolean,
     words.odd_word,
     words.no_url,
@@ -91,6 +92,7 @@ FILE_RULES: tuple[Rule[CheckedFile], ...] = (
     access_point.system_policy,
     access_point.never_starts,
     access_point.requirement_unknown,
+    access_point.transform_circle,
 )
 
 JOB_RULES: tuple[Rule[CheckedJob], ...] = (

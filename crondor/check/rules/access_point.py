@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crondor.check.rule import RuleHit, rule
+from crondor.check.rule import MANY, RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 from crondor.source import Span
@@ -108,6 +108,16 @@ def requirement_unknown(file: CheckedFile) -> Iterator[RuleHit]:
         for found in job.admission.unsure:
             message = f"whether {found.knob}{at(found.place)} is met depends on what the schedd knows at submission"
             yield RuleHit(message, job.place())
+
+
+@rule("CRN709", "transform-circle", Severity.ERROR, "a transform that makes an attribute refer to itself", most=MANY)
+def transform_circle(file: CheckedFile) -> Iterator[RuleHit]:
+    """The job is taken, and the attribute is undefined: with such Requirements it stays idle."""
+    for job in _jobs(file):
+        for found in job.admission.diagnostics:
+            if found.kind == "circle":
+                message = f"{found.message}{at(found.span)}"
+                yield RuleHit(message, job.place(), found.help, severity=found.severity)
 
 
 def at(place: Span | None) -> str:

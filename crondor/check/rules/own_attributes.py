@@ -1,4 +1,4 @@
-"""CRN512: attributes that the author writes out himself, and hardly means."""
+"""CRN512, CRN316: attributes that the author writes out himself, and hardly means."""
 
 from __future__ import annotations
 
@@ -37,6 +37,13 @@ def own_attribute(file: CheckedFile) -> Iterator[RuleHit]:
         message = f"{shown} becomes an attribute that HTCondor does not read"
         is_here = span.source is file.source
         yield RuleHit(message, span, f"did you mean {written}{near.name}?", fix if is_here else None)
+
+
+@rule("CRN316", "circle", Severity.ERROR, "an attribute of the job that refers to itself")
+def circle(file: CheckedFile) -> Iterator[RuleHit]:
+    """HTCondor takes such a reference for undefined: Requirements with one never match."""
+    for each in () if file.made is None else file.made.circles:
+        yield RuleHit(each.message, each.span, each.help, severity=each.severity)
 
 
 def _is_read(file: CheckedFile, name: str) -> bool:

@@ -185,6 +185,13 @@ def _is_selected(node: Node) -> bool:
     return False
 
 
+@rule("CRN630", "circle", Severity.ERROR, "an attribute that a route or transform makes refer to itself")
+def _circle(table: CheckedTable) -> Iterator[RuleHit]:
+    """SET stores the expression, in which the attribute's own name is the attribute as it is then."""
+    for each in table.table.circles:
+        yield RuleHit(each.message, each.span, each.help, severity=each.severity)
+
+
 def _tests(route: Route) -> dict[str, Expression | None]:
     """Return what a route asks of jobs beside its REQUIREMENTS."""
     return {
@@ -201,4 +208,4 @@ def _name(text: str, lowered: str) -> str:
     return found[0] if found else lowered
 
 
-TRAP_RULES: tuple[Rule[CheckedTable], ...] = (_assigned, _trap, _target, _undefined, _in_vain, _selected)
+TRAP_RULES: tuple[Rule[CheckedTable], ...] = (_assigned, _trap, _target, _undefined, _in_vain, _selected, _circle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from crondor.diagnostics import Diagnostic
 from crondor.router.table.compiled_route import CompiledRoute
@@ -10,6 +11,7 @@ from crondor.router.table.route import Route
 from crondor.router.table.settings import RouterSettings
 from crondor.source import Source, Span
 from crondor.transform import Transform, TransformFacts
+from crondor.transform.circular import find_circles
 from crondor.transform.facts import NOTHING
 
 
@@ -48,6 +50,15 @@ class RoutingTable:
         """Return the route of a name, None if there is none."""
         key = name.lower()
         return next((each for each in self.routes if each.name.lower() == key), None)
+
+    @cached_property
+    def circles(self) -> tuple[Diagnostic, ...]:
+        """What refers to itself after the transforms before routes, a route, and those after it, whatever the job."""
+        ways = [(*self.before, *self.after)]
+        for route in {id(each): each for each in self.routes}.values():
+            around = (self.before, self.after) if route.takes_transforms else ((), ())
+            ways.append((*around[0], route.transform, *around[1]))
+        return tuple(dict.fromkeys(each for way in ways for each in find_circles(way, self.facts)))
 
     def course(self, route: Route) -> CompiledRoute:
         """Return how plain jobs go on a route."""
