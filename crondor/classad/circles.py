@@ -62,15 +62,7 @@ def circles(codes: Codes, names: Iterable[str] | None = None) -> Iterator[Circle
 
     Of circles that share attributes one is told, a sure one first.
     """
-    roots = tuple(codes) if names is None else tuple(name for name in names if name in codes)
-    edges: dict[str, dict[str, bool]] = {}
-    work = list(reversed(roots))
-    while work:
-        name = work.pop()
-        if name in edges:
-            continue
-        edges[name] = found = _own_references(codes, name)
-        work += found
+    edges = _edges(codes, names)
     if not any(edges.values()):
         return
     told: set[str] = set()
@@ -88,6 +80,25 @@ def new_circles(before: Codes, after: Codes) -> list[Circle]:
     found = [each for each in circles(after, changed) if not changed.isdisjoint(each.names)]
     known = {frozenset(each.names) for each in circles(before, changed)} if found else set()
     return [each for each in found if frozenset(each.names) not in known]
+
+
+def entangled(codes: Codes, names: Iterable[str] | None = None) -> set[str]:
+    """Return the names that are in some circle among the expressions of an ad that one of some names leads to."""
+    graph = {name: list(found) for name, found in _edges(codes, names).items()}
+    return {name for group in _knots(graph) for name in group}
+
+
+def _edges(codes: Codes, names: Iterable[str] | None) -> dict[str, dict[str, bool]]:
+    """Return what some names refer to, and what that does, name by name."""
+    roots = tuple(codes) if names is None else tuple(name for name in names if name in codes)
+    edges: dict[str, dict[str, bool]] = {}
+    work = list(reversed(roots))
+    while work:
+        name = work.pop()
+        if name not in edges:
+            edges[name] = found = _own_references(codes, name)
+            work += found
+    return edges
 
 
 def _own_references(codes: Codes, name: str) -> dict[str, bool]:

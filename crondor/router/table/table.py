@@ -54,7 +54,7 @@ class RoutingTable:
     @cached_property
     def circles(self) -> tuple[Diagnostic, ...]:
         """What refers to itself after the transforms before routes, a route, and those after it, whatever the job."""
-        ways = [(*self.before, *self.after)]
+        ways = [] if any(each.takes_transforms for each in self.routes) else [(*self.before, *self.after)]
         for route in {id(each): each for each in self.routes}.values():
             around = (self.before, self.after) if route.takes_transforms else ((), ())
             ways.append((*around[0], route.transform, *around[1]))
