@@ -229,7 +229,7 @@ class QueueWatch:
         if not is_new:  # an edited schedule counts from now on
             watch.next_due = next_due(due, max(watch.until, now))
             return
-        after = max(watch.facts.entered or 0, self._since or 0)
+        after = max(watch.facts.entered or 0, 0 if self._since is None else self._since - 1)
         if self._since is None:
             last = last_due(due, after, now)
             watch.next_due = next_due(due, max(after, now)) if last is None else last

@@ -7,7 +7,7 @@ import click
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.agenda.days import Agenda
-from crondor_cli.agenda.span import AgendaSpan
+from crondor_cli.agenda.span import MOST_DAYS, AgendaSpan
 from crondor_cli.agenda.suggest_options import SuggestOptions
 from crondor_cli.agenda.text import print_table
 from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
@@ -21,9 +21,11 @@ from crondor_cli.common.options import (
     clock_options,
     file_options,
     format_option,
+    from_option,
     interval_option,
     reading_options,
     schedule_options,
+    until_option,
 )
 from crondor_cli.common.output import say
 from crondor_cli.common.parallel import jobs_option
@@ -37,6 +39,7 @@ EPILOG = """\b
 Examples:
   crondor agenda examples/*.sub
   crondor agenda --days 14 --from tomorrow --tz Europe/Berlin jobs/*.sub
+  crondor agenda --from 'tuesday 02:00' --until 'tuesday 04:00' jobs/*.sub
   crondor agenda --dialect htcondor --format json jobs/*.sub
   crondor agenda --plot week.svg jobs/*.sub
   crondor agenda --schedule 'every 90 minutes from 2026-12-01' jobs/*.sub
@@ -44,8 +47,9 @@ Examples:
   crondor agenda --suggest --write jobs/*.sub
   crondor agenda --suggest --hours 2 jobs/*.sub
 
-The first of the days is that of --from, as far as it is left. Equal jobs count one by one: `queue 10` is ten starts.
-Schedules are read as HTCondor's manual says; --dialect htcondor shows what the schedd of HTCondor 25.14 does.
+The first of the days is that of --from, as far as it is left; the last is whole, or ends with --until. Equal jobs count
+one by one: `queue 10` is ten starts. Schedules are read as HTCondor's manual says; --dialect htcondor shows what the
+schedd of HTCondor 25.14 does.
 
 Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; the others are shown) or a change
 that --suggest shows and does not write, 2 wrong usage, or a file that cannot be written."""
@@ -58,8 +62,9 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
 @schedule_options
 @ads_option
 @schedule_text_option
-@click.option("--days", type=click.IntRange(1, 366), default=7, show_default=True, help="Local dates to show.")
-@click.option("--from", "from_", metavar="TIME", help="Show starts at this time or later (default: now).")
+@click.option("--days", type=click.IntRange(1, MOST_DAYS), help="Local dates to show (default: 7).")
+@from_option("Show starts")
+@until_option("Show starts")
 @file_options
 @clock_options
 @reading_options(htcondor=True)
@@ -99,8 +104,9 @@ def command(
     ads: tuple[str, ...],
     schedule: str | None,
     own_zone: str | None,
-    days: int,
+    days: int | None,
     from_: str | None,
+    until: str | None,
     now: str | None,
     tz: str | None,
     dialect: Dialect | None,
@@ -127,7 +133,7 @@ def command(
     options = SuggestOptions(suggest, write, pin, run_time, hours)
     options.check()
     clock = clock_of(now, tz)
-    span = AgendaSpan(clock.read(from_, "--from"), days, clock.zone)
+    span = _span(clock, from_, until, days)
     agenda = Agenda(span, dialect or Dialect.MANUAL)
     request = ScheduleRequest(
         paths, crontab, fields, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
@@ -157,6 +163,23 @@ def command(
         print_json(agenda, clock, pairs)
     if agenda.failed:
         raise click.exceptions.Exit(1)
+
+
+def _span(clock: Clock, begin: str | None, until: str | None, days: int | None) -> AgendaSpan:
+    """Return the time to show. Raises UsageError."""
+    context = click.get_current_context(silent=True)
+    start, after = clock.read(begin, "--from"), clock.after(begin)
+    if until is None:
+        return AgendaSpan(start, 7 if days is None else days, clock.zone, after=after)
+    if days is not None:
+        raise click.UsageError("--until and --days both say where the agenda ends: choose one", context)
+    last = clock.read(until, "--until")
+    if last <= after:
+        said = "not later than now" if begin is None else "earlier than --from"
+        raise click.UsageError(f"--until is {said}: no start can lie between them", context)
+    if last - start > MOST_DAYS * 86_400:
+        raise click.UsageError(f"--until is more than {MOST_DAYS} days on: show less at a time", context)
+    return AgendaSpan(start, None, clock.zone, after=after, last=last)
 
 
 def _suggest(

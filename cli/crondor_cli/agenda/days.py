@@ -100,14 +100,12 @@ class Agenda:
         """Take a schedule of any language beside the jobs; to be called before ``read``."""
         self.findings += asked.warnings
         span = self.span
-        first = asked.next(span.start - 1)
+        first = asked.next(span.after)
         if first is None:
             self.findings.append(Diagnostic("schedule-never", "the schedule has no run in these days or later"))
             self.invalid.append((asked.text, None))
             return
-        strand = self._strands[asked.text, "", None] = Strand(
-            bits_of(span, asked.between(span.start - 1, span.end - 1))
-        )
+        strand = self._strands[asked.text, "", None] = Strand(bits_of(span, asked.between(span.after, span.end - 1)))
         strand.jobs.append(len(self.entries))
         job = Job(asked.text, None, 1, {}, {}, request)
         # What only `next` and `explain` show of a job is that of one that starts once.

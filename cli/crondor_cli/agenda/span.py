@@ -10,6 +10,7 @@ from crondor.recurrence import Recurrence
 from crondor.spec import CronSpec
 from crondor.zones import Zone, zone_of
 
+MOST_DAYS = 366
 _HOUR = 3600
 _DAY = 86400
 
@@ -44,20 +45,25 @@ class OffsetChange(NamedTuple):
 class AgendaSpan:
     """Some local dates from an instant on: ``start`` <= instant < ``end``, in epoch seconds.
 
-    Minutes are numbered from that of ``start``, which is 0.
+    Starts count that are later than ``after``: ``start`` itself, or not. Minutes are numbered from that of ``start``,
+    which is 0.
     """
 
-    def __init__(self, start: int, days: int, zone: str | tzinfo) -> None:
-        """Take the rest of the first date and the dates after it, ``days`` together.
+    def __init__(
+        self, start: int, days: int | None, zone: str | tzinfo, *, after: int | None = None, last: int | None = None
+    ) -> None:
+        """Take the rest of the first date and the dates after it, ``days`` together, or all up to ``last``, included.
 
-        Raises OutOfRange outside the years of crondor, 1970 to 2200.
+        Without ``after`` the start counts. Raises OutOfRange outside the years of crondor, 1970 to 2200.
         """
         Recurrence(CronSpec(minute="*")).next(start)
         self.zone: Zone = zone_of(zone)
         self.start = start
         self.origin = start - self.zone.local(start) % 60
         first = self.zone.moment(start).date()
-        self.end = self._midnight(first + timedelta(days=days))
+        self.after = start - 1 if after is None else after
+        self.end = self._midnight(first + timedelta(days=days or 1)) if last is None else last + 1
+        self.is_whole = last is None
         self.size = self.minute(self.end - 1) + 1
         self.days = tuple(self._days(first))
         self.changes = tuple(self._changes())

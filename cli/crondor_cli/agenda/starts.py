@@ -25,23 +25,19 @@ def first_start(times: JobTimes, span: AgendaSpan, now: int) -> int | None:
     if times.schedule.recurrence is None:
         time = times.schedule.next(now).time
         return None if times.excludes(time) else time
-    found = next(times.runs(span.start - 1), None)
+    found = next(times.runs(span.after), None)
     return None if found is None else int(found)
 
 
 def starts(times: JobTimes, first: int | None, span: AgendaSpan) -> int:
     """Return the minutes of the span in which a job with this first run is started, bit n for minute n."""
-    if first is None or not span.start <= first < span.end:
+    if first is None or not span.after < first < span.end:
         return 0
     recurrence = times.schedule.recurrence
     if recurrence is None:
         return 1 << span.minute(first)
-    if recurrence.spec.dialect is Dialect.HTCONDOR:
-        # The chain is that of `crondor next`, which begins after the start.
-        at_once = [first] if first == span.start else []
-        return bits_of(span, [*at_once, *times.runs(span.start, span.end - 1)])
-    if times.is_restricted or times.present is not None:
-        return bits_of(span, times.runs(span.start - 1, span.end - 1))
+    if recurrence.spec.dialect is Dialect.HTCONDOR or times.is_restricted or times.present is not None:
+        return bits_of(span, times.runs(span.after, span.end - 1))
     return _by_days(recurrence, span)
 
 
@@ -51,7 +47,7 @@ def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
     pattern = sum(wall.minutes << 60 * hour for hour in range(24) if wall.hours >> hour & 1)
     taken, free = pattern.to_bytes(_DAY_BYTES, "little"), bytes(_DAY_BYTES)
     found = 0
-    begun = span.start > span.origin  # the first minute, of which a run of a plain day would lie before the start
+    begun = span.after >= span.origin  # the first minute, of which a run of a plain day would not count
     for plain, days in groupby(span.days, span.is_plain):
         some = list(days)
         first = some[0]
@@ -63,9 +59,9 @@ def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
             found |= (bits << shift if shift >= 0 else bits >> -shift) & ~int(begun)
         else:
             found |= bits_of(
-                span, recurrence.between(max(first.start, span.start) - 1, min(some[-1].end, span.end) - 1)
+                span, recurrence.between(max(first.start - 1, span.after), min(some[-1].end, span.end) - 1)
             )
-    return found
+    return found & ((1 << span.size) - 1)
 
 
 def bits_of(span: AgendaSpan, instants: Iterable[int]) -> int:

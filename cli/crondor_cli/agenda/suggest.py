@@ -48,7 +48,7 @@ class Suggestion(NamedTuple):
 def suggest(agenda: Agenda, request: ScheduleRequest, options: SuggestOptions) -> Suggestion:
     """Propose minutes for the whole dates of an agenda. Raises UsageError for a --pin that names no job."""
     days = agenda.span.days
-    time = SpreadTime(days[0].start, agenda.span.end, options.run_time)
+    time = SpreadTime(days[0].start, days[-1].end, options.run_time)
     refused: dict[str, str] = {}
     problems: list[Diagnostic] = []
     pinned = _pinned(agenda, options.pins)

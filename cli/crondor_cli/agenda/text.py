@@ -57,7 +57,7 @@ def with_count(entry: AgendaEntry) -> str:
 
 def _title(agenda: Agenda, clock: Clock) -> tuple[str, str]:
     span = agenda.span
-    start, end = (local_text(time, clock.zone) for time in (span.start, span.end))
+    start, end = (local_text(time, clock.zone) for time in (span.start, span.end if span.is_whole else span.end - 1))
     hint = "" if clock.is_given else "; --tz names another"
     return (
         f"{plural(agenda.jobs, 'job')}, {plural(agenda.total, 'start')} from {start} until {end}",

@@ -32,6 +32,10 @@ class Clock(NamedTuple):
     zone: tzinfo
     is_given: bool = False  # the zone was named with --tz
 
+    def after(self, begin: str | None) -> int:
+        """Return the instant after which times count: now, or the second before that of --from, which is included."""
+        return self.now if begin is None else max(0, self.read(begin, "--from") - 1)
+
     def read(self, text: str | None, option: str) -> int:
         """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
         if text is None:
@@ -139,6 +143,19 @@ def clock_options(function: _Function) -> _Function:
         "--tz", metavar="ZONE", shell_complete=complete_zone, help="The submit host's time zone (default: this host's)."
     )(function)
     return click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")(function)
+
+
+def from_option(text: str, name: str = "from_", default: str = "after now") -> Callable[[_Function], _Function]:
+    """Add --from, as ``name``: ``text`` says what begins with that time, which is included."""
+    return click.option(
+        "--from", name, metavar="TIME", help=f"{text} from this time on, inclusive (default: {default})."
+    )
+
+
+def until_option(text: str, default: str = "") -> Callable[[_Function], _Function]:
+    """Add --until: ``text`` says what ends with that time, which is included."""
+    more = f" (default: {default})" if default else ""
+    return click.option("--until", metavar="TIME", help=f"{text} until this time, inclusive{more}.")
 
 
 def format_option(*formats: str, text: str = "How to print.") -> Callable[[_Function], _Function]:

@@ -15,9 +15,11 @@ from crondor_cli.common.options import (
     clock_of,
     clock_options,
     format_option,
+    from_option,
     include_option,
     interval_option,
     policy_option,
+    until_option,
 )
 from crondor_cli.compile.asking import Asked
 
@@ -50,8 +52,8 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
 @click.option("--write", "write", metavar="FILE", help="Write the lines of a submit file's own schedule into it.")
 @click.option("--except", "excepted", multiple=True, metavar="TEXT", help="What to leave out: days, holidays, a file.")
 @click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="Whose clock TEXT means.")
-@click.option("--from", "from_", metavar="TIME", help="From when on (default: now); steps are counted from it.")
-@click.option("--until", metavar="TIME", help="Until when it is proven (default: 5 years on).")
+@from_option("Count steps, and run,")
+@until_option("Prove the lines", "5 years on")
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The job's cron_window.")
 @click.option(
     "--prep-time",

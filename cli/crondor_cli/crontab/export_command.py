@@ -21,6 +21,7 @@ from crondor_cli.common.options import (
     output_option,
     reading_options,
     schedule_options,
+    until_option,
 )
 from crondor_cli.common.output import emit
 from crondor_cli.common.replacing import write_file
@@ -65,7 +66,7 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
 @output_option("Where it goes; - prints it.")
 @click.option("--command", "text", metavar="TEXT", help="The command of the lines, instead of what the file runs.")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs in the calendar (default: 10).")
-@click.option("--until", metavar="TIME", help="No run in the calendar later than this.")
+@until_option("Put runs into the calendar")
 @click.option("--rrule", is_flag=True, help="One event with a recurrence rule, instead of an event for each run.")
 @file_options
 @clock_options

@@ -20,6 +20,7 @@ from crondor_cli.common.options import (
     clock_options,
     file_options,
     format_option,
+    until_option,
 )
 from crondor_cli.common.schedule_facts import LAST_INSTANT
 from crondor_cli.common.show import show
@@ -66,7 +67,7 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.argument("sides", nargs=-1, metavar="A [B]")
 @schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")
-@click.option("--until", metavar="TIME", help="Look no further (default: 2200; with the real schedd: a year on).")
+@until_option("Look for differences", "2200; with the real schedd: a year on")
 @file_options
 @clock_options
 @click.option(

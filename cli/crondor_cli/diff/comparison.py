@@ -12,6 +12,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.recurrence import NeverRuns, Recurrence, ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field
+from crondor.times import JobTimes
 from crondor.zones import zone_of
 from crondor_cli.common.jobs import Job, ReadSchedule
 from crondor_cli.common.preview import hold_reason, placed, shortened
@@ -56,8 +57,13 @@ class ComparedSide(NamedTuple):
 
     @property
     def as_set(self) -> Recurrence | None:
-        """The same where it is a set of instants."""
-        return None if self.dialect is Dialect.HTCONDOR else self.recurrence
+        """The same where it is a set of instants, of which requirements exclude none."""
+        return None if self.dialect is Dialect.HTCONDOR or self.times.is_restricted else self.recurrence
+
+    @property
+    def times(self) -> JobTimes:
+        """When the job runs."""
+        return self.job.times(self.schedule or JobSchedule())
 
     @property
     def refusal(self) -> str | None:
@@ -214,9 +220,9 @@ def _runs(side: ComparedSide, start: int, end: int, findings: list[Diagnostic]) 
     if schedule is None or not schedule.is_deferred:
         return iter(())
     if schedule.recurrence is None:
-        return iter(_once(side.job, schedule, start, end))
+        return side.times.admitted(iter(_once(side.job, schedule, start, end)))
     try:
-        return schedule.recurrence.between(start, end)
+        return side.times.runs(start, end)
     except NeverRuns as error:
         for fault in error.diagnostics:
             found = placed(fault, side.job)

@@ -21,6 +21,7 @@ from crondor_cli.common.options import (
     format_option,
     reading_options,
     schedule_options,
+    until_option,
 )
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedule_facts import LAST_INSTANT, explain, years_after
@@ -57,7 +58,7 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 @ads_option
 @schedule_text_option
 @click.option("--at", metavar="TIME", help="Say why the schedule fires at this time, or why not.")
-@click.option("--until", metavar="TIME", help="Look for clock changes up to this time (default: two years on).")
+@until_option("Look for clock changes", "two years on")
 @file_options
 @clock_options
 @reading_options(htcondor=True)

@@ -19,7 +19,15 @@ from crondor.zones import Policy
 from crondor_cli.common.command import Command
 from crondor_cli.common.journal import Level, levelled
 from crondor_cli.common.notify import ServiceManager
-from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, output_option, reading_options
+from crondor_cli.common.options import (
+    Clock,
+    clock_of,
+    clock_options,
+    format_option,
+    from_option,
+    output_option,
+    reading_options,
+)
 from crondor_cli.common.output import say
 from crondor_cli.common.queue import QueueOptions, job_arguments, selection_of, source_options
 from crondor_cli.common.show import show
@@ -97,7 +105,7 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     callback=_read_fails,
     help="With --once: what makes the exit status 1.",
 )
-@click.option("--from", "begin", metavar="TIME", help="Due times from then on (default: the last one of each job).")
+@from_option("Judge due times", "begin", "the last one of each job")
 @click.option(
     "--grace", type=click.IntRange(0, 86400), default=60, show_default=True, metavar="SECONDS", help="Not late yet."
 )

@@ -21,9 +21,11 @@ from crondor_cli.common.options import (
     clock_options,
     file_options,
     format_option,
+    from_option,
     interval_option,
     reading_options,
     schedule_options,
+    until_option,
 )
 from crondor_cli.common.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
 from crondor_cli.common.preview import Preview, Wanted, preview
@@ -67,8 +69,8 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a di
 @ads_option
 @schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=10, show_default=True, help="Runs to show.")
-@click.option("--from", "from_", metavar="TIME", help="Show runs later than this (default: now).")
-@click.option("--until", metavar="TIME", help="Show no run later than this.")
+@from_option("Show runs")
+@until_option("Show runs")
 @file_options
 @clock_options
 @reading_options(htcondor=True)
@@ -104,10 +106,11 @@ def command(
     seconds.
     """
     clock = clock_of(now, tz)
-    start = clock.read(from_, "--from")
+    start = clock.after(from_)
     end = clock.read(until, "--until") if until is not None else None
-    if end is not None and end < start:
-        message = f"--until is earlier than {'--from' if from_ is not None else 'now'}: no run can lie between them"
+    if end is not None and end <= start:
+        said = "not later than now" if from_ is None else "earlier than --from"
+        message = f"--until is {said}: no run can lie between them"
         raise click.UsageError(message, click.get_current_context(silent=True))
     others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect, "--strict": strict}
     if check_alone(schedule, own_zone, others):

@@ -50,7 +50,7 @@ Exit status: 0 fine, 1 a finding (invalid, never runs, no cron fields), 2 wrong 
 @ads_option
 @schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=1, show_default=True, help="Runs to show.")
-@click.option("--from", "from_", metavar="TIME", help="Show runs earlier than this (default: now).")
+@click.option("--from", "from_", metavar="TIME", help="Show runs until this time, inclusive (default: before now).")
 @file_options
 @clock_options
 @reading_options(htcondor=False)
@@ -73,7 +73,7 @@ def command(
 ) -> None:
     """Show when the schedule of a job fired last, the latest time first."""
     clock = clock_of(now, tz)
-    start = clock.read(from_, "--from")
+    start = clock.now if from_ is None else clock.read(from_, "--from") + 1
     others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect}
     if check_alone(schedule, own_zone, others):
         from crondor_cli.next.asked import show_previous  # noqa: PLC0415 - the languages take 15 ms

@@ -24,6 +24,7 @@ from crondor_cli.common.options import (
     format_option,
     interval_option,
     reading_options,
+    until_option,
 )
 from crondor_cli.common.output import echo_lines, emit, say
 from crondor_cli.common.progress import PROGRESS
@@ -78,8 +79,8 @@ _DEFAULT_COUNT = 10
 @click.option(
     "-n", "--count", type=click.IntRange(1, 1_000_000), help="Runs of each job (default: 10; with an end: all)."
 )
-@click.option("--until", metavar="TIME", help="Plan no run later than this.")
-@click.option("--days", type=click.IntRange(1, 36_600), help="Plan so many days.")
+@until_option("Plan runs")
+@click.option("--days", type=click.IntRange(1, 36_600), help="Plan so many days of 24 h.")
 @click.option("--at-gate", is_flag=True, help="Take a job run by run, when its gate opens.")
 @click.option("--run-time", type=click.IntRange(1, 10**9), metavar="SECONDS", help="How long a copy runs.")
 @click.option(
@@ -206,7 +207,7 @@ def _end(clock: Clock, until: str | None, days: int | None) -> int | None:
     if until is not None and days is not None:
         raise _usage("--until and --days say both when the plan ends: choose one")
     if days is not None:
-        return clock.now + days * 86_400
+        return clock.now + days * 86_400 - 1
     if until is None:
         return None
     end = clock.read(until, "--until")

@@ -55,7 +55,7 @@ _FOLDER = ".crondor"
 @file_options
 @click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE beside the first FILE).")
 @click.option("--once", is_flag=True, help="Each job's next run only.")
-@click.option("--until", metavar="TIME", help="Start nothing from then on: a time, or a length such as 2h.")
+@click.option("--until", metavar="TIME", help="Start runs until this time, inclusive, or for a length such as 2h.")
 @click.option("--dialect", type=_DIALECTS, default="manual", show_default=True, help="How cron fields are read.")
 @click.option(
     "--tz", metavar="ZONE", shell_complete=complete_zone, help="The zone of the schedules (default: this host's)."
@@ -78,7 +78,7 @@ def command(
     _check_paths(paths, state)
     clock = clock_of(None, tz)
     end = _until(until, clock)
-    if end is not None and end < clock.now:
+    if end is not None and end < clock.now - 1:
         message = f"--until {printable(until or '')} is over: nothing is started"
         show([Diagnostic("run-until", message, Severity.WARNING, help="write a time to come, or a length such as 2h")])
     folder = _folder(paths, state)
@@ -112,7 +112,7 @@ def _until(text: str | None, clock: Clock) -> int | None:
     if _LENGTH(text):
         seconds = f"{text} s" if text.strip().isdecimal() and len(text.strip()) < 9 else text
         try:
-            return parse_time(f"in {seconds}", clock.now, clock.zone, label="--until")
+            return parse_time(f"in {seconds}", clock.now, clock.zone, label="--until") - 1
         except CrondorError as error:
             if not text.strip().isdecimal():
                 raise UsageProblem(error) from None

@@ -44,7 +44,7 @@ def run(
 ) -> int:
     """Run the jobs of the files and of the queue in a folder, and return the exit status.
 
-    ``once``: each job's next run only; nothing is started from ``until`` on (epoch seconds). Raises CrondorError.
+    ``once``: each job's next run only; nothing is started after ``until`` (epoch seconds). Raises CrondorError.
     """
     sources = [(path, read_source(path)) for path in paths]
     if not is_there(folder / LOG):  # what is refused leaves no folder behind

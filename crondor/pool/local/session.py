@@ -69,7 +69,7 @@ _POLL: Final = 1.0  # seconds between two looks at the requests, where no pipe t
 
 @dataclass(frozen=True)
 class SessionPlan:
-    """What a session is to do: each job's next run only (``once``), nothing new from a time on (epoch seconds)."""
+    """What a session is to do: each job's next run only (``once``), nothing new after a time (epoch seconds)."""
 
     once: bool = False
     until: int | None = None
@@ -267,7 +267,10 @@ class Session(AbstractContextManager["Session"]):
         (``is_there``), nothing more is started. Raises QueueIO.
         """
         now = int(self._clock())
-        if not self.is_there or (self.plan.until is not None and now >= self.plan.until):
+        until = self.plan.until
+        if not self.is_there or (until is not None and now > until):
+            if self.is_there and until is not None and not self.is_closed and self.pool.now <= until:
+                self.pool.advance(until)
             self.close()
         self.pool.advance(now)
         self._requests.serve(lambda request: perform(self.pool, self.embedded, request))
@@ -287,7 +290,8 @@ class Session(AbstractContextManager["Session"]):
 
     def _prepare(self, now: int) -> int | None:
         """Make ready what starts soon; return when to look again (epoch seconds), None: nothing is planned."""
-        next_times = (self.pool.next_time, None if self.is_closed else self.plan.until)
+        until = self.plan.until
+        next_times = (self.pool.next_time, None if self.is_closed or until is None else until + 1)
         soon = min((time for time in next_times if time), default=None)
         if soon is None or soon <= now:
             return soon
