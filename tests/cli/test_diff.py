@@ -369,7 +369,7 @@ def test_json_to_the_letter() -> None:
         (["0 6 * * *", "--dialect", "unix,unix"], "one schedule in one dialect is nothing to compare"),
         (["0 6 * * *", "--dialect", "quartz"], "'quartz' is not one or two (X,Y) of 'manual', 'htcondor', 'unix'"),
         (["0 6 * * *", "--dialect", "unix,manual,unix"], "is not one or two (X,Y) of"),
-        (["0 6 * * *", "0 7 * * *", "--until", "yesterday"], "--until is earlier than now"),
+        (["0 6 * * *", "0 7 * * *", "--until", "yesterday"], "--until is not later than now"),
         (["0 6 * * *", "0 7 * * *", "-n", "0"], "0 is not in the range"),
         (["x\0 y", "0 7 * * *"], "error"),
         (["x" * 5000, "0 7 * * *"], "File name too long"),

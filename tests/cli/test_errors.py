@@ -103,7 +103,7 @@ def test_there_is_one_schedule(command: str, arguments: list[str], said: str) ->
         (["--from", "03/04/2026"], "--from:1:1: error: `03/04/2026` can be read as 2026-03-04 or as 2026-04-03"),
         (["--until", "tomorow"], "--until:1:1: error: `tomorow` is not a word of a time"),
         (["--now", "12345"], "--now:1:1: error: the number `12345` alone"),
-        (["--until", "yesterday"], "--until is earlier than now"),
+        (["--until", "yesterday"], "--until is not later than now"),
         (["--from", "tomorrow", "--until", "today 23:00"], "--until is earlier than --from"),
     ],
 )

@@ -513,7 +513,7 @@ def test_the_schedds_way_with_an_invalid_schedule_is_said() -> None:
     ("arguments", "said"),
     [
         (["--at", "soonish"], "--at:1:1: error"),
-        (["--until", "yesterday"], "--until is earlier than now"),
+        (["--until", "yesterday"], "--until is not later than now"),
         (["--until", "tomorrow", "--at", "tomorrow"], "--until is for the clock changes ahead"),
         (["--format", "csv"], "'csv' is not one of 'table', 'json'"),
         (["--hour", "5"], "name the schedule, in one way"),

@@ -122,15 +122,15 @@ def test_a_crontab_line_needs_no_file() -> None:
 
 def test_from_is_where_the_runs_begin_and_now_what_they_are_counted_from() -> None:
     """--from moves the runs; the distance remains one from --now."""
-    result = next_of("0 6 * * *", "--from", "2026-12-01 06:00", "-n", "1")
+    result = next_of("0 6 * * *", "--from", "2026-12-01 06:01", "-n", "1")
     assert "Wed 2026-12-02 06:00 +0100  in 11 d 11 h" in result.lines[-1]
 
 
-def test_from_is_excluded_and_until_included() -> None:
-    """A run at --from is not shown, a run at --until is."""
+def test_from_and_until_are_included() -> None:
+    """A run at --from is shown, and a run at --until."""
     bounds = ["--from", "2026-12-01 06:00", "--until", "2026-12-03 06:00", "--format", "json"]
     runs = next_of("0 6 * * *", *bounds).jobs[0]["runs"]
-    assert [row["manual"]["local"][:16] for row in runs] == ["2026-12-02T06:00", "2026-12-03T06:00"]
+    assert [row["manual"]["local"][:16] for row in runs] == [f"2026-12-0{day}T06:00" for day in (1, 2, 3)]
 
 
 def test_no_run_before_until_is_no_finding() -> None:
@@ -404,7 +404,7 @@ def test_there_are_at_most_twice_as_many_rows_as_runs() -> None:
 
 def test_what_the_schedd_did_not_reach_is_not_compared() -> None:
     """-n cut its chain before: no mark, no difference in JSON, and none that is counted."""
-    arguments = ["--from", "2026-11-30 06:00", "-n", "2"]
+    arguments = ["--from", "2026-11-30 06:01", "-n", "2"]
     table = next_of("0 6 * * 1", *arguments)
     assert [line[:5] for line in table.lines[7:11]] == ["  !1 ", "     ", "   2 ", "   3 "]
     assert [line.endswith("  not reached") for line in table.lines[7:11]] == [False, False, False, True]

@@ -176,7 +176,7 @@ def test_copies_in_the_queue_are_counted(config: str, job: str, tmp_path: Path) 
         ((), "name the jobs: FILES, --ads FILE or --queue PATH"),
         (("--spec", "-", "--ads", "-"), "standard input (-) can be read only once"),
         (("--spec", "JOB", "--until", "13:00", "--days", "1"), "choose one"),
-        (("--spec", "JOB", "--until", "2026-11-19"), "--until is earlier than now"),
+        (("--spec", "JOB", "--until", "2026-11-19"), "--until is not later than now"),
         (("--spec", "JOB", "--load", "None=1"), "there is no route 'None'"),
         (("--spec", "absent.sub"), "cannot read 'absent.sub'"),
         (("--spec", "JOB", "--run-time", "0"), "--run-time"),

@@ -168,15 +168,11 @@ def command(
 def _span(clock: Clock, begin: str | None, until: str | None, days: int | None) -> AgendaSpan:
     """Return the time to show. Raises UsageError."""
     context = click.get_current_context(silent=True)
-    start, after = clock.read(begin, "--from"), clock.after(begin)
-    if until is None:
-        return AgendaSpan(start, 7 if days is None else days, clock.zone, after=after)
-    if days is not None:
+    if until is not None and days is not None:
         raise click.UsageError("--until and --days both say where the agenda ends: choose one", context)
-    last = clock.read(until, "--until")
-    if last <= after:
-        said = "not later than now" if begin is None else "earlier than --from"
-        raise click.UsageError(f"--until is {said}: no start can lie between them", context)
+    start, after, last = clock.read(begin, "--from"), clock.after(begin), clock.last(until, "no start", begin)
+    if last is None:
+        return AgendaSpan(start, 7 if days is None else days, clock.zone, after=after)
     if last - start > MOST_DAYS * 86_400:
         raise click.UsageError(f"--until is more than {MOST_DAYS} days on: show less at a time", context)
     return AgendaSpan(start, None, clock.zone, after=after, last=last)

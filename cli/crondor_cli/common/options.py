@@ -36,6 +36,18 @@ class Clock(NamedTuple):
         """Return the instant after which times count: now, or the second before that of --from, which is included."""
         return self.now if begin is None else max(0, self.read(begin, "--from") - 1)
 
+    def last(self, until: str | None, nothing: str, begin: str | None = None) -> int | None:
+        """Return the last instant that counts by --until, None without it.
+
+        ``nothing`` says what cannot lie between the beginning and an earlier end, which is a usage error.
+        """
+        end = None if until is None else self.read(until, "--until")
+        if end is not None and end <= self.after(begin):
+            said = "not later than now" if begin is None else "earlier than --from"
+            message = f"--until is {said}: {nothing} can lie between them"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        return end
+
     def read(self, text: str | None, option: str) -> int:
         """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
         if text is None:

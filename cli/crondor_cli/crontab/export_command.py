@@ -101,7 +101,7 @@ def command(
         if to == "ics":
             if rrule:
                 raise _usage("--rrule is for cron fields; a schedule is exported run by run")
-            _put(asked_calendar(wanted, clock, count, _end(clock, until)), out)
+            _put(asked_calendar(wanted, clock, count, clock.last(until, "no run")), out)
             return
         crontab = line_of(wanted, clock)
     asked = ScheduleOptions(clock, dialect or Dialect.MANUAL, policy, to == "crontab")
@@ -109,7 +109,9 @@ def command(
         paths, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings
     )
     jobs, findings = jobs_of(request, asked, text)
-    data, more = _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, _end(clock, until), rrule=rrule)
+    data, more = (
+        _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, clock.last(until, "no run"), rrule=rrule)
+    )
     findings += more
     show(dict.fromkeys(findings))
     _put(data, out)
@@ -135,13 +137,6 @@ def _calendar(
     jobs: list[ExportJob], clock: Clock, count: int | None, end: int | None, *, rrule: bool
 ) -> tuple[bytes, list[Diagnostic]]:
     return calendar_of(jobs, clock, count, end, rrule=rrule)
-
-
-def _end(clock: Clock, until: str | None) -> int | None:
-    end = None if until is None else clock.read(until, "--until")
-    if end is not None and end < clock.now:
-        raise _usage("--until is earlier than now: no run can lie between them")
-    return end
 
 
 def _write(path: Path, data: bytes) -> None:

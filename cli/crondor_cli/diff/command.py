@@ -96,9 +96,8 @@ def command(
         raise _usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")
     readings = _readings((*sides, *sides) if is_asked else sides, dialects)
     clock = clock_of(now, tz)
-    end = None if until is None else min(clock.read(until, "--until"), LAST_INSTANT)
-    if end is not None and end < clock.now:
-        raise _usage("--until is earlier than now: nothing can part between them")
+    end = clock.last(until, "no difference")
+    end = None if end is None else min(end, LAST_INSTANT)
     if schedule is not None:
         try:
             asked = read_asked(schedule, own_zone, clock, None, surroundings.allow_dirs)

@@ -120,12 +120,8 @@ def _instant(clock: Clock, at: str | None) -> tuple[int | None, SkippedTime | No
 
 
 def _until(clock: Clock, until: str | None, at: str | None) -> int:
-    if until is None:
-        return years_after(clock.now, 2, clock.zone)
-    context = click.get_current_context(silent=True)
-    if at is not None:
-        raise click.UsageError("--until is for the clock changes ahead, which --at does not ask for", context)
-    end = clock.read(until, "--until")
-    if end < clock.now:
-        raise click.UsageError("--until is earlier than now: no clock change can lie between them", context)
-    return min(end, LAST_INSTANT)
+    if until is not None and at is not None:
+        message = "--until is for the clock changes ahead, which --at does not ask for"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    end = clock.last(until, "no clock change")
+    return years_after(clock.now, 2, clock.zone) if end is None else min(end, LAST_INSTANT)

@@ -107,11 +107,7 @@ def command(
     """
     clock = clock_of(now, tz)
     start = clock.after(from_)
-    end = clock.read(until, "--until") if until is not None else None
-    if end is not None and end <= start:
-        said = "not later than now" if from_ is None else "earlier than --from"
-        message = f"--until is {said}: no run can lie between them"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+    end = clock.last(until, "no run", from_)
     others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect, "--strict": strict}
     if check_alone(schedule, own_zone, others):
         from crondor_cli.next.asked import show_next  # noqa: PLC0415 - the languages take 15 ms
