@@ -6,14 +6,13 @@ from pathlib import Path
 
 import click
 
-from crondor.diagnostics import Diagnostic, has_error
+from crondor.diagnostics import has_error
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
 from crondor_cli.common.command import Command
 from crondor_cli.common.jobs import ScheduleRequest
 from crondor_cli.common.options import (
-    Clock,
     Surroundings,
     clock_of,
     clock_options,
@@ -27,7 +26,7 @@ from crondor_cli.common.output import emit
 from crondor_cli.common.replacing import write_file
 from crondor_cli.common.show import show
 from crondor_cli.crontab.calendar import asked_calendar, calendar_of, line_of
-from crondor_cli.crontab.jobs import ExportJob, ScheduleOptions, jobs_of
+from crondor_cli.crontab.jobs import ScheduleOptions, jobs_of
 from crondor_cli.crontab.lines import crontab_of
 
 EXAMPLE = """\
@@ -109,9 +108,8 @@ def command(
         paths, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings
     )
     jobs, findings = jobs_of(request, asked, text)
-    data, more = (
-        _crontab(jobs) if to == "crontab" else _calendar(jobs, clock, count, clock.last(until, "no run"), rrule=rrule)
-    )
+    end = clock.last(until, "no run")
+    data, more = crontab_of(jobs) if to == "crontab" else calendar_of(jobs, clock, count, end, rrule=rrule)
     findings += more
     show(dict.fromkeys(findings))
     _put(data, out)
@@ -127,16 +125,6 @@ def _put(data: bytes, out: str) -> None:
         _write(Path(out), data)
     if not data:
         raise click.exceptions.Exit(1)
-
-
-def _crontab(jobs: list[ExportJob]) -> tuple[bytes, list[Diagnostic]]:
-    return crontab_of(jobs)
-
-
-def _calendar(
-    jobs: list[ExportJob], clock: Clock, count: int | None, end: int | None, *, rrule: bool
-) -> tuple[bytes, list[Diagnostic]]:
-    return calendar_of(jobs, clock, count, end, rrule=rrule)
 
 
 def _write(path: Path, data: bytes) -> None:
