@@ -8,6 +8,7 @@ HTCondor: HookClientMgr::spawn.
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import selectors
@@ -235,6 +236,8 @@ class RunningHook:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             reason = error.diagnostics[0].message if isinstance(error, CrondorError) else reason
             hint = "see that its first line names an interpreter that is there, as #!/bin/sh"
+            if isinstance(error, OSError) and error.errno == errno.E2BIG:
+                hint = "shorten its arguments and its environment: Linux takes 128 KiB of each text, and 2 MiB together"
             message = f"{call.name} ({printable(call.path)}) cannot be started: {reason}"
             return Diagnostic("hook-start", message, help=hint)
         for stream, kept in ((self._process.stdout, self._output), (self._process.stderr, self._errors)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -72,6 +73,20 @@ def test_what_a_job_says_stays_text(told: Told, tmp_path: Path, text: str) -> No
     assert said["CRONDOR_RUN_OWNER"].isprintable()
     assert not list(tmp_path.glob("**/pwned"))
     assert "heard" not in result.out
+
+
+@pytest.mark.parametrize("sign", ["x", "é", "\x1b", "\U0001f600"])
+def test_a_long_value_is_cut(told: Told, sign: str) -> None:
+    """Linux would start no program with it; the command is run, and told how long it was."""
+    text = sign * 200_000
+    held = MadeJob(JobStatus=5, HoldReasonCode=1, HoldReason=text, Owner=text, Cmd=text)
+    result, (said,) = told("missed", held)
+    assert "notice-failed" not in result.err
+    assert len(said["CRONDOR_RUN_WHY"].encode()) < 8300
+    for name in ("OWNER", "CMD"):
+        value = said[f"CRONDOR_RUN_{name}"]
+        assert len(value.encode()) < 8300
+        assert re.search(r"\.\.\. \[\d{3},\d{3} characters\]$", value)
 
 
 def test_a_command_that_fails_is_told(tmp_path: Path) -> None:

@@ -170,6 +170,17 @@ def test_a_unit_is_written_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert crondor("service", "install", "run", "--user", "--force", "--", "b.sub", env=env).status == 0
 
 
+@pytest.mark.parametrize("name", ["back\\", "blank ", "two\\\\", "tab\t"])
+def test_no_name_of_a_folder_changes_the_lines_of_a_unit(name: str) -> None:
+    """A backslash at the end of a line goes on with the next one, and blanks are cut off."""
+    unit = Unit(KINDS["run"], ["/bin/true"], [name], f"/{name}", is_system=True, writes=[f"/{name}"])
+    plain = Unit(KINDS["run"], ["/bin/true"], ["x"], "/x", is_system=True, writes=["/x"])
+    lines = unit.text().splitlines()
+    assert len(lines) == len(plain.text().splitlines())
+    assert not any(line.endswith(("\\", " ", "\t")) for line in lines)
+    assert f"WorkingDirectory=/{name}/" in lines
+
+
 def test_a_system_unit_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may write to the folders that its own options name; root keeps what it needs to act as the owners."""
     monkeypatch.chdir(tmp_path)
@@ -218,8 +229,33 @@ def test_a_monitor_writes_nowhere() -> None:
         (("run", "--user", "--", "a.sub\nExecStartPre=/bin/b"), "'a.sub\\nExecStartPre=/bin/b' cannot stand in a unit"),
         (("run", "--user", "--", "\udce9.sub"), "'\\xe9.sub' cannot stand in a unit"),
         (("run", "--system", "--run-as", "a\nb", "--", "a.sub"), "cannot stand in a unit"),
-        (("run", "--user", "--unit", "../a", "--", "a.sub"), "--unit '../a' is no name"),
-        (("run", "--user", "--unit", "a b", "--", "a.sub"), "--unit 'a b' is no name"),
+        *(
+            (("run", "--user", f"--unit={name}", "--", "a.sub"), "is not the name of a unit: at most 240 letters")
+            for name in (
+                "../a",
+                "..",
+                "a/b",
+                "a b",
+                "a ",
+                "-rf",
+                "--now",
+                ".hidden",
+                "a\\",
+                "a\n",
+                "a%i",
+                "é",
+                "a" * 241,
+            )
+        ),
+        *(
+            (("run", "--system", f"--run-as={name}", "--", "a.sub"), "is not the name of a user")
+            for name in ("a ", " a", "a\\", "-a", "a:b", "../a", "")
+        ),
+        *(
+            (("run", "--system", f"--token={name}", "--", "a.sub"), "cannot stand in a unit: rename it")
+            for name in ("token ", "token\\")
+        ),
+        (("run", "--user", "--", *(["a" * 100_000] * 11)), "the arguments are too long"),
     ],
 )
 def test_wrong_usage_is_said_before_anything_is_written(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -235,7 +271,8 @@ if shutil.which("systemd-analyze"):
     @pytest.mark.parametrize("is_system", [True, False])
     def test_systemd_takes_the_unit(kind: str, is_system: bool, tmp_path: Path) -> None:
         """No line of it is unknown, no value refused."""
-        unit = Unit(KINDS[kind], ["/bin/true"], ["a b", "%q", "$x"], "/", is_system, writes=["/var/a b"])
+        arguments = ["a b", "%q", "$x", "a\\", ";", "\\;"]
+        unit = Unit(KINDS[kind], ["/bin/true"], arguments, "/a\\", is_system, writes=["/var/a b", "/var/a\\"])
         path = tmp_path / "crondor-test.service"
         path.write_text(unit.text(), "utf-8")
         scope = "--system" if is_system else "--user"

@@ -30,6 +30,7 @@ PREFIX: Final = "CRONDOR_RUN_"
 LONGEST: Final = 60.0  # seconds that a command may take
 _ANSWER: Final = 10.0  # seconds that an address may take
 _MOST: Final = 1000  # that wait
+_MOST_BYTES: Final = 8192  # of a variable: Linux starts no program with one of 128 KiB, or 2 MiB of all together
 _LAST: Final = 10.0  # seconds that what waits may take when the monitor ends
 
 
@@ -86,7 +87,15 @@ def facts(run: DueRun, zone: tzinfo) -> dict[str, str]:
         "STARTED": "" if run.started is None else run.started,
         "HOLD_CODE": "" if run.code is None else run.code,
     }
-    return {f"{PREFIX}{name}": printable(str(value)) for name, value in said.items()}
+    return {f"{PREFIX}{name}": _bounded(printable(str(value))) for name, value in said.items()}
+
+
+def _bounded(text: str) -> str:
+    """Return a text that an environment can hold; the end of a long one is replaced by its length."""
+    data = text.encode()
+    if len(data) <= _MOST_BYTES:
+        return text
+    return f"{data[:_MOST_BYTES].decode(errors='ignore')}... [{len(text):,} characters]"
 
 
 class Notifier:

@@ -18,7 +18,7 @@ from crondor_cli.common.output import say
 from crondor_cli.common.queue import QueueOptions, which_queue
 from crondor_cli.common.replacing import write_file
 from crondor_cli.common.show import show
-from crondor_cli.service.units import KINDS, Kind, Unit, can_be_said, is_unit_name
+from crondor_cli.service.units import KINDS, Kind, Unit, can_be_said, is_account, is_line_end, is_too_long, is_unit_name
 
 EXAMPLE = "crondor service install router --show -- --live --config routes.conf"
 
@@ -75,13 +75,12 @@ def command(
 ) -> None:
     """Write a unit of systemd that runs `crondor route run`, `monitor` or `run`, and say how it is started."""
     if is_system and is_user:
-        raise click.UsageError("choose one of --system and --user", click.get_current_context(silent=True))
+        raise _usage("choose one of --system and --user")
     if not is_system and not is_user and not is_shown:
-        raise click.UsageError("for whom: --system or --user", click.get_current_context(silent=True))
+        raise _usage("for whom: --system or --user")
     is_system = not is_user
     if not is_system and (account or token or writes):
-        message = "--run-as, --token and --write go with --system"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise _usage("--run-as, --token and --write go with --system")
     given = _checked(KINDS[kind], arguments)
     unit = Unit(
         KINDS[kind],
@@ -100,8 +99,8 @@ def command(
         return
     unit_name = (name or f"crondor-{kind}").removesuffix(".service")
     if not is_unit_name(unit_name):
-        message = f"--unit {printable(unit_name)!r} is no name: letters, digits and :-_.\\ can be in it"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        message = "at most 240 letters, digits and :-_.\\, a letter, digit or _ first, no \\ last"
+        raise _usage(f"--unit {printable(unit_name)!r} is not the name of a unit: {message}")
     folder = _folder(is_system=is_system) if out is None else Path(out)
     path = folder / f"{unit_name}.service"
     if not force:
@@ -140,8 +139,19 @@ def _check(unit: Unit) -> None:
     texts = (*unit.program, *unit.arguments, unit.folder, unit.account or "", unit.token or "", *unit.writes)
     for text in texts:
         if not can_be_said(text):
-            message = f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise _usage(f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8")
+    if unit.account is not None and not is_account(unit.account):
+        raise _usage(f"--run-as '{printable(unit.account)}' is not the name of a user")
+    if unit.token is not None and not is_line_end(unit.token):
+        raise _usage(
+            f"--token '{printable(unit.token)}' cannot stand in a unit: rename it without the \\ or blank at its end"
+        )
+    if is_too_long(unit.text()):
+        raise _usage("the arguments are too long: systemd reads lines of less than 1 MiB")
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context(silent=True))
 
 
 def _written(params: dict[str, object]) -> list[str]:

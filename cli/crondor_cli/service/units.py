@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_@+=:,./-]+")
-_NAME: Final = re.compile(r"[A-Za-z0-9_.\\:-]{1,240}")
+_NAME: Final = re.compile(r"(?!.{241})[A-Za-z0-9_](?:[A-Za-z0-9_.\\:-]*[A-Za-z0-9_.:-])?")
+_ACCOUNT: Final = re.compile(r"[^\s:/\\-](?:[^\s:/]*[^\s:/\\])?")
+_LONGEST_LINE: Final = 1 << 20  # bytes that systemd reads
 _FOR_A_UNIT: Final = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]*")
 # What none of our services does: as root a router acts as the jobs' owners and needs its capabilities for that.
 _HARDENING: Final = (
@@ -66,7 +68,7 @@ class Unit(NamedTuple):
         yield f"ExecStart={' '.join(map(quoted, (*self.program, *self.kind.words, *self.arguments)))}"
         if self.kind.reloads:
             yield "ExecReload=/bin/kill -HUP $MAINPID"
-        yield f"WorkingDirectory={_escaped(self.folder)}"
+        yield f"WorkingDirectory={_escaped(self.folder)}{'' if is_line_end(self.folder) else '/'}"
         yield from ("Restart=on-failure", "RestartSec=10", f"WatchdogSec={self.kind.watchdog}")
         yield "KillMode=mixed"
         if self.is_system:
@@ -104,6 +106,21 @@ def quoted(word: str) -> str:
 def is_unit_name(name: str) -> bool:
     """Say whether systemd takes this for the name of a service, and it is no path."""
     return _NAME.fullmatch(name) is not None
+
+
+def is_account(name: str) -> bool:
+    """Say whether this can be the name of a user in a unit."""
+    return _ACCOUNT.fullmatch(name) is not None
+
+
+def is_line_end(text: str) -> bool:
+    """Say whether a line may end with this: a backslash would go on with the next line, blanks would be cut off."""
+    return not text.endswith(("\\", " ", "\t"))
+
+
+def is_too_long(text: str) -> bool:
+    """Say whether the text of a unit has a line that is longer than systemd reads."""
+    return any(len(line) >= _LONGEST_LINE for line in text.encode().split(b"\n"))
 
 
 def can_be_said(text: str) -> bool:
