@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from crondor._regex import regex
 from crondor._schedule.leaving import RETRIES
 from crondor.check.policy_names import NAMES, POLICIES, REMOVE
 from crondor.check.subject import CheckedJob
@@ -12,6 +13,7 @@ from crondor.job.status import JobStatus
 
 _LITERALS: Final = {"true": False, "false": True}  # most of on_exit_remove; they need no engine
 _LONGEST: Final = 2000  # characters of the expressions that are tried on every outcome
+_NUMBER: Final = regex(r"\d+")
 _MANY: Final = 1_000_000  # runs
 _LATE: Final = 50 * 366 * 86400  # seconds from now
 
@@ -25,9 +27,12 @@ def never_removed(job: CheckedJob) -> bool:
     """Say whether the job is idle again whatever the outcome of a run, now and in fifty years, the first or last."""
     if not repeats(job):
         return False
-    if sum(len(job.values.get(name, "")) for name in POLICIES) > _LONGEST:
+    text = " ".join(job.values.get(name, "") for name in POLICIES)
+    if len(text) > _LONGEST:
         return False  # nobody knows, and trying it out takes long
     ends = [(code, False) for code in range(256)] + [(signal, True) for signal in range(1, 32)]
+    named = set(_NUMBER.findall(text))
+    ends.sort(key=lambda end: str(end[0]) not in named)  # an outcome that is named is most often the one that counts
     return _stays(job, [(times, *end) for times in (1, _MANY) for end in ends], job.settings.now + _LATE)
 
 

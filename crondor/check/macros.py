@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
@@ -77,15 +77,13 @@ def _uses(file: SubmitFile, until: int | None = None) -> Iterator[MacroUse]:
 
 
 def _of_text(text: str, span: Span, key: str = "") -> Iterator[MacroUse]:
-    scanner = Scanner(text)
+    scanner, place, whole = Scanner(text), places_in(span, text), text.strip()
     at = text.find("$")
     while at >= 0:
         found = scanner.scan(at)
         name = _name(text, found)
         if name:
-            yield MacroUse(
-                name, place_in(span, text, found.at, found.end), key, text[found.at : found.end] == text.strip()
-            )
+            yield MacroUse(name, place(found.at, found.end), key, text[found.at : found.end] == whole)
         at = text.find("$", found.resume)
 
 
@@ -99,10 +97,22 @@ def _name(text: str, found: MacroFound) -> str:
     return ""
 
 
-def place_in(span: Span, text: str, start: int, end: int) -> Span:
-    """Return where a part of a definition is written: in its own text, or by its look where lines were joined."""
-    shown = text[start:end]
-    if span.text.startswith(text):
-        return span.part(start, end)
-    at = span.text.find(shown)
-    return span.part(at, at + len(shown)) if at >= 0 else span
+def places_in(span: Span, text: str) -> Callable[[int, int], Span]:
+    """Return what says where parts of a definition are written, asked for in their order.
+
+    They are in its own text, or found by their look where lines were joined.
+    """
+    written = span.text
+    if written.startswith(text):
+        return span.part
+    at = 0
+
+    def found(start: int, end: int) -> Span:
+        nonlocal at
+        here = written.find(text[start:end], at)
+        if here < 0:
+            return span
+        at = here
+        return span.part(here, here + end - start)
+
+    return found

@@ -9,7 +9,8 @@ from typing import Final
 from crondor._named_tuple import NamedTuple
 from crondor._regex import regex
 
-_PIECES: Final = regex(r'"(?:[^"\\]|\\.)*"')  # strings, in which nothing is an operator
+# A string, in which nothing is an operator; one that is not closed takes the rest, and is looked at once.
+STRING: Final = regex(r'"(?:[^"\\]|\\.)*("?)')
 _OPERATORS: Final = regex(
     r"===|!==|=>|=<|<>|(?<![=<>!?])=(?![=?!<>])|(?<![\w.$])(?:and|or|not)(?![\w.(])", re.IGNORECASE
 )
@@ -70,11 +71,13 @@ def amounts(text: str, key: str) -> list[Replacement]:
     ``key`` is the command or attribute whose expression it is: it says what unit a plain number has.
     """
     found: list[Replacement] = []
+    base, at = _base(key, 0), 0
     for each in _outside(text, _AMOUNT):
         number, unit = each["number"], each["unit"] or ""
         if not unit and "," not in number:
             continue
-        plain = _plain(float(number.replace(",", "")), unit, _base(text[: each.start()], key), key)
+        base, at = _base(text[at : each.start()], base), each.start()
+        plain = _plain(float(number.replace(",", "")), unit, base, key)
         if plain is not None:
             found.append(Replacement(each.start(), each.end(), plain))
     return found
@@ -89,15 +92,18 @@ def seconds_of(text: str) -> int | None:
 
 def _outside(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
     """Find a pattern in what is no string."""
-    blank = _PIECES.sub(lambda piece: '"' + "_" * (len(piece[0]) - 2) + '"', text)
+    blank = STRING.sub(lambda piece: f'"{"_" * (len(piece[0]) - 2)}"' if piece[1] else piece[0], text)
     return list(pattern.finditer(blank))
 
 
-def _base(before: str, key: str) -> int:
-    """Return how many bytes one of what a number is compared with, or stands for, has: 0 where it is a time."""
-    named = re.findall(r"(memory|disk|imagesize|residentsetsize)", f"{key} {before}".lower())
+def _base(before: str, earlier: int) -> int:
+    """Return how many bytes one of what a number is compared with, or stands for, has: 0 where it is a time.
+
+    ``earlier`` is what it is where nothing in ``before`` names it.
+    """
+    named = re.findall(r"(memory|disk|imagesize|residentsetsize)", before.lower())
     if not named:
-        return 0
+        return earlier
     return 1024 * 1024 if named[-1] == "memory" else 1024
 
 

@@ -63,13 +63,19 @@ def _by_name(module: ModuleType, tree: ast.Module) -> Iterator[Use]:
     """Yield what a module does with the patterns that it knows by a name of its own or of another module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _METHODS:
-            value = vars(module).get(node.value.id)
+            value = _compiled(vars(module).get(node.value.id))
             if isinstance(value, re.Pattern):
                 yield Use(f"{module.__name__}.{node.value.id}", value, node.attr)
 
 
+def _compiled(value: object) -> object:
+    """Return a pattern in place of one that is compiled when it is first used."""
+    return re.compile(*value._given) if type(value).__name__ == "regex" else value  # type: ignore[attr-defined]
+
+
 def _held(value: object) -> Iterator[tuple[re.Pattern[str] | re.Pattern[bytes], str]]:
     """Yield the patterns that a value has in it, each with the method that is bound to it, if one is."""
+    value = _compiled(value)
     owner = getattr(value, "__self__", None)
     if isinstance(value, re.Pattern):
         yield value, ""

@@ -12,6 +12,7 @@ from crondor.check.given import AMOUNTS, GivenValue
 from crondor.check.inline import is_amount, moved
 from crondor.check.places import FILE_LISTS
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
+from crondor.check.spelt import STRING
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import CrondorError, Severity
 from crondor.job.arguments import join_arguments, join_environment, old_entries, split_environment
@@ -29,7 +30,6 @@ _LITERAL: Final = _NEEDED | frozenset(
     ("accounting_group", "accounting_group_user", "container_image", "error", "input", "log", "notify_user", "output")
 )
 _AMOUNTS: Final = frozenset((*AMOUNTS, "request_cpus", "requestcpus", "request_gpus", "requestgpus"))
-_STRING: Final = regex(r'"(?:[^"\\]|\\.)*"')
 _BEFORE_WORD: Final = regex(r"(?<=[ \t])#(?=[ \tA-Za-z])")
 _SEPARATE: Final = regex(r"(?<=[ \t])#(?=[ \t])")
 # A word of which the quotes hold blanks, and a word in quotes, in the old syntax of arguments.
@@ -59,7 +59,7 @@ def comment_behind(file: CheckedFile) -> Iterator[RuleHit]:
 
 def _comment(value: GivenValue, kind: CommandType | None) -> int | None:
     """Return where a comment begins in a value; in a text that may well have a # it stands between blanks."""
-    text = _STRING.sub(lambda found: "x" * len(found[0]), value.text)
+    text = STRING.sub(lambda found: "x" * len(found[0]) if found[1] else found[0], value.text)
     if kind is not None and kind not in _TEXTS:
         return inline_comment(text)
     is_macro = kind is None and not value.key.startswith("my.")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
 from crondor._regex import regex
 from crondor.check.given import GivenValue, is_expression
-from crondor.check.macros import AS_WRITTEN, place_in
+from crondor.check.macros import AS_WRITTEN, places_in
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.shells import ARGUMENTS, has_shell
 from crondor.check.subject import CheckedFile
@@ -27,6 +28,8 @@ _FUNCTION: Final = regex(
 )
 _WORD: Final = regex(r"(?<!\S)\S+")
 _SINGLE: Final = regex(r"'[^']*'")
+_DOUBLED: Final = regex('""')
+_ESCAPED: Final = regex(r'\\"')
 _INTO: Final = regex(r"(?:[12&]?>>?)(?![\d=>])[\w./~$(){}&+-]*")
 _NEXT: Final = frozenset(("|", "||", "&&", "<"))
 _NUMBER: Final = regex(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?")
@@ -40,15 +43,19 @@ def shell_variable(file: CheckedFile) -> Iterator[RuleHit]:
     """A macro has parentheses; what stands in braces goes into the job as it is, and no shell reads it there."""
     is_told = False
     for text, span in _texts(file, "${"):
+        place_of = places_in(span, text)
         for found in _BRACES.finditer(text):
-            name, place = found["name"], place_in(span, text, *found.span())
+            name = found["name"]
             new = _macro(file, name)
+            if new is None and is_told:
+                continue
+            place = place_of(*found.span())
             message = f"{found[0]} is no macro to HTCondor: it stays as it is, and no shell stands between"
-            if new is None and not is_told:  # a template perhaps, in which one note is enough
+            if new is None:  # a template perhaps, in which one note is enough
                 is_told = True
                 help_text = "write $(NAME) for a macro, $ENV(NAME) for the environment of condor_submit"
                 yield RuleHit(message, place, help_text, severity=Severity.NOTE)
-            elif new is not None:
+            else:
                 yield RuleHit(message, place, f"write {new}", _fix(file, place, found[0], new))
 
 
@@ -66,22 +73,24 @@ def _macro(file: CheckedFile, name: str) -> str | None:
 def no_macro(file: CheckedFile) -> Iterator[RuleHit]:
     """Without its closing parenthesis, or with a blank in the name, the text stays as it is."""
     for text, span in _texts(file, "$("):
+        place_of = places_in(span, text)
         for found in _NO_MACRO.finditer(text):
             rest = text[found.end() :]
             is_closed = found["next"].isspace() and ")" in rest
             end = found.end() + rest.index(")") + 1 if is_closed else found.end()
-            place = place_in(span, text, found.start(), end)
+            place = place_of(found.start(), end)
             if is_closed:
                 message = f"{text[found.start() : end][:60]} stays as it is: condor_submit runs no command in a value"
                 yield RuleHit(message, place, "write what it gives, or $(NAME) with a definition of NAME")
             else:
                 message = f"{found[0]} lacks its closing parenthesis: it stays as it is"
                 yield RuleHit(message, place, f"write {found[0].partition('.')[0]})")
+        place_of = places_in(span, text)
         for found in _FUNCTION.finditer(text):
             name, argument = found["name"], found["argument"]
             if file.macros is not None and name.lower() in file.macros.defined:
                 continue
-            place = place_in(span, text, *found.span())
+            place = place_of(*found.span())
             message = f"{found[0]} asks for a macro {name}, and {argument} is what stands in its place: no function"
             new = f"${name}({argument})"
             yield RuleHit(message, place, f"write {new}", _fix(file, place, found[0], new))
@@ -139,9 +148,10 @@ def redirection(file: CheckedFile) -> Iterator[RuleHit]:
 def _redirected(value: GivenValue) -> RuleHit | None:
     text = _SINGLE.sub(lambda found: "x" * len(found[0]), value.text)
     words = list(_WORD.finditer(text))
-    quote = '""' if text.startswith('"') else '\\"'  # as the program gets it, in the new syntax and in the old
+    quote = _DOUBLED if text.startswith('"') else _ESCAPED  # as the program gets it, in the new syntax and in the old
+    ends = [found.end() for found in quote.finditer(text, 1)]
     for at, found in enumerate(words):
-        if text.count(quote, 1, found.start()) % 2:  # a shell would take it for a part of what is quoted
+        if bisect_right(ends, found.start()) % 2:  # a shell would take it for a part of what is quoted
             continue
         following = words[at + 1][0] if at + 1 < len(words) else ""
         word, is_operand = found[0], bool(following) and _NUMBER.fullmatch(following.rstrip('"')) is None
