@@ -44,7 +44,7 @@ class JobWatch:
     starts_seen: int = 0  # the last start that was counted
     leaves: bool = False  # when a run ends
     is_logged: bool = False  # a user log tells of its starts
-    is_routed: bool = False  # a router has, or had, a copy of it
+    is_remote: bool = False  # a schedd has, or had, a copy of it that is to run in its place
     texts: tuple[Hashable, ...] = ()  # of the ad that was looked at last
     status: ScheduledJob | None = None  # as of that ad
     fresh_until: int = 0  # until when that is so if the ad stays as it is
@@ -82,8 +82,8 @@ def note_end(watch: JobWatch, queued: QueuedJob) -> None:
     completions = count(queued.ad, "NumJobCompletions")
     cut_off = count(queued.ad, "NumJobStarts") - completions
     before, watch.cut_off = watch.cut_off, cut_off
-    if watch.is_routed:
-        return  # a router brings the starts of a copy over, and not its completions
+    if watch.is_remote:
+        return  # the starts of a copy are brought over, and not its completions
     if (before is None and completions == 0) or (before is not None and cut_off > before):
         if queued.status is JobStatus.IDLE and cut_off > 0:
             watch.history.lose(start)

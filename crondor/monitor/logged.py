@@ -14,9 +14,10 @@ _LONGEST: Final = 300
 
 
 OF_COPIES: Final = frozenset((EventType.EXECUTE, EventType.JOB_EVICTED))
-"""Events in the log of a routed job that are no start and no loss.
+"""Events in the log of a job that are no start and no loss where a copy runs in its place.
 
-A router writes them when the copy is matched, also where that waits for its time, and when it is idle again.
+A router, or the gridmanager for a job of grid_resource condor, writes them when the copy is matched, also where that
+waits for its time, and when it is idle again (HTCondor 25.14).
 """
 
 

@@ -23,7 +23,7 @@ from crondor.monitor.job_history import JobCondition, Turn
 from crondor.monitor.job_watch import JobWatch, is_lost, is_planned, note_end, run_at, terms_of
 from crondor.monitor.judging import JobFacts, Judgement, judge, misreading
 from crondor.monitor.logged import OF_COPIES, log_event
-from crondor.monitor.sightings import COMPLETED, sight
+from crondor.monitor.sightings import COMPLETED, has_copy, sight
 from crondor.monitor.unchanged import fresh_until, small, texts_of
 from crondor.monitor.verdicts import DueRun, Verdict
 from crondor.recurrence import Policy
@@ -182,7 +182,7 @@ class QueueWatch:
             watch.terms = terms
             self._read(watch, queued, now)
             self._begin(watch, now, is_new=is_new)
-        watch.is_routed |= "RoutedToJobId" in ad
+        watch.is_remote |= has_copy(queued)
         for event in logged.pop(job, ()):
             self._note(watch, event)
         sight(watch.history, queued, now, sees_deferral_time=self._sees_deferral_time, is_logged=watch.is_logged)
@@ -247,8 +247,8 @@ class QueueWatch:
     @staticmethod
     def _note(watch: JobWatch, event: JobEvent) -> None:
         """Take in an event of a job's log."""
-        watch.is_logged = not watch.is_routed
-        if not (watch.is_routed and event.number in OF_COPIES):
+        watch.is_logged = not watch.is_remote
+        if not (watch.is_remote and event.number in OF_COPIES):
             log_event(watch.history, event)
 
     def _note_left(self, missing: Sequence[JobId], now: int, find_left: FindLeft | None) -> None:

@@ -16,8 +16,9 @@ from crondor.job.attributes import count, int32, integer
 from crondor.job.queued import QueuedJob
 from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.monitor.job_history import CLOCKS, JobCondition, JobHistory, Start, Turn
+from crondor.schedule import Universe
 
-_EXTERNAL: Final = "External"
+_EXTERNAL: Final = "External"  # Managed: a router's, or the gridmanager's
 _LONGEST: Final = 300  # characters of a reason
 _AHEAD: Final = 60  # seconds by which a machine's clock may be ahead of ours
 _THERE: Final = ON_MACHINE | {JobStatus.TRANSFERRING_OUTPUT}
@@ -68,6 +69,12 @@ def sight(
     if int32(ad, "LastJobStatus") not in _THERE:
         _end(history, queued, there, since, away)
     history.turn(_turn(queued, status, since))
+
+
+def has_copy(queued: QueuedJob) -> bool:
+    """Say whether a copy runs in the place of a job: a router made it, or the gridmanager in another schedd."""
+    is_grid = (queued.string("GridResource") or "").lower().startswith("condor ")
+    return "RoutedToJobId" in queued.ad or (is_grid and queued.integer("JobUniverse") == Universe.GRID)
 
 
 def _sight_there(
@@ -135,8 +142,9 @@ def _turn(queued: QueuedJob, status: JobStatus, since: int) -> Turn:
         return Turn(since, condition, reason=_short(queued.string("RemoveReason")) or "removed")
     if status is JobStatus.COMPLETED:
         return Turn(since, condition, reason=COMPLETED)
-    routed = queued.string("Managed") == _EXTERNAL
-    return Turn(since, JobCondition.ROUTED if routed else condition)
+    has_manager = queued.string("Managed") == _EXTERNAL
+    by_router = has_manager and ("RoutedToJobId" in queued.ad or queued.integer("JobUniverse") != Universe.GRID)
+    return Turn(since, JobCondition.ROUTED if by_router else condition)
 
 
 def _past(time: int | None, now: int) -> int | None:

@@ -21,7 +21,7 @@ _LOOKED_AT: Final = (
             "JobStatus", "LastJobStatus", "EnteredCurrentStatus", "QDate", "OnExitRemove", "HoldReason",
             "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
             "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
-            "ExitBySignal", "ExitSignal", "Managed", "RemoveReason", "UserLog", "Iwd",
+            "ExitBySignal", "ExitSignal", "Managed", "RoutedToJobId", "NumHolds", "RemoveReason", "UserLog", "Iwd",
         ),
     ),
 )  # fmt: skip

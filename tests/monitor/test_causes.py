@@ -224,6 +224,17 @@ def test_what_a_router_brings_over_is_no_loss() -> None:
     assert job.look(SIX - 50, events=events[:1]) == []
 
 
+@pytest.mark.parametrize("resource", ["condor far.example.org cm.example.org", "batch slurm"])
+def test_a_grid_job_is_no_routers(resource: str) -> None:
+    """The gridmanager has it, as it says like a router; another schedd may keep its copy waiting for its time."""
+    grid: dict[str, Any] = {"JobUniverse": 9, "GridResource": resource, "Managed": "External", "DeferralTime": SIX}
+    assert MadeJob(**grid).said(LATER) == ("missed", "not-started")
+    begun: dict[str, Any] = {**grid, **BEGUN, "LastJobStatus": 1, "EnteredCurrentStatus": SIX - 10, "QDate": SIX - 99}
+    begun["JobCurrentStartDate"] = SIX - 11
+    events = [JobEvent(EventType.EXECUTE, 7, 0, SIX - 10)] if resource.startswith("condor") else []
+    assert [words(run) for run in MadeJob(**begun).look(SIX + 9, events=events)] == [("started", None)]
+
+
 def test_a_starter_that_is_gone() -> None:
     """JobStatus says running, and no program began though its last start is past."""
     job = MadeJob(DeferralTime=SIX)

@@ -1,7 +1,8 @@
-"""A recorded pool in which jobs missed their times for several causes: followed by ads, and read at the end by logs."""
+"""Recorded pools in which jobs missed their times for several causes: followed by ads, by logs, and seen once."""
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections import defaultdict
 from collections.abc import Iterator
@@ -149,3 +150,105 @@ def test_logs_alone_tell_the_same(
     assert differ - waits == {vacated}
     assert words(logged[vacated]) == ("lost", "evicted")
     assert not [key for key, run in logged.items() if run.verdict is Verdict.UNKNOWN]
+
+
+# Jobs whose program wrote down when it began: tests/golden/daemon/README.md
+
+LOOKS = Path(__file__).parents[1] / "golden" / "daemon" / "looks.jsonl.gz"
+JOBS: list[dict[str, Any]] = [json.loads(line) for line in gzip.decompress(LOOKS.read_bytes()).splitlines()]
+CLUSTERS: dict[str, dict[str, Any]] = {job["name"]: job for job in JOBS}
+OPEN = frozenset((Verdict.AHEAD, Verdict.DUE, Verdict.LATE))
+FOLLOWED: dict[str, set[tuple[str, str | None]]] = {
+    "l04 22.0": {("missed", "not-started")},
+    "l05 23.0": {("missed", "held"), ("started", None)},
+    "l06 24.0": {("missed", "still-running"), ("started", None)},
+    "v05 6.0": {("missed", "no-match")},
+    "v06 7.0": {("missed", "held"), ("started", None)},
+    "v09 10.0": {("missed", "no-match")},
+    "v10 11.0": {("missed", "no-match"), ("missed", "still-running"), ("started", None)},
+    "v11 12.0": {("missed", "held-20")},
+    "v14 14.0": {("lost", "left-queue"), ("started", None)},
+    "v15 15.0": {("missed", "schedd-reading"), ("unplanned", "schedd-reading")},
+    "v16 16.0": {("lost", "evicted"), ("missed", "no-match"), ("started", None)},
+    "g01 31.0": {("missed", "not-started")},
+    "g02 32.0": {("missed", "held"), ("started", None)},
+}
+EARLY = {("missed", "no-match"), ("missed", "not-started")}
+"""What else there is of them, and of all other jobs: before there was a machine, or the job had come in time."""
+
+
+def ads_of(job: dict[str, Any]) -> Iterator[tuple[int, list[ClassAd]]]:
+    """Yield the time of each look at a job, and its ad, none where it has left."""
+    texts: dict[str, str] = {}
+    for now, changed in job["looks"]:
+        there = {} if changed is None else {**texts, **changed}
+        texts = {name: text for name, text in there.items() if text is not None}
+        yield now, [ClassAd({name: Expression(text) for name, text in texts.items()})] if texts else []
+
+
+def log_of(job: dict[str, Any]) -> list[JobEvent]:
+    """Return the events of a job's log."""
+    cluster, proc = map(int, job["name"].split()[1].split("."))
+    return [JobEvent(number, cluster, proc, time, attributes=said) for time, number, said in job["events"]]
+
+
+def is_so(job: dict[str, Any], run: DueRun) -> bool:
+    """Say whether a verdict is right: its program began in the window of a due time, or did not and was not cut off."""
+    begun = {time for time in job["starts"] if run.run.time - 2 <= time <= run.run.last_start + 2}
+    return bool(begun) if run.verdict is Verdict.STARTED else not begun - set(job["cut_off"])
+
+
+def test_the_recording_has_jobs_of_all_kinds() -> None:
+    """Local ones, grid jobs and routed ones beside those that need a machine."""
+    kinds = {(changed or {}).get("JobUniverse") for job in JOBS for _, changed in job["looks"]}
+    assert {"5", "9", "12"} <= kinds
+    assert len(JOBS) == 34
+    assert sum(len(job["starts"]) for job in JOBS) > 150
+
+
+@pytest.mark.parametrize("is_logged", [False, True])
+@pytest.mark.parametrize("sees_deferral_time", [True, False])
+def test_one_look_says_nothing_that_is_not_so(*, is_logged: bool, sees_deferral_time: bool) -> None:
+    """At any moment, of each job's last due time: what has begun is started, and nothing else; few are unknown."""
+    wrong, unknown, known = set(), 0, 0
+    for job in JOBS:
+        events = log_of(job) if is_logged else []
+        for now, ads in [*ads_of(job)][::4]:
+            watch = QueueWatch(sees_deferral_time=sees_deferral_time)
+            told = [event for event in events if event.time <= now]
+            for standing in watch.look(ads, now, events=told).jobs:
+                run = standing.latest
+                if run is None or run.verdict in OPEN:
+                    continue
+                unknown += run.verdict is Verdict.UNKNOWN
+                known += run.verdict is not Verdict.UNKNOWN
+                if run.verdict is not Verdict.UNKNOWN and not is_so(job, run):
+                    wrong.add((job["name"], now, run.run.time, words(run)))
+    assert wrong == set()
+    assert known > 800
+    assert unknown < 0.02 * known
+
+
+@pytest.mark.parametrize("is_logged", [False, True])
+@pytest.mark.parametrize("name", sorted(CLUSTERS))
+def test_a_watch_says_what_became_of_each_time(name: str, *, is_logged: bool) -> None:
+    """With and without user logs; the routed source and its copy say the same."""
+    job = CLUSTERS[name]
+    first = job["looks"][0][0]
+    watch = QueueWatch(since=first - 1)
+    found: dict[int, DueRun] = {}
+    told = 0
+    events = sorted(log_of(job), key=lambda event: event.time) if is_logged else []
+    for now, ads in ads_of(job):
+        new = [event for event in events[told:] if event.time <= now]
+        told += len(new)
+        for run in watch.look(ads, now, events=new).runs:
+            found[run.run.time] = run
+    if not ads:
+        found |= {run.run.time: run for run in watch.look([], now + 5 * MINUTE).runs}
+    final = [run for run in found.values() if run.verdict not in {*OPEN, Verdict.UNKNOWN}]
+    assert {words(run) for run in final} - FOLLOWED.get(name, set()) <= {("started", None), *EARLY}
+    assert FOLLOWED.get(name, set()) <= {words(run) for run in final}
+    for run in final:
+        if run.verdict is not Verdict.UNPLANNED:
+            assert is_so(job, run), words(run)
