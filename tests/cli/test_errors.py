@@ -312,7 +312,7 @@ def test_an_unreadable_file_is_wrong_usage(tmp_path: Path, monkeypatch: pytest.M
         def refuse(*_: object, **__: object) -> None:
             raise PermissionError(13, os.strerror(13))
 
-        monkeypatch.setattr("builtins.open", refuse)
+        monkeypatch.setattr("os.open", refuse)
     result = crondor("next", "--no-config", "--spec", str(path))
     assert_usage(result, "Permission denied")
     assert result.err.startswith("Error: cannot read ")
@@ -320,9 +320,11 @@ def test_an_unreadable_file_is_wrong_usage(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("source", ["huge", "/dev/zero"])
 def test_too_much_is_not_read(source: str, tmp_path: Path) -> None:
-    """16 MiB and one byte say enough."""
+    """16 MiB and one byte say enough. A device is read only where the shell has opened it."""
     name = str(huge(tmp_path)) if source == "huge" else source
-    for arguments, stdin in [(["--spec", name], None), (["--spec", "-"], name)]:
+    if source == "/dev/zero":
+        assert_usage(crondor("next", "--spec", name), "cannot read '/dev/zero': it is not a plain file")
+    for arguments, stdin in [(["--spec", name], None)] * (source == "huge") + [(["--spec", "-"], name)]:
         with Path(stdin or os.devnull).open("rb") as file:
             data = file.read(20 * 1024 * 1024)
         ended = process("next", *arguments, stdin=data)

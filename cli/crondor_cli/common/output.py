@@ -7,7 +7,6 @@ unless it goes to a terminal.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -88,11 +87,6 @@ def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = T
     with STATUS:
         click.echo(fitted(shown, columns) if fits else shown, err=err, nl=nl, color=color)
         STATUS.spoke("\n" if nl else shown)
-
-
-def say_json(data: object) -> None:
-    """Write a value as one line of JSON; no terminal breaks it."""
-    say(json.dumps(data), fits=False)
 
 
 def echo_lines(lines: Iterable[str], *, fits: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""JSON and CSV of any length, which go out in pieces, so that no whole of it is ever in memory."""
+"""JSON and CSV. Long output goes out in pieces, so that the whole is never in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from crondor_cli.common.output import echo_pieces, emit
+from crondor_cli.common.output import echo_pieces, emit, say
 
 _PIECE = 1 << 16  # characters
 _ENCODER = json.JSONEncoder(indent=2)
@@ -20,6 +20,11 @@ def echo_json(data: Mapping[str, object]) -> None:
     It may be a value of the object, of objects within that, or of the items of another such array.
     """
     echo_pieces(chain(_object(data, ""), "\n"))
+
+
+def say_json(data: object) -> None:
+    """Write a value as one line of JSON; no terminal breaks it."""
+    say(json.dumps(data), fits=False)
 
 
 def echo_csv(rows: Iterable[Sequence[object]]) -> None:

@@ -37,7 +37,7 @@ def _job(e: ExplainedJob) -> dict[str, object]:
         "schedule": e.spec and _schedule(e.spec),
         **_facts(e.facts, clock.zone),
         "schedd": e.schedd and _schedd(e.schedd),
-        "answers": None if e.answers is None else [_judged(e, each) for each in e.answers],
+        "answers": None if e.answers is None else [_answer(e, each) for each in e.answers],
         **_clock_changes(e),
         "at": e.why and e.spec and _why(e, e.why, e.spec),
         "diagnostics": [diagnostic_data(finding) for finding in e.findings],
@@ -66,7 +66,7 @@ def _clock_changes(e: ExplainedJob) -> dict[str, object]:
     """Return the clock changes and how far they were looked for; a job asked about one instant has no such end."""
     if e.changes is None:
         return dict.fromkeys(("until", "clock_changes"))
-    changes = [_change(change, e.job.clock.zone) for change in e.changes]
+    changes = [_change(e, change) for change in e.changes]
     return {"until": e.until if e.why is None else None, "clock_changes": changes}
 
 
@@ -117,16 +117,14 @@ def reason_data(reason: DialectReason) -> dict[str, object]:
     return {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
 
 
-def _answer(answer: ScheddAnswer, zone: tzinfo) -> dict[str, object]:
-    return {**instant(answer, zone), "retry": answer.is_retry, "computed": answer.computed}
-
-
-def _judged(e: ExplainedJob, answer: ScheddAnswer) -> dict[str, object]:
+def _answer(e: ExplainedJob, answer: ScheddAnswer) -> dict[str, object]:
     excluded = e.schedule is not None and e.job.times(e.schedule).excludes(answer)
-    return {**_answer(answer, e.job.clock.zone), "excluded": excluded}
+    data = {**instant(answer, e.job.clock.zone), "retry": answer.is_retry, "computed": answer.computed}
+    return {**data, "excluded": excluded}
 
 
-def _change(change: ClockChange, zone: tzinfo) -> dict[str, object]:
+def _change(e: ExplainedJob, change: ClockChange) -> dict[str, object]:
+    zone = e.job.clock.zone
     runs: dict[str, object] = {
         policy.value: [instant(run, zone) for run in found] for policy, found in change.policies.items()
     }
@@ -136,7 +134,7 @@ def _change(change: ClockChange, zone: tzinfo) -> dict[str, object]:
         "low": change.low.isoformat(),
         "high": change.high.isoformat(),
         **runs,
-        "schedd": [_answer(answer, zone) for answer in change.schedd],
+        "schedd": [_answer(e, answer) for answer in change.schedd],
     }
 
 

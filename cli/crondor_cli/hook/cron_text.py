@@ -11,7 +11,8 @@ from crondor.hooks.cron.schedule import CronEvent, CronStep
 from crondor.hooks.cron.settings import Manager
 from crondor.job.attributes import printed, string
 from crondor_cli.common.options import Clock
-from crondor_cli.common.output import say, say_json
+from crondor_cli.common.output import say
+from crondor_cli.common.streaming import say_json
 from crondor_cli.hook.text import ad_lines
 
 

@@ -38,7 +38,7 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options
-from crondor_cli.common.output import say, say_json
+from crondor_cli.common.output import say
 from crondor_cli.common.queue import (
     QueueOptions,
     embedded_of,
@@ -50,6 +50,7 @@ from crondor_cli.common.queue import (
 from crondor_cli.common.route_options import config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.common.show import show, show_error
 from crondor_cli.common.signals import Handler, Waker, waking
+from crondor_cli.common.streaming import say_json
 from crondor_cli.common.usage import need_processes
 from crondor_cli.route.files import FileOptions, file_options
 from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of

@@ -19,9 +19,10 @@ from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session
 from crondor_cli.common.layout import clipped, drawn_columns
-from crondor_cli.common.output import Visible, say, say_json, together
+from crondor_cli.common.output import Visible, say, together
 from crondor_cli.common.show import shown
 from crondor_cli.common.status_line import ERASE
+from crondor_cli.common.streaming import say_json
 from crondor_cli.run.jobs import NAME
 from crondor_cli.times.text import local_text, relative
 

@@ -14,7 +14,7 @@ from crondor.zones import Policy
 from crondor_cli.common.command import Command
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, policy_option
-from crondor_cli.common.output import say, say_json
+from crondor_cli.common.output import say
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.queue import (
     QueueOptions,
@@ -27,6 +27,7 @@ from crondor_cli.common.queue import (
     selection_of,
 )
 from crondor_cli.common.show import show, show_error
+from crondor_cli.common.streaming import say_json
 from crondor_cli.times.text import local_text
 
 EXAMPLE = """\
