@@ -54,7 +54,7 @@ class Diagnostic:
         value = self.span.source.text
         if onto.text == value:
             return replace(self, span=onto.part(self.span.start, self.span.end))
-        shown = value if len(value) <= _CONTEXT else value[:_CONTEXT] + "..."
+        shown = shortened(value, _CONTEXT)
         return replace(self, span=onto, message=f"{self.message} (the value is {shown!r})", fix=None)
 
 
@@ -96,6 +96,16 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(c if c.isprintable() else _escape(c) for c in text)
+
+
+def shortened(text: str, most: int = 300) -> str:
+    """Return the first ``most`` characters of a text that is longer, up to the end of a word or number."""
+    if len(text) <= most + len(_CUT):
+        return text
+    end = most
+    while end and text[end - 1 : end + 1].isalnum() and end > most // 2:
+        end -= 1
+    return f"{text[: end if end > most // 2 else most].rstrip()}{_CUT}"
 
 
 def _escape(sign: str) -> str:

@@ -31,7 +31,7 @@ from crondor.deferral import (
     Deferral,
     InvalidDeferral,
 )
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, shortened
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.recurrence import Policy, Recurrence
 from crondor.source import Source, Span
@@ -299,4 +299,4 @@ def _shown(value: object) -> str:
 
 
 def _brief(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return shortened(text, _LONGEST)

@@ -23,7 +23,7 @@ from crondor._spec.fields import (
 )
 from crondor._spec.inline_comment import CURE, MESSAGE, inline_comment
 from crondor.calendar import MONTHS, WEEKDAYS
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, shortened
 from crondor.source import Span
 
 MOST_FAULTS = 10  # of one field; a hostile text gets no longer list
@@ -65,7 +65,7 @@ def _fault(code: str, message: str, span: Span, help_text: str, fix: str | None 
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 24 else text[:24] + "..."
+    return shortened(text, 24)
 
 
 def _grammar(field: Field) -> str:

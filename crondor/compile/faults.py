@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, shortened
 from crondor.source import Span
 
 MOST_FAULTS = 20
@@ -62,4 +62,4 @@ def pieces(span: Span, mark: str = ",") -> Iterator[Span]:
 
 def short(text: str) -> str:
     """Return a piece of text as a message can show it."""
-    return text if len(text) <= 40 else f"{text[:40]}..."
+    return shortened(text, 40)

@@ -15,7 +15,7 @@ from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.classad.scope import Context
 from crondor.config.values import as_boolean, as_integer, as_real
-from crondor.diagnostics import CrondorError, Diagnostic, has_error
+from crondor.diagnostics import CrondorError, Diagnostic, has_error, shortened
 from crondor.macro import Around, Budget, LineReader, LogicalLine, MacroError, expand
 from crondor.source import Source, Span
 
@@ -214,7 +214,7 @@ class Configuration:
 
     def _refused(self, name: str, text: str, what: str, help: str) -> InvalidConfig:  # noqa: A002 - Diagnostic's word
         knob = self.find(name) or Knob(name, text)
-        shown = text if len(text) <= 60 else text[:57] + "..."
+        shown = shortened(text, 60)
         message = f"{name} in the condor configuration {what} ({shown})"
         return InvalidConfig(Diagnostic("knob-value", message, span=knob.place(), help=help))
 

@@ -11,7 +11,7 @@ from crondor.classad.scope import Context
 from crondor.config.configuration import VERSION, Configuration, Knob
 from crondor.config.defaults import DEFAULTS
 from crondor.config.findings import ConfigFindings, TooMany
-from crondor.diagnostics import CrondorError, similar
+from crondor.diagnostics import CrondorError, shortened, similar
 from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, statement
 from crondor.macro.conditions import Conditions
 from crondor.macro.including import parse_uses, with_arguments
@@ -296,7 +296,7 @@ class _Reader(StatementReader):
 
     def command(self, command: str, into: str, span: Span, *, is_pipe: bool) -> None:  # noqa: ARG002 - neither is run
         """Report a command; what an earlier run left in its file is read."""
-        shown = command if len(command) <= 60 else command[:57] + "..."
+        shown = shortened(command, 60)
         message = f"HTCondor would run {shown} and read what it prints; crondor runs nothing"
         self.found.hide("config-command", message, span, "put the lines it prints into a file, and include that")
         if into and self.files is not None:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from crondor.classad import UNDEFINED, ClassAd, Value, print_value, read_ads
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, shortened
 from crondor.editing.kinds import TextKind
 from crondor.editing.reading import ReadText
 from crondor.editing.spots import Spot, SpotKind
@@ -65,7 +65,7 @@ def sample_machine() -> ClassAd:
 
 def _said(value: Value, whose: str) -> str | None:
     shown = print_value(value)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    shown = shortened(shown, _SHOWN)
     fence = "``" if "`" in shown else "`"
     return f"{whose}: {fence}{shown}{fence}" if value is not UNDEFINED else f"{whose}: undefined"
 

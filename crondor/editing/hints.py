@@ -8,7 +8,7 @@ from contextlib import suppress
 from crondor._named_tuple import NamedTuple
 from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.crontab.import_schedule import entry_schedule, job_names
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, shortened
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind, WrittenLine
 from crondor.editing.reading import ReadText
@@ -108,4 +108,4 @@ def _shown(written: WrittenLine, values: list[str]) -> Hint:
 
 def _short(value: str) -> str:
     value = " ".join(value.split()) or "nothing"
-    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
+    return shortened(value, _LONGEST)

@@ -25,7 +25,7 @@ from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Ternary
 from crondor.classad.unparse import unparse
 from crondor.classad.values import UNDEFINED
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, shortened
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of, needs_evaluation, speaks_of_time
 from crondor.source import Source, Span
@@ -276,7 +276,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _brief(text: str) -> str:
-    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
+    return shortened(text, _BRIEF)
 
 
 class Admission:

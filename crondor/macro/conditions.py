@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
+from crondor.diagnostics import shortened
 from crondor.macro.lines import BLANKS
 
 MAX_NESTING = 63
@@ -199,7 +200,7 @@ def _tested(keyword: str, condition: str, conditions: Conditions) -> bool:
     try:
         return conditions.test(condition)
     except ConditionError as error:
-        shown = condition if len(condition) <= 80 else condition[:80] + "..."
+        shown = shortened(condition, 80)
         raise ConditionError(f"{shown} is not a valid {keyword} condition because {error}") from None
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from crondor.diagnostics import shortened
 from crondor.macro.around import Around
 from crondor.macro.errors import Budget, MacroError
 from crondor.macro.filenames import base_name, pick
@@ -50,9 +51,9 @@ class MacroCall(NamedTuple):
 
     def fail(self, message: str) -> None:
         """Report a failure that HTCondor prints and passes over. Raises MacroError where nobody takes the report."""
-        shown = self.body if len(self.body) <= 60 else self.body[:57] + "..."
+        shown = shortened(self.body, 60)
         help_text = f"see ${self.name}({shown}): HTCondor prints this and goes on without the value"
-        error = MacroError("macro-function", message if len(message) < 300 else message[:300] + "...", help_text)
+        error = MacroError("macro-function", shortened(message, 300), help_text)
         error.chain = tuple(self.names())
         if self.around.soft is None:
             raise error

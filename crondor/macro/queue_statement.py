@@ -9,6 +9,7 @@ import re
 from enum import Enum
 
 from crondor._named_tuple import NamedTuple
+from crondor.diagnostics import shortened
 from crondor.macro import BLANKS, LogicalLine
 from crondor.macro.items import CSV, TABLE, Items, Layout, Part
 from crondor.macro.numbers import as_integer
@@ -118,7 +119,7 @@ def _count(text: str) -> int:
     if not text:
         return 1
     count = as_integer(text)
-    shown = text if len(text) <= 40 else text[:40] + "..."
+    shown = shortened(text, 40)
     if count is None:
         raise QueueError(
             "queue-count",

@@ -13,7 +13,7 @@ from typing import Final
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Deferral
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, shortened
 from crondor.hold_codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job import attributes
 from crondor.job.queued import TERMS, QueuedJob
@@ -253,6 +253,6 @@ def _last_settable(schedule: JobSchedule | None, there: int) -> Deferral | None:
 
 def _held(queued: QueuedJob) -> Diagnostic:
     reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
-    said = f"{reason[:_LONGEST]}..." if len(reason) > _LONGEST else reason
+    said = shortened(reason, _LONGEST)
     shown = "" if code is None else f" (code {code})"
     return Diagnostic("held", f"held{shown}: {said}", Severity.WARNING, help=_HOLD_HELP.get(code or 0))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, shortened
 from crondor.macro import LineReader, LogicalLine
 from crondor.macro.files import FileRefused, Files, of_kind
 from crondor.macro.items import Items, Part
@@ -184,4 +184,4 @@ class ListReader:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+    return shortened(text, 60)

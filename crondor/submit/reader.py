@@ -11,7 +11,7 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from crondor._types import expect
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, shortened
 from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
 from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError
 from crondor.macro.reader import StatementReader, Words
@@ -235,7 +235,7 @@ class _Reader(StatementReader):
         if into.endswith("|"):
             self.found.error("include", "destination for 'include into' may not be a script", span)
             return
-        shown = command if len(command) <= 60 else command[:57] + "..."
+        shown = shortened(command, 60)
         kept = f" and keep it in {into[:60]}" if into else ""
         message = f"condor_submit would run {shown} and read its output{kept}; crondor runs nothing"
         self.found.hide("runs-command", message, span, "put the lines it prints into a file, and include that")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, shortened
 from crondor.macro.errors import MacroError
 from crondor.source import Source, Span
 
@@ -45,7 +45,7 @@ def check_text(source: Source) -> None:
 
 def short(text: str, most: int = 60) -> str:
     """Return a text for a message, cut where it is long."""
-    return text if len(text) <= most else text[: most - 3] + "..."
+    return shortened(text, most)
 
 
 def macro_fault(error: MacroError, span: Span) -> Stop:

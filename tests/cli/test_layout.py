@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from crondor.diagnostics import Diagnostic, columns_of, render
 from crondor.source import Source
 from crondor_cli.common.layout import PROSE, fitted, in_columns, padded, prose, screen_columns
-from tests.cli.running import crondor
+from tests.cli.running import NOW, crondor
+from tests.cli.terminal import on_screen
 
+CLOCKED = {"next", "explain", "compile", "check", "agenda", "simulate", "at", "export"}
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P")), min_size=1, max_size=12)
 LINES = st.lists(WORDS, min_size=1, max_size=30).map(" ".join)
 
@@ -177,3 +179,57 @@ def test_no_terminal_breaks_what_programs_read_or_people_paste(
     narrow = crondor(*arguments, stdin=stdin)
     assert max(map(len, wide.lines)) > 40
     assert narrow.out == wide.out
+
+
+# What is pasted
+
+FILES = {
+    "weekly.sub": (
+        *("executable = weekly.sh", "cron_minute = 0,5,10,15,20,25,30,35", "cron_hour = 7", "cron_day_of_week = 1-5"),
+        *("cron_prep_time = 20", "cron_window = 0", "on_exit_remove = false", "queue", ""),
+    ),
+    "same.sub": ("executable = weekly.sh", "cron_minute = 0", "on_exit_remove = false", "queue", ""),
+    "tab": (f"0,10,20,30,40,50 7 * * 1-5 /usr/local/bin/report --to {'a' * 30} --quiet --all -v", ""),
+    "routes.conf": (
+        "JOB_ROUTER_ENTRIES @=end",
+        f'[ Name = "A"; GridResource = "batch slurm {"x" * 40}"; Requirements = TARGET.RequestMemory <= 4096; ]',
+        *("@end", ""),
+    ),
+}
+PASTED = [
+    (("next", "weekly.sub"), "add to requirements:|canonical"),
+    (("next", "--crontab", "*/7 */5 */3 */2 0"), "write:|portable"),
+    (("explain", "weekly.sub"), "add to requirements:|canonical"),
+    (("explain", "--crontab", "*/7 */5 */3 */2 0"), "write:|portable"),
+    (("compile", "last Friday of the month at 18:00 except 2026-12-25"), r"\w+ = "),
+    (("compile", "last Friday of the month at 18:00 except 2026-12-25", "--format", "submit"), ""),
+    (("check", "weekly.sub"), r" +[+-] "),
+    (("check", "--fix", "weekly.sub"), r"[+-]\w"),
+    (("import", "crontab", "tab"), ""),
+    (("export", "--to", "crontab", "weekly.sub", "--command", "echo a b c d e f g h i j k l m n o p q r s t u"), ""),
+    (("at", "2026-12-24 18:00"), "deferral_time"),
+    (("agenda", "same.sub", "weekly.sub", "--suggest"), r"[+-]\w"),
+    (("simulate", "weekly.sub", "--transfer", "6m", "--days", "3"), r".*: change "),
+    (("route", "convert", "--config", "routes.conf"), ""),
+    (("service", "install", "router", "--show", "--", "--live", "--config", "routes.conf"), ""),
+    (("next", "weekly.sub", "--format", "csv"), ""),
+    (("explain", "weekly.sub", "--format", "json"), ""),
+]
+
+
+@pytest.mark.parametrize(("arguments", "lines"), PASTED, ids=lambda each: " ".join(each)[:30])
+def test_what_is_pasted_is_whole_on_a_narrow_terminal(
+    arguments: tuple[str, ...], lines: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Submit lines, clauses, crontab lines, routes, diffs, data: each is one line, however long, as in a file."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text("\n".join(text), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    clock = ("--now", NOW) if arguments[0] in CLOCKED else ()
+    printed = crondor(*arguments, *clock).out
+    expected = [line for line in printed.splitlines() if re.match(rf" *(?:{lines})", line)]
+    assert expected
+    for columns in (80, 40):
+        seen = on_screen(*arguments, *clock, columns=columns, folder=tmp_path)
+        shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", seen.sent).splitlines()
+        assert [line for line in expected if line not in shown] == []

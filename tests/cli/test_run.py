@@ -407,7 +407,7 @@ def test_what_runs_is_held_and_removed(tmp_path: Path) -> None:
 def test_a_held_job_says_what_to_do(tmp_path: Path) -> None:
     """Each time, until it is released."""
     path = job(tmp_path, LASTING, "executable = later.sh")
-    release = "crondor schedd release --queue .crondor/job.sub 1.0 lets the next crondor run go on with it"
+    release = "this lets the next crondor run go on with it:\n  crondor schedd release --queue .crondor/job.sub 1.0\n"
     assert release in run(tmp_path, path.name).err
     ended = run(tmp_path, path.name)
     assert ended.status == 1

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import printable, shortened
 from crondor_cli.common.layout import in_columns, screen_columns
 from crondor_cli.common.output import echo_lines, marked
 from crondor_cli.common.show import SEVERITIES
@@ -29,7 +29,7 @@ def print_rows(head: list[str], rows: list[list[str]], colours: Mapping[str, str
 def cell(text: str | None) -> str:
     """Return an ad's text as a cell."""
     shown = printable(text or "-")
-    return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 3]}..."
+    return shortened(shown, _WIDEST)
 
 
 def plural(count: int, word: str) -> str:

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 
 import click
 
@@ -28,6 +29,14 @@ class Visible(str):
 
 _RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 _COMMAND = re.compile(r"^[^\S\n]*:(?=:)|(?<=#)#(?=(?:vso|teamcity)?\[)", re.MULTILINE)
+
+
+class Whole(Visible):
+    """A line to be pasted somewhere, which no terminal breaks."""
+
+    __slots__ = ()
+
+
 _PIECE = 1 << 16  # characters written at once
 
 
@@ -80,6 +89,7 @@ def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = T
     shown = Visible(without_commands(shown)) if reads_commands() else shown
     stream = sys.stderr if err else sys.stdout
     columns = screen_columns(stream)
+    fits = fits and not isinstance(text, Whole)
     color = True if SCREEN.wants_colour(stream) else None
     if columns is None:
         click.echo(shown, err=err, nl=nl, color=color)
@@ -89,8 +99,13 @@ def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = T
         STATUS.spoke("\n" if nl else shown)
 
 
+def whole(line: str) -> Whole:
+    """Return a line that ``echo_lines`` prints as it is, however narrow the terminal: for what people paste."""
+    return Whole(visible(line))
+
+
 def echo_lines(lines: Iterable[str], *, fits: bool = True) -> None:
-    """Print lines, as ``say`` does."""
+    """Print lines, as ``say`` does; whole ones are not broken."""
     waiting: list[str] = []
     size = 0
     for line in lines:
@@ -104,7 +119,10 @@ def echo_lines(lines: Iterable[str], *, fits: bool = True) -> None:
 
 
 def _say_lines(lines: list[str], *, fits: bool) -> None:
-    if any(isinstance(line, Visible) for line in lines):
+    if fits and any(isinstance(line, Whole) for line in lines):
+        for is_whole, some in groupby(lines, lambda line: isinstance(line, Whole)):
+            say(together(*(piece for line in some for piece in (line, "\n"))), nl=False, fits=not is_whole)
+    elif any(isinstance(line, Visible) for line in lines):
         say(together(*(piece for line in lines for piece in (line, "\n"))), nl=False, fits=fits)
     else:
         say("\n".join((*lines, "")), nl=False, fits=fits)

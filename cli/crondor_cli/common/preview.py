@@ -10,15 +10,13 @@ from itertools import islice
 from crondor._named_tuple import NamedTuple
 from crondor._schedule.leaving import leaving_words
 from crondor.deferral import Deferral, InvalidDeferral, past
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, shortened
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import Dialect
 from crondor.times import MOST_EXCLUDED
 from crondor_cli.common.jobs import Job, ReadSchedule, not_deferred
 from crondor_cli.common.rows import DialectReason, Rows, Runs
-
-_LONGEST_REASON = 300  # characters
 
 
 class Preview:
@@ -173,11 +171,6 @@ def schedd_hold(reason: str) -> Diagnostic:
     """Say that the schedd holds the job."""
     message = f"the real schedd would hold the job (code {INVALID_CRON_SETTINGS}), HoldReason: {shortened(reason)}"
     return Diagnostic("schedd-hold", message, Severity.NOTE)
-
-
-def shortened(reason: str) -> str:
-    """Return a HoldReason as people can read it: it repeats the values, whatever their length."""
-    return reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}..."
 
 
 def too_late(job: Job, schedule: JobSchedule) -> list[Diagnostic]:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import TypeAlias
 
 from crondor.classad.formats.pieces import Report
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, printable, shortened
 from crondor.job.queued import QueuedJob, read_queue
 from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.schedule import InvalidSchedule, JobSchedule
@@ -134,7 +134,7 @@ def _words(queued: QueuedJob, status: JobStatus | None, request: ScheduleRequest
 
 def _held_words(queued: QueuedJob) -> Iterator[str]:
     reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
-    said = f"{reason[:_LONGEST]}..." if len(reason) > _LONGEST else reason
+    said = shortened(reason, _LONGEST)
     yield f"held{'' if code is None else f' (code {code})'}: {said}"
     yield "does not run, and gets no new time, until it is released"
 

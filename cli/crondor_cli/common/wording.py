@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from crondor.calendar import SHORT_MONTHS, SHORT_WEEKDAYS
 from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
+from crondor.diagnostics import shortened
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, MONTH, CronSpec, Field
 from crondor_cli.common.layout import in_columns, screen_columns
 
@@ -72,7 +73,7 @@ def written(spec: CronSpec, field: Field) -> str:
     if text is None:
         return "not given"
     text = text.strip()
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
+    return shortened(text, _LONGEST_TEXT)
 
 
 _DAY_RULES = {

@@ -8,14 +8,14 @@ from enum import Enum
 from typing import NamedTuple
 
 from crondor.algebra import first_collision, first_difference, is_subset
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, shortened
 from crondor.recurrence import NeverRuns, Recurrence, ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field
 from crondor.times import JobTimes
 from crondor.zones import zone_of
 from crondor_cli.common.jobs import Job, ReadSchedule
-from crondor_cli.common.preview import hold_reason, placed, shortened
+from crondor_cli.common.preview import hold_reason, placed
 from crondor_cli.common.schedule_facts import LAST_INSTANT, years_after
 from crondor_cli.common.wording import value_set
 

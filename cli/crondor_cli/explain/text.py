@@ -8,15 +8,14 @@ from datetime import datetime, tzinfo
 
 from crondor.audit import ClockChange
 from crondor.calendar import short_weekday
-from crondor.diagnostics import CrondorError, printable
+from crondor.diagnostics import CrondorError, printable, shortened
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.recurrence import ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe, steps_beyond
 from crondor_cli.common.layout import FACTS, PROSE, prose, screen_columns
-from crondor_cli.common.output import echo_lines, tinted
-from crondor_cli.common.preview import shortened
+from crondor_cli.common.output import echo_lines, tinted, whole
 from crondor_cli.common.rows import DialectReason, folded, last_retry
 from crondor_cli.common.schedule_facts import ExplainedJob, ScheduleFacts, portable_line
 from crondor_cli.common.wording import columns, day_rule_words, length, value_set, written
@@ -27,6 +26,7 @@ _TWICE = (
     "Of a time that comes twice the real schedd takes one. Which one depends on when it last computed the job's next "
     "time; shown is a schedd that has run since the day before."
 )
+_PASTED = frozenset(("canonical", "portable"))  # facts that are lines of a crontab
 _FEW = 4  # runs that are worth naming one by one
 
 
@@ -66,8 +66,11 @@ def _prose(text: str, first: str, below: str | None = None, most: int = PROSE) -
 
 
 def _lines(facts: list[tuple[str, str]]) -> list[str]:
-    found = []
+    found: list[str] = []
     for name, text in facts:
+        if name in _PASTED:
+            found.append(whole(f"  {name:<12}  {text}"))
+            continue
         found += _prose(text, f"  {name:<12}  ", " " * 16, FACTS)
     return found
 
@@ -189,7 +192,7 @@ def _schedd(e: ExplainedJob) -> list[str]:
 def _reason(reason: DialectReason) -> Iterator[str]:
     yield from _prose(printable(reason.why), "    ")
     if reason.write:
-        yield f"      {'add to requirements' if reason.is_clause else 'write'}:  {printable(reason.write)}"
+        yield whole(f"      {'add to requirements' if reason.is_clause else 'write'}:  {printable(reason.write)}")
 
 
 def _audit(e: ExplainedJob, changes: list[ClockChange]) -> list[str]:

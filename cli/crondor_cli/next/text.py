@@ -7,19 +7,20 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from crondor.deferral import Deferral
-from crondor.diagnostics import printable
+from crondor.diagnostics import printable, shortened
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.times import MOST_EXCLUDED
 from crondor.words import describe, steps_beyond
 from crondor_cli.common.layout import columns_of_rows, prose, screen_columns
-from crondor_cli.common.output import echo_lines, tinted
-from crondor_cli.common.preview import Preview, shortened
+from crondor_cli.common.output import echo_lines, tinted, whole
+from crondor_cli.common.preview import Preview
 from crondor_cli.common.rows import RunRow, RunSide
 from crondor_cli.times.text import ClockFace, local_text, retries_text
 
 _SAME = "the same"
+_PASTED = frozenset(("canonical", "portable"))  # facts that are lines of a crontab
 
 
 def print_table(previews: list[Preview]) -> None:
@@ -46,7 +47,9 @@ def _has_something(preview: Preview) -> bool:
 
 def _block(preview: Preview) -> Iterator[str]:
     yield _title(preview)
-    yield from (f"  {name:<10} {text}" for name, text in _facts(preview))
+    for name, text in _facts(preview):
+        line = f"  {name:<10} {text}"
+        yield whole(line) if name in _PASTED else line
     if preview.rows:
         yield ""
         yield from _table(preview)
@@ -179,7 +182,7 @@ def _reasons(preview: Preview) -> list[str]:
         lines += _wrapped(reason.why, 4)
         if reason.write:
             verb = "add to requirements" if reason.is_clause else "write"
-            lines.append(f"      {verb}:  {printable(reason.write)}")
+            lines.append(whole(f"      {verb}:  {printable(reason.write)}"))
     return lines
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import printable, shortened
 from crondor.router.compare import TablesComparison
 from crondor_cli.common.columns import plural
 from crondor_cli.route.diff_report import DiffReport, route_words, text_words
@@ -128,14 +128,14 @@ def _table(columns: Sequence[str], rows: list[list[str]]) -> Iterator[str]:
 def _cell(text: str) -> str:
     """Return text that is no markup."""
     shown = printable(text)
-    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    shown = shortened(shown, _LONGEST)
     return re.sub(r"([\\`*_{}\[\]<>#|~@])", r"\\\1", shown)
 
 
 def _code(text: str) -> str:
     """Return text as code, in a cell of a table."""
     shown = printable(text)
-    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    shown = shortened(shown, _LONGEST)
     longest = max((len(each) for each in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     space = " " if shown[:1] == "`" or shown[-1:] == "`" or not shown else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import printable, shortened
 from crondor.router.compare import CopyChange, SettingChange, Unreached
 from crondor_cli.common.columns import plural
 from crondor_cli.route.diff_report import DiffReport, route_words, text_words
@@ -103,4 +103,4 @@ def _setting(each: SettingChange) -> list[str]:
 
 def _short(line: str) -> str:
     shown = printable(line)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    return shortened(shown, _LONGEST)

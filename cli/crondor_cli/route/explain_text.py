@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import printable, shortened
 from crondor.router import JobVerdict, Route, RouteOutcome
 from crondor_cli.route.jobs import CandidateJob
 
@@ -38,7 +38,7 @@ def _every(route: Route) -> str:
 
 def _short(reason: str) -> str:
     shown = printable(reason)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    return shortened(shown, _LONGEST)
 
 
 def data(job: CandidateJob, told: JobVerdict) -> dict[str, object]:

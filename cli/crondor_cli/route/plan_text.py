@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order
 from crondor.deferral import LATEST
-from crondor.diagnostics import Diagnostic, printable
+from crondor.diagnostics import Diagnostic, printable, shortened
 from crondor.router.match.reasons import JobVerdict
 from crondor.router_bridge import CopySchedule, Plannable, PlannedOutcome, PlannedRun, RoutePlan, is_cured
 from crondor_cli.common.data import diagnostic_data
@@ -139,7 +139,7 @@ def _why(told: JobVerdict) -> Iterator[str]:
 
 def _short(reason: str) -> str:
     shown = printable(reason)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    return shortened(shown, _LONGEST)
 
 
 def _summary(made: RoutePlan, counts: Counter[PlannedOutcome]) -> str:

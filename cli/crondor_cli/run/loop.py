@@ -16,6 +16,7 @@ from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session, is_missed
 from crondor_cli.common.notify import ServiceManager
+from crondor_cli.common.output import whole
 from crondor_cli.common.signals import Waker, waking
 from crondor_cli.run.text import RunLines
 
@@ -106,7 +107,8 @@ class Loop:
             which = str(held[0].id) if len(held) == 1 else "--constraint 'JobStatus == 5'"
             command = f"crondor schedd release --queue {folder} {which}"
             them = "it" if len(held) == 1 else "them"
-            lines.append(f"{len(held):,} held in {folder}: {command} lets the next crondor run go on with {them}")
+            lines.append(f"{len(held):,} held in {folder}; this lets the next crondor run go on with {them}:")
+            lines.append(whole(f"  {command}"))
         return lines
 
 

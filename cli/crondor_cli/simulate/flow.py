@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import printable, shortened
 from crondor.job_queue import JobId
 from crondor.pool.daemons.flow.messages import Listener, Message
 from crondor_cli.common.output import say
@@ -50,6 +50,6 @@ def _said(message: Message) -> list[str]:
     if message.whole:
         said.append(f"{message.whole} attributes")
     for name, text in message.values.items():
-        shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        shown = shortened(text, _LONGEST)
         said.append(printable(f"{name} = {shown}"))
     return said

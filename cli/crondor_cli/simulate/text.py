@@ -12,7 +12,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
 from crondor_cli.common.columns import plural
 from crondor_cli.common.layout import in_columns, screen_columns
-from crondor_cli.common.output import say
+from crondor_cli.common.output import Whole, echo_lines, whole
 from crondor_cli.simulate.lines import Lanes
 from crondor_cli.simulate.runs import Group, Simulated, SimulatedResult
 from crondor_cli.times.text import local_text, relative
@@ -46,7 +46,7 @@ def print_table(simulated: Simulated, lanes: Lanes | None) -> None:
         lines += _notes(simulated, results, named)
     if lanes is not None:
         lines += ["", *lanes.lines()]
-    say("\n".join(lines))
+    echo_lines(lines)
 
 
 def _head(simulated: Simulated) -> list[str]:
@@ -104,7 +104,11 @@ def _notes(simulated: Simulated, results: list[SimulatedResult], named: list[int
         if said:
             same.setdefault(said, []).append(group.label)
     for said, labels in same.items():
-        lines += ["", *_named(labels), *(f"  {line}" for line in said)]
+        lines += [
+            "",
+            *_named(labels),
+            *(whole(f"  {line}") if isinstance(line, Whole) else f"  {line}" for line in said),
+        ]
     return lines
 
 
@@ -182,7 +186,7 @@ def _enough(simulated: Simulated, group: Group, result: SimulatedResult) -> list
     said = [f"enough for all runs that can start: {', '.join(found)}"] if found else []
     none = [name for name, seconds, _ in tried if seconds is None]
     said += [f"no {' and no '.join(none)} would have been enough"] if none else []
-    return said + [str(change) for change in simulated.changes(group, result)]
+    return said + [whole(str(change)) for change in simulated.changes(group, result)]
 
 
 def length(seconds: int) -> str:

@@ -14,7 +14,7 @@ from crondor.check.places import FILE_LISTS
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.spelt import STRING
 from crondor.check.subject import CheckedFile
-from crondor.diagnostics import CrondorError, Severity
+from crondor.diagnostics import CrondorError, Severity, shortened
 from crondor.job.arguments import join_arguments, join_environment, old_entries, split_environment
 from crondor.knowledge import CommandType, submit_commands
 from crondor.schedule import COMMANDS
@@ -208,4 +208,4 @@ def kept_quotes(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+    return shortened(text, 60)

@@ -13,7 +13,7 @@ from typing import Final
 
 from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, lower
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, shortened
 from crondor.job.attributes import boolean_of, string_of
 from crondor.job.expressions import NEW_JOB
 from crondor.source import Span
@@ -222,4 +222,4 @@ class Draft:
 
 def shown(text: str) -> str:
     """Return a value as messages show it."""
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+    return shortened(text, _LONGEST)

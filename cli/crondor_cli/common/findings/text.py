@@ -11,7 +11,7 @@ from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity, render
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.layout import screen_columns
-from crondor_cli.common.output import say
+from crondor_cli.common.output import echo_lines, say, whole
 from crondor_cli.common.screen import SCREEN
 from crondor_cli.common.show import coloured
 
@@ -37,10 +37,11 @@ def _print_text(result: ChosenReports, *, is_concise: bool, quiet: bool) -> None
         if finding.fix is not None:
             head += f" {_FIXABLE}" if finding.fix.safe else ""
             more += [f"    = fix: {finding.fix.title} ({_option(finding)})"]
-            more += [f"        {line}" for line in _change_lines(finding.fix)]
             cures[finding.fix.safe] += 1
         text = head if is_concise else "\n".join([head, *more])
         say(coloured(text) if colour else text)
+        if finding.fix is not None and not is_concise:
+            echo_lines(whole(f"        {line}") for line in _change_lines(finding.fix))
         count[finding.diagnostic.severity] += 1
     if not quiet:
         say(_summary(len(result.reports), count, cures, sum(map(result.quiet, result.reports))))
