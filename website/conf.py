@@ -20,6 +20,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_title = f"crondor {version}"
 html_static_path = [str(HERE / "static")]
+html_extra_path = [str(HERE / "extra")]  # 404.html, which servers show where there is no page
 templates_path = [str(HERE / "theme")]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]  # no module, which a browser would not load from disk

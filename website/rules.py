@@ -2,30 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+from crondor.access_point import read_access_point
+from crondor.check import CheckSettings, Finding, check_submit
 from crondor.check.pages import page as submit_page
+from crondor.check.rule import Rule
+from crondor.config import read_config
+from crondor.diagnostics import render
+from crondor.knowledge import Release
+from crondor.macro.files import Files
+from crondor.router.rules import check_routes
 from crondor.router.rules.pages import page as route_page
+from crondor.source import Source
+from crondor.submit import read_submit
+
+_NOW = 1_795_305_600  # Sun 2026-11-22
+_BLOCK = re.compile(r"^```(submit|condor)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_CONFIG = re.compile(r"^```config\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TARGET = re.compile(r"^With `--target (\S+)`:$", re.MULTILINE)
+_FIXES = {None: "none", True: "`--fix` applies it", False: "`--fix --unsafe` applies it"}
 
 
-def pages(submit: Iterable[str], routes: Iterable[str]) -> Iterator[tuple[str, str]]:
+def pages(submit: Mapping[str, Rule[Any]], routes: Mapping[str, Rule[Any]]) -> Iterator[tuple[str, str]]:
     """Yield place and Markdown of the rules' pages: ``rules/CRN101/`` of each, which the findings' links name."""
     table = ["# Rules", "", "Each finding has the code of its rule; `crondor check --explain CRN101` prints the page."]
     codes = []
     for title, rules, page in (("Submit files", submit, submit_page), ("Routes", routes, route_page)):
-        table += ["", f"## {title}", "", "| code | name | what it finds |", "|---|---|---|"]
-        for code in rules:
+        table += ["", f"## {title}", "", "| code | name | severity | fix | what it finds |", "|---|---|---|---|---|"]
+        for code, rule in rules.items():
             text = page(code)
+            found = example_of(code, text)
             name, _, what = text.splitlines()[0].removeprefix(f"# {code} ").partition(": ")
-            cells = (f"[{code}]({code}/index.md)", name, what.replace("|", r"\|"))
+            cells = (f"[{code}]({code}/index.md)", name, rule.severity.value, _fix(found), what.replace("|", r"\|"))
             table.append(f"| {' | '.join(cells)} |")
             if code not in codes:
                 codes.append(code)
-                yield f"rules/{code}/index.md", _with_way_up(text)
+                yield f"rules/{code}/index.md", _with_facts(text, rule, found)
     yield "rules/index.md", "\n".join([*table, ""])
 
 
-def _with_way_up(text: str) -> str:
-    """Return a rule's page with a link to the table of all; the navigation of every page does not list them."""
+def example_of(code: str, text: str) -> Finding | None:
+    """Return what a rule finds in the first example of its page, None where there is none."""
+    block = _BLOCK.search(text)
+    if block is None:
+        return None
+    found: Iterable[Finding]
+    if block[1] == "condor":
+        reports = check_routes(read_config(Source(block[2], "routes.conf"))).reports
+        found = chain.from_iterable(report.findings for report in reports)
+    else:
+        with TemporaryDirectory() as folder:
+            (Path(folder) / "clean.sh").touch(0o644)  # named by a page; no other file is there
+            read = partial(read_submit, files=Files([folder], base=folder), now=_NOW)
+            found = check_submit(Source(block[2], "job.sub"), _settings(text), read).findings
+    return next((each for each in found if each.diagnostic.code == code), None)
+
+
+def _settings(text: str) -> CheckSettings:
+    """Return what a page says its examples are checked with."""
+    settings = CheckSettings(_NOW, "Europe/Berlin")
+    config, target = "".join(_CONFIG.findall(text)), _TARGET.search(text)
+    if config:
+        return replace(settings, access_point=read_access_point(read_config(Source(config, "site.conf"))))
+    return replace(settings, target=Release.parse(target[1])) if target else settings
+
+
+def _fix(found: Finding | None) -> str:
+    return _FIXES[None if found is None or found.fix is None else found.fix.safe]
+
+
+def _with_facts(text: str, rule: Rule[Any], found: Finding | None) -> str:
+    """Return a rule's page with a link to the table of all, how severe it is, its fix, and what is printed."""
     title, _, rest = text.partition("\n")
-    return f"{title}\n\n[All rules](../index.md)\n{rest}"
+    if found is not None:
+        printed = f"crondor prints:\n\n```text\n{render(found.diagnostic)}\n```"
+        rest = _BLOCK.sub(lambda block: f"{block[0]}\n\n{printed}", rest, count=1)
+    facts = f"Severity: {rule.severity.value}. Fix: {_fix(found)}."
+    return f"{title}\n\n[All rules](../index.md)\n\n{facts}\n{rest}"

@@ -56,6 +56,31 @@ def test_every_rule_has_its_page_at_its_address() -> None:
     assert all(f"[{code}]({code}/index.md)" in made["rules/index.md"] for code in codes)
 
 
+def test_a_rules_page_has_its_severity_its_fix_and_what_is_printed() -> None:
+    """As `crondor check` and `crondor route check` say it of the page's first example."""
+    made = dict(rules.pages(SUBMIT_RULES, ROUTE_RULES))
+    without = {"CRN002"}  # bytes that are no text cannot stand on a page
+    for code, rule in {**ROUTE_RULES, **SUBMIT_RULES}.items():
+        text = made[f"rules/{code}/index.md"]
+        assert f"\n\nSeverity: {rule.severity.value}. Fix: " in text
+        assert code in without or re.search(rf"^```\n\ncrondor prints:\n\n```text\n.*\[{code}\]", text, re.MULTILINE)
+    assert "Fix: `--fix` applies it.\n" in made["rules/CRN204/index.md"]
+    assert "| error | `--fix` applies it | a day of week alone" in made["rules/index.md"]
+    assert "error: the schedd adds day 0 to a day of week" in made["rules/CRN204/index.md"]
+
+
+def test_a_missing_page_is_said_to_be_one() -> None:
+    """404.html needs no other file, since it is shown at any depth, and knows the folders of the site."""
+    text = (ROOT / "website" / "extra" / "404.html").read_text("utf-8")
+    assert "<h1>Page not found</h1>" in text
+    assert not re.search(r"<link|src=|@import|url\(", text)
+    made = [place for place, _ in (*rules.pages(SUBMIT_RULES, ROUTE_RULES), *interface.pages())]
+    folders = {place.split("/")[0] for place in [*staging.sources().values(), *made] if "/" in place} | {"playground"}
+    known = re.search(r"search\(/\\/\(([^)]*)\)", text)
+    assert known is not None
+    assert folders <= set(known[1].split("|"))
+
+
 def test_the_interface_has_a_page_for_each_module() -> None:
     """Modules that there are, each with the sentence of its docstring."""
     made = dict(interface.pages())

@@ -24,7 +24,7 @@ export function serve(site) {
   const server = createServer((request, response) => {
     let file = join(site, normalize(decodeURIComponent(new URL(request.url, "http://h").pathname)));
     if (existsSync(file) && statSync(file).isDirectory()) file = join(file, "index.html");
-    if (!existsSync(file)) return response.writeHead(404).end();
+    if (!existsSync(file)) return response.writeHead(404, { "content-type": "text/html" }).end(readFileSync(join(site, "404.html"))); // as hosts of static pages do
     response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream", "cache-control": "max-age=600" });
     const content = readFileSync(file);
     served.set(request.url, content.length);

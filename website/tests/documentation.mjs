@@ -30,6 +30,7 @@ export async function documentation(browser, base, site) {
   await inspect(page, "search.html");
   await anchors(page, base);
   await page.context().close();
+  await notFound(browser, base);
   await versions(browser, base);
   await fromDisk(browser, site);
   return pages.length;
@@ -51,6 +52,19 @@ async function anchors(page, base) {
   await heading.hover();
   await heading.locator(".headerlink").click();
   check("a heading gives its address", page.url().endsWith("#the-day-0-defect"), page.url());
+}
+
+// An address of any depth, without a page: its links lead to the site, and what a person sees is no blank window.
+async function notFound(browser, base) {
+  const page = await (await browser.newContext({ reducedMotion: "reduce" })).newPage();
+  for (const path of ["gone.html", "rules/CRN999/index.html", "cli/gone/deeper/x.html"]) {
+    const answer = await page.goto(`${base}/${path}`);
+    check("a missing page is said to be one", answer.status() === 404 && (await page.locator("h1").textContent()) === "Page not found", path);
+    const links = await page.$$eval("a", (found) => found.map((each) => each.href));
+    for (const link of links) check(`${path} leads to the site`, (await page.request.get(link)).ok(), link);
+  }
+  await inspect(page, "a missing page");
+  await page.context().close();
 }
 
 async function versions(browser, base) {
