@@ -71,6 +71,18 @@ class CrondorError(Exception):
         """Render every diagnostic as text, with the piece of source underlined."""
         return "\n".join(render(d) for d in self.diagnostics)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle with all that the error says, whatever its class is made with."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[CrondorError], args: tuple[object, ...], state: dict[str, object]) -> CrondorError:
+    make = OSError if issubclass(kind, OSError) else CrondorError  # the memory of an OSError is laid out otherwise
+    made = make.__new__(kind)
+    made.args = args
+    made.__dict__.update(state)
+    return made
+
 
 def render(diagnostic: Diagnostic, columns: int | None = None) -> str:
     """Return a diagnostic as lines of plain text: place, what, the line with the piece underlined, help.

@@ -24,7 +24,7 @@ from crondor._recurrence.refusals import (
 )
 from crondor._recurrence.schedd_walk import ScheddAnswer, ScheddWalk
 from crondor._recurrence.zone_walk import ZoneWalk
-from crondor._types import expect
+from crondor._types import Made, expect
 from crondor.diagnostics import Diagnostic
 from crondor.spec import CronSpec, Dialect
 from crondor.zones import Policy, Zone, zone_of
@@ -65,7 +65,7 @@ _HTCONDOR, _UNIX = Dialect.HTCONDOR, Dialect.UNIX
 _COMPATIBLE, _DEBIAN = Policy.COMPATIBLE, Policy.DEBIAN
 
 
-class Recurrence:
+class Recurrence(Made):
     """The instants at which a schedule fires in a zone, under a policy for clock changes.
 
     Instants are asked for and answered as epoch seconds (the fast path), or as aware datetimes; naive ones are a
@@ -99,6 +99,19 @@ class Recurrence:
     def __repr__(self) -> str:
         """Return the schedule, the zone and the policy."""
         return f"Recurrence({self._spec!r}, {self._zone.name!r}, {self._policy!s})"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self._spec, self._zone.info, self._policy
+
+    def __eq__(self, other: object) -> bool:
+        """Compare schedules, zones and policies."""
+        if not isinstance(other, Recurrence):
+            return NotImplemented
+        return self is other or (self._spec, self._zone, self._policy) == (other._spec, other._zone, other._policy)
+
+    def __hash__(self) -> int:
+        """Hash schedule, zone and policy."""
+        return hash((self._spec, self._zone, self._policy))
 
     @property
     def spec(self) -> CronSpec:

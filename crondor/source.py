@@ -6,13 +6,13 @@ from bisect import bisect_right
 from typing import NoReturn
 
 from crondor._named_tuple import NamedTuple
-from crondor._types import expect
+from crondor._types import Made, expect
 
 
-class Source:
+class Source(Made):
     """A text and the name people know it by (a path, ``<stdin>``, a field's name).
 
-    Two sources are the same only if they are the same object: equal texts in two files are two places.
+    Two sources are equal that have the same name and text: equal texts in two files are two places.
     """
 
     __slots__ = ("_line_starts", "name", "text")
@@ -33,9 +33,8 @@ class Source:
         message = f"Source is immutable: {name}"
         raise AttributeError(message)
 
-    def __reduce__(self) -> tuple[type[Source], tuple[str, str]]:
-        """Pickle and copy by text and name."""
-        return Source, (self.text, self.name)
+    def _made_of(self) -> tuple[str, str]:
+        return self.text, self.name
 
     def __repr__(self) -> str:
         """Return the name and the size."""

@@ -98,6 +98,20 @@ class Zone:
         """Return the name."""
         return f"<Zone {self.name}>"
 
+    def __eq__(self, other: object) -> bool:
+        """Compare the zones that two were made of, those of the IANA database by their names."""
+        if not isinstance(other, Zone):
+            return NotImplemented
+        return self is other or _key(self.info) == _key(other.info)
+
+    def __hash__(self) -> int:
+        """Hash the name."""
+        return hash(self.name)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle as the zone it was made of; its stretches are found again."""
+        return zone_of, (self.info,)
+
     def at(self, epoch: int) -> Stretch:
         """Return the stretch that an epoch second lies in."""
         starts, stretches = self._known
@@ -258,6 +272,10 @@ def load_zone(name: str) -> tzinfo:
     message = f"{name[:_LONGEST_NAME]!r} is no time zone of the IANA database"
     help_text = "write a name such as Europe/Berlin, America/New_York or UTC"
     raise UnknownZone(Diagnostic("zone-unknown", message, help=help_text)) from cause
+
+
+def _key(info: tzinfo) -> object:
+    return info.key if isinstance(info, ZoneInfo) and info.key else info
 
 
 def is_zone_name(name: str) -> bool:

@@ -50,7 +50,7 @@ _LIMITS: Final = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AccessPoint:
     """What the schedd does with a job.
 
@@ -72,6 +72,11 @@ class AccessPoint:
     schedd: ClassAd = field(default_factory=lambda: schedd_ad({}))
     store: Store = field(default_factory=Store)
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the configuration, and how many transforms and requirements it has."""
+        counts = f"{len(self.transforms)} transforms, {len(self.requirements)} requirements"
+        return f"<AccessPoint: {counts}, {self.configuration!r}>"
 
     def place(self, knob: str) -> Span | None:
         """Return where a knob is set in a file; None: in none."""

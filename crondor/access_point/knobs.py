@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from crondor._types import Made
 from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
 from crondor.config import Configuration, InvalidConfig, Knob
@@ -16,13 +17,20 @@ _NAME = re.compile(r"[^, \t\r\n]+")
 _LONGEST = 1 << 20  # characters of an expression that is read
 
 
-class ScheddKnobs:
+class ScheddKnobs(Made):
     """A configuration as the schedd sees it, and what was found wrong on the way."""
 
     def __init__(self, configuration: Configuration) -> None:
         """Take the configuration."""
         self.configuration = replace(configuration, subsystem="SCHEDD")
         self.found: list[Diagnostic] = []
+
+    def __repr__(self) -> str:
+        """Return the configuration."""
+        return f"ScheddKnobs({self.configuration!r})"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return (self.configuration,)
 
     def place(self, name: str) -> Span | None:
         """Return where a knob's value stands in a file; None where it stands in none."""

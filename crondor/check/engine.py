@@ -31,6 +31,11 @@ class CheckReport(NamedTuple):
     silenced: tuple[Finding, ...] = ()
     included: tuple[Source, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return the name of the description, and the codes of what was found."""
+        codes = ", ".join(dict.fromkeys(each.diagnostic.code for each in self.findings)) or "nothing"
+        return f"<CheckReport of {self.source.name!r}: {codes}>"
+
 
 def check_submit(
     source: Source | str, settings: CheckSettings, read: Read = read_submit, memory: CheckMemory | None = None

@@ -142,3 +142,11 @@ class Expression:
     def __hash__(self) -> int:
         """Hash the printed text."""
         return hash(self.unparse())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by the text, which is compiled again where it is evaluated."""
+        return _restored, (self.unparse(), self._source)
+
+
+def _restored(text: str, source: Source | None) -> Expression:
+    return Expression.of(read(text), source)

@@ -265,6 +265,14 @@ class Code:
         self._compiler = compiler
         self._counting: Run | None = None
 
+    def __repr__(self) -> str:
+        """Return the kind of its tree."""
+        return f"<Code of a {type(self.node).__name__}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by the tree, which is compiled again when it is evaluated."""
+        return Code, (self.node, self._compiler, *(() if self.const is UNKNOWN else (self.const,)))
+
     def prepare(self) -> None:
         """Compile the expression."""
         self.height, self.cost = measure(self.node)

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from crondor._recurrence.refusals import END_OF_INSTANTS, FIRST_INSTANT
+from crondor._types import Made
 from crondor.compile.wall import Timed, WallSchedule, any_year
 from crondor.recurrence import OutOfRange, Recurrence
 from crondor.spec import CronSpec
@@ -50,7 +51,7 @@ class Schedule(Protocol):
         """
 
 
-class CronSchedule(WallSchedule):
+class CronSchedule(Made, WallSchedule):
     """Five fields as HTCondor's manual reads them, in a zone."""
 
     def __init__(self, spec: CronSpec, zone: Zone, policy: Policy = Policy.COMPATIBLE) -> None:
@@ -62,6 +63,9 @@ class CronSchedule(WallSchedule):
         times = sum(1 << second // 60 for second in wall.table)
         pattern = Timed(any_year(wall.rule.of_year), 0 if wall.never else times)
         super().__init__(pattern, zone, describe(spec), policy, follows=self.recurrence.follows_real_time)
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self.spec, self.zone, self.policy
 
     def next(self, after: int) -> int | None:
         """Return the first instant later than ``after``."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from crondor._named_tuple import NamedTuple
+from crondor._types import Made
 from crondor.compile.context import Context, Files, epoch_of
 from crondor.compile.dates import Moment
 from crondor.compile.days import MINUTES, DaySet
@@ -24,19 +25,65 @@ __all__ = ["Beside", "InvalidSchedule", "WrittenSchedule", "read_schedule", "sch
 _LINE = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[ \t]*(?P<text>.*?)[ \t]*", re.IGNORECASE)
 
 
-class WrittenSchedule(DaySet):
+class _FilesRead:
+    """The calendar files that a schedule has read, by the names that it has for them; others are ``files``."""
+
+    def __init__(self, files: Files) -> None:
+        self._files: Files | None = files
+        self.texts: dict[str, Source] = {}
+
+    def read(self, path: str) -> Source:
+        """Return a file's text. Raises CrondorError."""
+        found = self.texts.get(path)
+        if found is None:
+            if self._files is None:
+                raise InvalidSchedule(Diagnostic("schedule-file", f"{path} is not to be read"))
+            found = self.texts[path] = self._files.read(path)
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return self.texts == other.texts if isinstance(other, _FilesRead) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.texts))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"_files": None, "texts": self.texts}
+
+
+class _Asked(NamedTuple):
+    """What a schedule was read with, beside its text."""
+
+    zone: Zone
+    start: int | None
+    until: int | None
+    name: str
+    files: _FilesRead | None
+    policy: Policy
+    is_whole: bool
+
+
+class WrittenSchedule(Made, DaySet):
     """A schedule with the text it was read from.
 
     ``words`` is a sentence, ``warnings`` what may surprise. ``spec`` has the five fields of a schedule that is nothing
     but them, as HTCondor's manual reads them.
     """
 
-    def __init__(self, text: str, of: DaySet, warnings: tuple[Diagnostic, ...]) -> None:
-        """Take what was read."""
+    def __init__(self, text: str, of: DaySet, warnings: tuple[Diagnostic, ...], asked: _Asked) -> None:
+        """Take what was read, and what it was read with."""
         super().__init__(of.zone, of.words, of.until, of.until_reason)
         self.text = text
         self.warnings = warnings
         self._of = of
+        self._asked = asked
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self.text, self._asked
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by the text and all that was said beside it, calendar files included; it is read again."""
+        return _read_again, (self.text, self._asked, self.warnings)
 
     @property
     def spec(self) -> CronSpec | None:
@@ -89,7 +136,8 @@ def read_schedule(  # noqa: PLR0913 - all that a schedule may see beside its tex
     source = Source(text.text if isinstance(text, Span) else text, label)
     remarks = Remarks()
     own = zone if isinstance(zone, Zone) else zone_of(zone)
-    context = Context(own, remarks, policy, start, name, files, is_whole)
+    calendars = None if files is None else _FilesRead(files)
+    context = Context(own, remarks, policy, start, name, calendars, is_whole)
     part = parse(source, remarks)
     found = None if part is None else schedule_of(part, context)
     if isinstance(text, Span):
@@ -101,7 +149,15 @@ def read_schedule(  # noqa: PLR0913 - all that a schedule may see beside its tex
         found = KnownUntil(found, until, reason)
     elif found.until is not None:
         found = KnownUntil(found, found.until, found.until_reason)
-    return WrittenSchedule(source.text, found, remarks.warnings)
+    read = calendars if calendars is not None and calendars.texts else None
+    asked = _Asked(own, start, until, name, read, policy, is_whole)
+    return WrittenSchedule(source.text, found, remarks.warnings, asked)
+
+
+def _read_again(text: str, asked: _Asked, warnings: tuple[Diagnostic, ...]) -> WrittenSchedule:
+    made = read_schedule(text, **asked._asdict())
+    made.warnings = warnings  # with the places that they had
+    return made
 
 
 class Beside(NamedTuple):

@@ -67,7 +67,7 @@ class Knob:
         return self.span if self.span is not None else self.source.span()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Configuration:
     """Knobs by name; names have no case.
 
@@ -88,6 +88,11 @@ class Configuration:
     local_name: str = ""
     version: tuple[int, int, int] = VERSION
     is_followed: bool = False
+
+    def __repr__(self) -> str:
+        """Return the number of knobs, and where they come from."""
+        names = ", ".join(each.name for each in self.sources[:3]) + (", ..." if len(self.sources) > 3 else "")
+        return f"<Configuration of {len(self.knobs)} knobs{f' from {names}' if names else ''}>"
 
     @property
     def is_valid(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from crondor._schedule.job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, ExpressionText, read_literal
+from crondor._types import Made
 from crondor.classad import (
     AdValue,
     CircularReference,
@@ -67,7 +68,7 @@ NEW_JOB: Mapping[str, object] = {
 }
 
 
-class JobExpressions:
+class JobExpressions(Made):
     """Evaluates expressions in a job's ad, which has no other: neither the schedd nor the starter looks at a machine.
 
     ``old``: texts are right sides of a submit file, with its rules for strings. Raises UnknownZone.
@@ -82,6 +83,19 @@ class JobExpressions:
         self._old = old
         self._effort = effort
         self._read: dict[str, Code] = {}
+
+    def __repr__(self) -> str:
+        """Return the ad and the zone."""
+        return f"JobExpressions({self.ad!r}, {str(self._zone)!r})"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self.ad, self._zone, self._old, self._effort
+
+    __hash__ = None  # type: ignore[assignment]  # its ad changes
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by the ad; texts are read again."""
+        return _evaluator, self._made_of()
 
     def __call__(self, text: str, now: int) -> object:
         """Return the value of an expression at ``now`` (epoch seconds), as JobSchedule takes it.
@@ -137,6 +151,10 @@ class JobExpressions:
             )
             help_text = "write QDate for the time of submission"
             yield Diagnostic("expression-clock", message, Severity.WARNING, span, help_text)
+
+
+def _evaluator(ad: ClassAd, zone: tzinfo, old: bool, effort: Effort | None) -> JobExpressions:  # noqa: FBT001 - of a pickle
+    return JobExpressions(ad, zone, old=old, effort=effort)
 
 
 def _asks_the_clock(tree: Node) -> bool:
@@ -279,7 +297,7 @@ def _brief(text: str) -> str:
     return shortened(text, _BRIEF)
 
 
-class Admission:
+class Admission(Made):
     """Says at which DeferralTimes a job may match, as far as its requirements decide that."""
 
     def __init__(self, parts: Iterable[tuple[Code, str]], zone: tzinfo, effort: Effort | None = None) -> None:
@@ -287,6 +305,13 @@ class Admission:
         self._parts = tuple(parts)
         self._zone = zone
         self._effort = effort
+
+    def __repr__(self) -> str:
+        """Return the parts."""
+        return f"<Admission: {_brief(' && '.join(text for _, text in self._parts))}>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self._parts, self._zone, self._effort
 
     def __call__(self, time: int) -> bool:
         """Say whether the job may match when its DeferralTime is ``time`` (epoch seconds). Raises EvaluationFailed."""

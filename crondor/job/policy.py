@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from crondor._named_tuple import NamedTuple
@@ -106,7 +105,7 @@ class SystemExpression(NamedTuple):
 SystemPolicy: TypeAlias = Mapping[str, tuple[SystemExpression, ...]]
 """The expressions by the attribute of the job that is asked before them."""
 
-NO_POLICY: Final[SystemPolicy] = MappingProxyType({})
+NO_POLICY: Final[SystemPolicy] = {}
 
 _STAY: Final = Ruling(Act.STAY)
 _ACTS: Final = {

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import tzinfo
 
 from crondor._schedule.job_terms import ATTRIBUTES, ExpressionText
+from crondor._types import Made
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.formats import ReadMode, read_ads
@@ -39,7 +40,7 @@ _NEEDED_IN = re.compile(r"\b(?:scheddinterval|deferralpreptime|deferralwindow)\b
 _STATUS = {int(status): status for status in JobStatus}
 
 
-class QueuedJob:
+class QueuedJob(Made):
     """One ad of a queue; what it says is looked at when it is asked for.
 
     ``spans`` has, for the attributes of the schedule as lower-case names, a place that messages can point at.
@@ -51,6 +52,15 @@ class QueuedJob:
         """Take the ad."""
         self.ad = ad
         self.place = ad.place or Place("<ad>", 1)
+
+    def __repr__(self) -> str:
+        """Return the job's number."""
+        return f"<QueuedJob {self.id or 'without a number'}>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return (self.ad,)
+
+    __hash__ = None  # type: ignore[assignment]  # its ad changes
 
     @property
     def id(self) -> str | None:

@@ -53,10 +53,15 @@ class BadRecord(ValueError):
 
     def __init__(self, why: str, start: int, end: int, hint: str | None = None) -> None:
         """Keep the reason, the piece and what should stand there."""
-        super().__init__(why)
+        super().__init__(why, start, end, hint)
+        self.why = why
         self.start = start
         self.end = end
         self.hint = hint
+
+    def __str__(self) -> str:
+        """Return the reason."""
+        return self.why
 
 
 EMPTY_TYPE: Final = "(empty)"

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
+from crondor._types import Made
 from crondor.knowledge.rows import columns, lines
 from crondor.knowledge.slips import one_slip
 
@@ -38,7 +39,7 @@ class Attribute(NamedTuple):
     sentence: str
 
 
-class AttributeTable:
+class AttributeTable(Made):
     """The attributes of one type of ad; names are looked up whatever their case.
 
     An attribute is made of its row when it is asked for: of hundreds a description has a few.
@@ -54,6 +55,13 @@ class AttributeTable:
                 self._many.append((name[: name.index("<")], name[name.rindex(">") + 1 :], row))
             else:
                 self._rows[name] = row
+
+    def __repr__(self) -> str:
+        """Return the number of attributes."""
+        return f"<AttributeTable of {len(self)} attributes>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return ((*self._rows.values(), *(row for _, _, row in self._many)),)
 
     def __iter__(self) -> Iterator[Attribute]:
         """Iterate over the attributes that have one name."""

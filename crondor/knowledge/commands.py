@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
+from crondor._types import Made
 from crondor.knowledge.releases import NEWEST, Releases
 from crondor.knowledge.rows import columns, lines
 from crondor.knowledge.slips import one_slip
@@ -78,7 +79,7 @@ class SubmitCommand(NamedTuple):
         return self.type is not CommandType.DISABLED and NEWEST in self.releases
 
 
-class CommandTable:
+class CommandTable(Made):
     """The commands of all releases; names are looked up whatever their case.
 
     A command is made of its row when it is asked for: of hundreds a description has a few.
@@ -93,6 +94,13 @@ class CommandTable:
             if "<" not in name:
                 for each in (name, *_others(others, made)):
                     self._named.setdefault(each.lower(), row)
+
+    def __repr__(self) -> str:
+        """Return the number of commands."""
+        return f"<CommandTable of {len(self._rows)} commands>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return (self._rows,)
 
     @cached_property
     def _all(self) -> tuple[SubmitCommand, ...]:

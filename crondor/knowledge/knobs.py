@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
+from crondor._types import Made
 from crondor.knowledge.releases import NEWEST, Releases
 from crondor.knowledge.rows import rows
 
@@ -49,14 +50,21 @@ class ConfigKnob(NamedTuple):
         return NEWEST not in self.releases
 
 
-class KnobTable:
+class KnobTable(Made):
     """The knobs; names are looked up whatever their case."""
 
-    def __init__(self, knobs: Iterator[ConfigKnob]) -> None:
+    def __init__(self, knobs: Iterable[ConfigKnob]) -> None:
         """Take the knobs."""
         self._all = tuple(knobs)
         self._named = {knob.name.lower(): knob for knob in self._all if "<" not in knob.name}
         self._many = [(_pattern(knob.name), knob) for knob in self._all if "<" in knob.name]
+
+    def __repr__(self) -> str:
+        """Return the number of knobs."""
+        return f"<KnobTable of {len(self)} knobs>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return (self._all,)
 
     def __iter__(self) -> Iterator[ConfigKnob]:
         """Iterate over the knobs, the job router's first."""

@@ -63,6 +63,18 @@ class Files:
         self._limit = limit
         self._entries = entries
 
+    def __repr__(self) -> str:
+        """Return the folders."""
+        return f"<Files below {', '.join(self._roots) or 'no folder'}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the folders, and what may be read of them."""
+        return vars(self) == vars(other) if isinstance(other, Files) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Hash the folders."""
+        return hash(self._roots)
+
     def based(self, base: str) -> Files:
         """Return the same files, with relative paths that begin in another folder."""
         made = copy(self)

@@ -115,6 +115,21 @@ class Items:
         self.blank: LogicalLine | None = None
         self.comment: LogicalLine | None = None
 
+    def _state(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in self.__slots__ if name != "_count")
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the parts, and where they stand."""
+        return self._state() == other._state() if isinstance(other, Items) else NotImplemented
+
+    def __hash__(self) -> int:
+        """Hash the parts of the statement's line."""
+        return hash(self._parts)
+
+    def __repr__(self) -> str:
+        """Return the number of items."""
+        return f"<Items: {len(self)}>"
+
     def add(self, line: LogicalLine) -> None:
         """Add a line of the list; all lines come from one source."""
         self._count = -1

@@ -8,12 +8,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
+from crondor._types import Made
 from crondor.source import Source, Span
 
 BLANKS = " \t\r\n\v\f"  # C's isspace; str.strip() without arguments would also take Unicode blanks
 
 
-class LogicalLine:
+class LogicalLine(Made):
     """One line after joining its continuations, without the blanks around each of its pieces.
 
     ``text`` is the line; ``unterminated`` says that the file ends inside it, without a line end;
@@ -39,6 +40,17 @@ class LogicalLine:
         self.swallowed = swallowed
         self._starts = starts
         self._at = at
+
+    def __repr__(self) -> str:
+        """Return the text, and where it begins."""
+        return f"<LogicalLine {self.text[:60]!r} at {self.span(0, 0).location}>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self.source, self.text, self._starts, self._at, self.unterminated, self.swallowed
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by its pieces."""
+        return _made, self._made_of()
 
     def offset(self, index: int) -> int:
         """Return the offset in the source of the line's character ``index`` (the line's length: just behind it)."""
@@ -99,6 +111,17 @@ class LogicalLine:
     def is_empty(self) -> bool:
         """Whether the line is blank or a comment."""
         return not self.text.strip(BLANKS) or self.text[0] == "#"
+
+
+def _made(
+    source: Source,
+    text: str,
+    starts: tuple[int, ...],
+    at: tuple[int, ...],
+    unterminated: bool,  # noqa: FBT001 - of a pickle
+    swallowed: Span | None,
+) -> LogicalLine:
+    return LogicalLine(source, text, starts, at, unterminated=unterminated, swallowed=swallowed)
 
 
 class LineReader:

@@ -73,6 +73,16 @@ class Load:
         self.starts = [0] * size
         self.held = [0] * size
 
+    def __repr__(self) -> str:
+        """Return the number of minutes, and the most of one."""
+        return f"<Load of {len(self.starts)} minutes, {self.most_starts} starts and {self.most_held} slots at most>"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare minute by minute."""
+        return vars(self) == vars(other) if isinstance(other, Load) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
     def add(self, use: Use, jobs: int) -> None:
         """Count what some equal jobs take; a negative number takes them away."""
         for minute in use.starts:

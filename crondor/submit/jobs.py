@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from types import MappingProxyType
 from typing import TypeAlias
 
 from crondor._named_tuple import NamedTuple
@@ -283,6 +282,4 @@ def _group(queue: QueuedItems, count: int, values: Values, process: int) -> JobG
     findings = tuple(finding for value in values.values() for finding in value.findings)
     statement = None if queue.is_implied else queue.span
     first = (queue.number, process)
-    return JobGroup(
-        count, MappingProxyType(texts), MappingProxyType(spans), statement, first, MappingProxyType(origins), findings
-    )
+    return JobGroup(count, texts, spans, statement, first, origins, findings)

@@ -55,10 +55,6 @@ class UnreadableLines(InvalidSubmit):
         self.has_all_commands = has_all_commands
         self.unknown_items = frozenset(unknown_items)
 
-    def __reduce__(self) -> tuple[type[InvalidSubmit], tuple[tuple[Diagnostic, ...]]]:
-        """Go to another process with the faults alone: a description that was read is never sent."""
-        return InvalidSubmit, (self.diagnostics,)
-
 
 def read_submit(  # noqa: PLR0913 - all that a submit description may see beside its text, by name
     source: Source,

@@ -6,11 +6,11 @@ HTCondor: MacroStreamXFormSource, ValidateXForm, TransformClassAd.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from crondor._types import Made
 from crondor.classad.ad import ClassAd
 from crondor.classad.operators import truth
 from crondor.classad.scope import Attributes, Context
@@ -97,7 +97,7 @@ class TransformResult:
         return tuple(each for outcome in self.outcomes for each in outcome.trace)
 
 
-class Transform:
+class Transform(Made):
     """A compiled transform. ``name`` is its NAME, else that of its source or the one given.
 
     ``requirements`` are what an ad must meet, None: every ad is transformed. ``universe`` is the text of UNIVERSE,
@@ -109,6 +109,7 @@ class Transform:
         "_asks",
         "_is_straight",
         "_iteration",
+        "_made",
         "_plans",
         "_statements",
         "faults",
@@ -122,6 +123,7 @@ class Transform:
 
     def __init__(self, program: TransformProgram, facts: TransformFacts) -> None:
         """Compile; ``parse`` is the way here."""
+        self._made = program, facts
         self.source = program.source
         self.name: str = program.name
         self.requirements: Requirements | None = program.requirements
@@ -180,9 +182,20 @@ class Transform:
 
     def once(self) -> Transform:
         """Return the transform without its TRANSFORM."""
-        made = copy(self)
-        made._iteration = None  # noqa: SLF001 - its own class
+        program, facts = self._made
+        made = Transform.__new__(Transform)
+        for name in self.__slots__:
+            setattr(made, name, getattr(self, name))
+        made._made = program._replace(iteration=None), facts  # noqa: SLF001 - its own class
+        made._iteration = None  # noqa: SLF001
         return made
+
+    def __repr__(self) -> str:
+        """Return the name and the number of lines."""
+        return f"<Transform {self.name!r}, {len(self._statements)} lines>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self._made
 
     @property
     def lines(self) -> tuple[LogicalLine, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
+from crondor._types import Made
 from crondor.classad.scope import Context
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _BASIC = {**_ALWAYS, "isclusterad": "0", "latematerialization": "0"}
 _BY_KNOB = ("arch", "opsys", "opsysandver", "opsysmajorver", "opsysver")
 
 
-class TransformFacts:
+class TransformFacts(Made):
     """The surroundings of transforms.
 
     ``knobs`` are the values of the configuration by name; ``environ`` is what $ENV() sees, None: not known, and a
@@ -46,6 +47,22 @@ class TransformFacts:
         self.version = version
         self._iterating = {**_ALWAYS, "rulesfile": "", **{name: self.knobs.get(name, "") for name in _BY_KNOB}}
 
+    def __repr__(self) -> str:
+        """Return the number of knobs, and what is known beside them."""
+        known = [name for name in ("environ", "files") if getattr(self, name) is not None]
+        return f"<TransformFacts of {len(self.knobs)} knobs{''.join(f', {name}' for name in known)}>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self.knobs, self.environ, self.context, self.files, self.version
+
+    def __hash__(self) -> int:
+        """Hash the version alone: knobs may change."""
+        return hash(self.version)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by all that the caller said."""
+        return _made, self._made_of()
+
     def at(self, context: Context) -> TransformFacts:
         """Return the same surroundings with another clock."""
         made = TransformFacts.__new__(TransformFacts)
@@ -57,6 +74,16 @@ class TransformFacts:
     def defaults(self, *, iterates: bool) -> Mapping[str, str]:
         """Return the macros that HTCondor provides; a transform that iterates has others."""
         return self._iterating if iterates else _BASIC
+
+
+def _made(
+    knobs: Mapping[str, str],
+    environ: Mapping[str, str] | None,
+    context: Context,
+    files: Files | None,
+    version: tuple[int, int, int],
+) -> TransformFacts:
+    return TransformFacts(knobs, environ=environ, context=context, files=files, version=version)
 
 
 class SeededDice:

@@ -56,6 +56,28 @@ class Changes(Sequence[AttributeChange]):
                     if is_renamed or not _is_same(old, new):
                         self._changes.append(AttributeChange(theirs.names.get(key, name), first, last))
 
+    def __repr__(self) -> str:
+        """Return the names of the attributes."""
+        names = [each.name for each in self._changes]
+        return f"<Changes of {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}>"
+
+    def _state(self) -> tuple[object, ...]:
+        return self._changes, self._order, [_Old(name, _text(code)) for name, code in self._old]
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what changed, and what it would be taken back to."""
+        return self._state() == other._state() if isinstance(other, Changes) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as other sequences of what may change
+
+    def __getstate__(self) -> tuple[object, ...]:
+        """Return what changed, expressions as texts."""
+        return self._state()
+
+    def __setstate__(self, state: tuple[list[AttributeChange], list[str], list[_Old]]) -> None:
+        """Take what changed."""
+        self._changes, self._order, self._old = state
+
     @overload
     def __getitem__(self, index: int) -> AttributeChange: ...
     @overload

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-from crondor._types import expect
+from crondor._types import Made, expect
 from crondor.classad.scope import Attributes, Context
 from crondor.router.match.clusters import MOST_KEYS, AlikeJobs, Autoclusters, Key
 from crondor.router.match.limits import room_of
@@ -38,7 +38,7 @@ class Match(NamedTuple):
     route: Route
 
 
-class Matcher:
+class Matcher(Made):
     """Matches jobs with the routes of a table, and remembers what jobs that are alike have come to.
 
     ``owner``: only this user's jobs are candidates, as where the router does not run as root; None: everybody's.
@@ -51,6 +51,13 @@ class Matcher:
         self.owner = owner
         self.clusters = Autoclusters(table, owner)
         self._asked: dict[int, UmbrellaQuestion] = {}
+
+    def __repr__(self) -> str:
+        """Return the table, and whose jobs are candidates."""
+        return f"Matcher({self.table!r}{'' if self.owner is None else f', owner={self.owner!r}'})"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self.table, self.owner
 
     def match(
         self,

@@ -25,7 +25,7 @@ class Rejected:
     place: Span | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RoutingTable:
     """Routes in the order in which they are asked, one that is listed twice twice; names have no case.
 
@@ -45,6 +45,15 @@ class RoutingTable:
     facts: TransformFacts = NOTHING
     idle: tuple[Route, ...] = ()
     _courses: dict[int, CompiledRoute] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        """Return the names of the routes, or why there are none."""
+        names = ", ".join(each.name for each in self.routes) or ("none" if self.is_enabled else "switched off")
+        return f"<RoutingTable: {names}>"
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what it was made of; compiled routes are compiled again."""
+        return {**self.__dict__, "_courses": {}}
 
     def route(self, name: str) -> Route | None:
         """Return the route of a name, None if there is none."""
