@@ -49,7 +49,10 @@ def portable(spec: CronSpec) -> CronSpec:
     by = decided_by(spec)
     if by is DecidedBy.BOTH:
         message = f"{spec} needs both day fields at once, which only the UNIX dialect can say"
-        raise Untranslatable(Diagnostic("untranslatable", message, help="let the job itself test one of the two"))
+        minute, hour, dates, month, weekdays = spec.given
+        both = f"({minute} {hour} {dates} {month} *) and ({minute} {hour} * {month} {weekdays})"
+        help_text = f"crondor compile writes fields and a clause for it: crondor compile '{both}'"
+        raise Untranslatable(Diagnostic("untranslatable", message, help=help_text))
     every_day = takes_every_day(spec)
     for field in FIELDS:
         text = spec.given[field.index]

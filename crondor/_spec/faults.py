@@ -35,6 +35,7 @@ _END_NOTES = {
     (MONTH.index, 0): "January is 1, December is 12",
     (DAY_OF_WEEK.index, 8): "Saturday is 6",
 }
+_CHOSEN = "write a value yourself, or let crondor compile --name NAME choose one by the job's name"
 _LETTERS = re.compile(r"[A-Za-z]+")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\uff0d"
 
@@ -179,11 +180,11 @@ def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, st
         why = "three letters are allowed" if dialect is Dialect.UNIX else "HTCondor reads numbers only"
         return "name", f"{word} is a name, and {why}", f"write {value} for {word}", str(value)
     if upper in {"L", "W", "LW"}:
-        days_help = "list the days, for example 28-31, and let the job itself test for the last one"
+        days_help = "crondor compile writes fields and a clause for it: crondor compile '0 6 L * *'"
         help_text = days_help if field.index == DAY_OF_MONTH.index else _grammar(field)
         return "unsupported", f"`{word}` (last or nearest day) belongs to other schedulers", help_text
     if upper in {"H", "R"}:
-        return "unsupported", f"`{word}` (a value chosen for you) belongs to other schedulers", "write a value yourself"
+        return "unsupported", f"`{word}` (a value chosen for you) belongs to other schedulers", _CHOSEN
     where = [f.title for f, names in ((MONTH, months), (DAY_OF_WEEK, days)) if upper[:3] in names]
     if where and where[0] != field.title:
         return "name", f"{word} is a {where[0]}, and this is {field.title}", f"put it in {where[0]}, as a number"
@@ -199,11 +200,11 @@ _ODD = {
     "#": (
         "unsupported",
         "`#` (the nth weekday) belongs to other schedulers",
-        "write the weekday, and let the job itself test which one of the month it is",
+        "crondor compile writes fields and a clause for it: crondor compile '0 6 * * 5#2'",
         None,
     ),
     ";": ("character", "`;` does not separate values", "write ,", ","),
-    "~": ("unsupported", "`~` (a random value) belongs to other schedulers", "write a value yourself", None),
+    "~": ("unsupported", "`~` (a random value) belongs to other schedulers", _CHOSEN, None),
 } | {dash: ("character", f"`{dash}` is a dash, not the hyphen of a range", "write -", "-") for dash in _DASHES}
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
+from crondor._named_tuple import NamedTuple
+from crondor._schedule.job_terms import read_string
 from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
 from crondor.check.crontab import FieldFault
 from crondor.check.day_zero import refusals
 from crondor.check.edit import apply, insertion, joined, literal, replacement
 from crondor.check.rule import TextEdit
 from crondor.check.subject import CheckedJob
-from crondor.diagnostics import Diagnostic
+from crondor.compile.text import read_schedule
+from crondor.compile.writing.clock import Change, EpochClock
+from crondor.compile.writing.compiler import compile_schedule
+from crondor.compile.writing.wish import LineOptions, default_end
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Span
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, CronSpec, Dialect, Field, InvalidSpec
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
+from crondor.zones import Zone, zone_of
 
 REQUIREMENTS = ("requirements", "my.requirements")
 
@@ -72,21 +81,40 @@ def edit_days(job: CheckedJob) -> tuple[TextEdit, ...]:
     if spec is None:
         return ()
     wanted = portable(spec)
+    if has_day_zero(wanted) and not is_cured(job, wanted):
+        return edit_day_zero(job, wanted)
+    return _edit_texts(job, {}, wanted) or ()
+
+
+def edit_day_zero(job: CheckedJob, wanted: CronSpec) -> tuple[TextEdit, ...]:
+    """Return the edits that cure a job of the day-0 defect, none where not all can be made."""
+    cure = cure_of(job, wanted)
+    texts, clause = _edit_texts(job, cure.texts, wanted), _edit_requirements(job, cure.clause)
+    return () if texts is None or clause is None else (*texts, clause)
+
+
+def _edit_texts(job: CheckedJob, texts: Mapping[Field, str], wanted: CronSpec) -> tuple[TextEdit, ...] | None:
+    """Return the edits after which the day fields have ``texts``, or those of ``wanted``; None where not all can be."""
+    spec = job.crontab.manual
     edits: list[TextEdit] = []
     for field in (DAY_OF_MONTH, DAY_OF_WEEK):
-        old, new = spec.given[field.index], wanted.given[field.index]
-        if old is None or new is None or old == new:
+        old = None if spec is None else spec.given[field.index]
+        new = texts.get(field, wanted.given[field.index])
+        if new is None or old == new or (old is None and field not in texts):
             continue
-        edit = edit_field(job, field, new)
-        if edit is None or not _is_alone(job, edit.span):
-            return ()
+        is_new = field not in job.crontab.names
+        edit = insertion(job, field.command, new) if is_new else edit_field(job, field, new)
+        if edit is None or not (_is_last(job) if is_new else _is_alone(job, edit.span)):
+            return None
         edits.append(edit)
-    if has_day_zero(wanted) and not is_cured(job, wanted):
-        clause = edit_requirements(job, wanted)
-        if clause is None:
-            return ()
-        edits.append(clause)
     return tuple(edits)
+
+
+def _is_last(job: CheckedJob) -> bool:
+    """Say whether all later jobs have this job's cron fields."""
+    return len(job.file.uses) <= _MOST_USES and all(
+        use.cron == job.use.cron for use in job.file.uses if use.queue > job.use.queue
+    )
 
 
 def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
@@ -99,11 +127,94 @@ def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
     return found is not None and found.is_cure
 
 
-def edit_requirements(job: CheckedJob, wanted: CronSpec) -> TextEdit | None:
-    """Return the edit that adds the day-0 clause to requirements: to its value, or on a line of its own."""
+def compile_command(job: CheckedJob, text: str) -> str:
+    """Return the command that compiles a schedule for a job, whose times mean the clock of its submit host."""
+    universe = " --universe local" if _is_local(job) else ""
+    return f"crondor compile {shlex.quote(text)} --tz {zone_of(job.settings.zone).name}{universe}"
+
+
+def fields_text(job: CheckedJob, texts: Mapping[Field, str] | None = None) -> str:
+    """Return a job's five fields as a crontab has them, some with other ``texts``."""
+    own = {field: read_string(value) or value.strip() for field, value in job.crontab.values.items()}
+    return " ".join({**own, **(texts or {})}.get(field) or "*" for field in FIELDS)
+
+
+class DayZeroCure(NamedTuple):
+    """A clause against the schedd's day-0 defect, and the texts of fields under which it does.
+
+    ``is_alike``: it means the same on every host that evaluates it.
+    """
+
+    clause: str
+    texts: Mapping[Field, str]
+    is_alike: bool
+
+
+def has_clause(job: CheckedJob) -> bool:
+    """Say whether requirements speak of the time, so that fields may name more times than are wanted."""
+    name = job.first(*REQUIREMENTS)
+    return name is not None and "deferraltime" in job.values[name].lower()
+
+
+def cure_of(job: CheckedJob, wanted: CronSpec) -> DayZeroCure:
+    """Return what cures a job whose fields are to mean ``wanted``.
+
+    Jobs of the local universe are matched on the submit host, by its clock. Where that never changes the clause is
+    arithmetic on the epoch, elsewhere what compile makes of the schedule, if that holds for ever. For others
+    formatTime must do, which takes the zone of each host.
+    """
+    zone = zone_of(job.settings.zone)
+    if _is_local(job):
+        return DayZeroCure(day_zero_clause(wanted), {}, is_alike=True)
+    offset = zone.at(job.settings.now).offset
+    if zone.is_fixed and not offset % 60 and len(wanted.values(MONTH)) == 12:
+        return DayZeroCure(_by_epoch(wanted, offset), {}, is_alike=True)
+    commands = _compiled(str(wanted), zone, job.settings.now, _options(job))
+    texts = {field: commands.get(field.command, "*") for field in FIELDS}
+    changed = {field: text for field, text in texts.items() if text != (wanted.given[field.index] or "*")}
+    if "requirements" in commands and "cron_prep_time" not in commands and set(changed) <= {DAY_OF_MONTH}:
+        return DayZeroCure(commands["requirements"], changed, is_alike=True)
+    return DayZeroCure(day_zero_clause(wanted), {}, is_alike=False)
+
+
+def _by_epoch(wanted: CronSpec, offset: int) -> str:
+    """Return the clause by a clock that is always so many seconds ahead of UTC."""
+    minutes, hours, weekdays = (wanted.values(field) for field in (MINUTE, HOUR, DAY_OF_WEEK))
+    clock = EpochClock((Change(0, offset),))
+    parts = [clock.weekday_in({*weekdays})]
+    if len(hours) * len(minutes) == 1:
+        parts.append(clock.minute_in([60 * hours[0] + minutes[0]]))
+    else:
+        parts += [clock.hour_in([*hours])] if len(hours) < 24 else []
+        parts += [clock.minute_of_hour_in([*minutes])] if len(minutes) < 60 else []
+    return " && ".join(parts)
+
+
+def _options(job: CheckedJob) -> LineOptions:
+    schedule = job.manual.schedule
+    window = schedule.window if schedule is not None and isinstance(schedule.window, int) else None
+    return LineOptions(window=window, schedd_interval=job.settings.schedd_interval)
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str, zone: Zone, now: int, options: LineOptions) -> Mapping[str, str]:
+    """Return the commands of the one job that says a schedule for ever, none where there is no such job."""
+    try:
+        wish = options.wish(read_schedule(text, zone=zone), zone, now, default_end(now))
+        compiled = compile_schedule(wish)
+    except CrondorError:
+        return {}
+    return compiled.jobs[0].commands if compiled.exact and compiled.is_open and len(compiled.jobs) == 1 else {}
+
+
+def _is_local(job: CheckedJob) -> bool:
+    return job.values.get("universe", "").strip().lower() == "local"
+
+
+def _edit_requirements(job: CheckedJob, clause: str) -> TextEdit | None:
+    """Return the edit that adds a clause to requirements: to its value, or on a line of its own."""
     if any(literal(job, name) is None for name in job.crontab.names.values()):
         return None
-    clause = day_zero_clause(wanted)
     name = job.first(*REQUIREMENTS)
     if name is None:
         edit = insertion(job, REQUIREMENTS[0], clause)

@@ -80,6 +80,11 @@ def looks_like_cron(text: str) -> bool:
     return text.startswith("@") or (len(words) >= 5 and _FIRST_FIELD.match(words[0]) is not None)
 
 
+def has_choice(text: str) -> bool:
+    """Say whether fields leave a value to the job's name, with ``H`` or ``~``."""
+    return re.search(r"~|(?<![A-Za-z])H(?![A-Za-z])", text) is not None
+
+
 def read_cron(span: Span, context: Context) -> DaySet | None:
     """Return the schedule of cron fields; None, and all faults, where they cannot be read.
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from crondor._named_tuple import NamedTuple
+from crondor.compile.cron import has_choice
 from crondor.compile.text import Beside, WrittenSchedule, read_schedule, whole_text
 from crondor.compile.writing.compiler import compile_schedule
 from crondor.compile.writing.distance import spacing
@@ -16,7 +17,6 @@ from crondor.crontab.file import CrontabEntry, CrontabFile
 from crondor.schedule import Universe
 from crondor.zones import Policy, Zone
 
-_CHOSEN: Final = re.compile(r"~|(?<![A-Za-z])H(?![A-Za-z])")  # what the name of the job chooses
 _FREE: Final = frozenset(("*", "?", "*/1"))
 # Seconds, both for prep time and window. A local job waits for the schedd's next look at its queue only.
 _LENGTHS: Final = {Universe.LOCAL: 60, Universe.VANILLA: 300}
@@ -70,7 +70,7 @@ def schedule_text(entry: CrontabEntry, name: str, host: Zone) -> str:
         minute, hour, day, month, weekday = fields
         text = f"({minute} {hour} {day} {month} *) and ({minute} {hour} * {month} {weekday})"
     zone = entry.variables.get("CRON_TZ")
-    return whole_text(text, Beside(zone or None, name=name if _CHOSEN.search(text) else ""), host)
+    return whole_text(text, Beside(zone or None, name=name if has_choice(text) else ""), host)
 
 
 def _wants_both_days(day: str, weekday: str) -> bool:

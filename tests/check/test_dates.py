@@ -230,7 +230,7 @@ def test_under_the_fix_exactly_the_right_times_can_match(fields: dict[str, set[i
     """
     config = CheckSettings(NOW, zone)
     text = f"{weekly(fields)}\nrequirements = TARGET.Memory > 4096 || TARGET.Gpus > 0\nqueue\n"
-    clause = requirements(fixed(check_submit(Source(text), config), config).report.source.text)
+    clause = requirements(fixed(check_submit(Source(text), config), config, unsafe=True).report.source.text)
     schedd = Recurrence(spec(Dialect.HTCONDOR, fields), zone)
     end = NOW + 75 * 86400
     asked, times = NOW, list[int]()
@@ -267,10 +267,77 @@ def test_a_file_with_the_clause_is_not_told_of_it_again(fields: dict[str, set[in
     """Requirements are tried, not compared with the clause that the fix writes."""
     config = CheckSettings(NOW, "Europe/Berlin")
     first = check_submit(Source(f"{weekly(fields)}\nqueue\n"), config)
-    after = fixed(first, config).report
+    after = fixed(first, config, unsafe=True).report
     assert "CRN204" not in {f.diagnostic.code for f in after.findings}
     struck = "CRN204" in {f.diagnostic.code for f in first.findings}
-    assert ("formatTime" in after.source.text) == struck
+    assert ("DeferralTime" in after.source.text) == struck
+
+
+@pytest.mark.parametrize(
+    ("zone", "universe", "safe", "words"),
+    [
+        ("UTC", "vanilla", True, "DeferralTime / 86400 % 7 == 4"),
+        ("Etc/GMT-9", "vanilla", True, "(DeferralTime + 32400) / 86400 % 7 == 4"),
+        (
+            "Europe/Berlin",
+            "vanilla",
+            True,
+            "write cron_day_of_month = 31, and add to requirements: DeferralTime",
+        ),
+        ("Europe/Berlin", "local", True, 'formatTime(DeferralTime, "%w %H:%M")'),
+    ],
+)
+def test_the_safe_fix_of_day_zero_means_the_same_on_every_host(
+    zone: str, universe: str, safe: bool, words: str
+) -> None:
+    """Arithmetic on the epoch, or the clock of the submit host where that evaluates it; else the command that can."""
+    config = CheckSettings(NOW, zone)
+    report = check_submit(Source(f"universe = {universe}\n{DAILY}\ncron_day_of_week = 1\nqueue\n"), config)
+    (finding,) = [f for f in report.findings if f.diagnostic.code == "CRN204"]
+    assert finding.fix is not None
+    assert (finding.fix.safe, words in (finding.diagnostic.help or "")) == (safe, True)
+    if universe == "local" or not safe:
+        return
+    clause = requirements(fixed(report, config).report.source.text)
+    for day in range(NOW // 86400, NOW // 86400 + 14):
+        time = day * 86400 + 6 * 3600 - {"UTC": 0, "Europe/Berlin": 3600, "Etc/GMT-9": 9 * 3600}[zone]
+        for host in ("UTC", "America/New_York", "Pacific/Auckland"):
+            assert lets_by(clause, time, ZoneInfo(host)) == ((day + 4) % 7 == 1)
+
+
+def test_a_day_zero_that_no_rule_cures_for_ever_is_left_to_compile() -> None:
+    """In an hour that clock changes touch; the fix takes the zone of each host, and is made on demand alone."""
+    config = CheckSettings(NOW, "Europe/Berlin")
+    report = check_submit(Source("cron_minute = 30\ncron_hour = 2\ncron_day_of_week = 1\nqueue\n"), config)
+    (finding,) = [f for f in report.findings if f.diagnostic.code == "CRN204"]
+    assert finding.fix is not None
+    assert not finding.fix.safe
+    assert "crondor compile '30 2 * * 1' --tz Europe/Berlin" in (finding.diagnostic.help or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "command"),
+    [
+        (f"{DAILY}\ncron_day_of_month = L", "CRN106", "crondor compile '0 6 L * *' --tz Europe/Berlin"),
+        (f"{DAILY}\ncron_day_of_week = 5#2", "CRN106", "crondor compile '0 6 * * 5#2' --tz Europe/Berlin"),
+        (
+            "cron_minute = ~\ncron_hour = 6\nuniverse = local",
+            "CRN106",
+            "'~ 6 * * *' --tz Europe/Berlin --universe local",
+        ),
+        (f"{DAILY}\ncron_day_of_month = 31", "CRN203", "crondor compile '0 6 L * *' --tz Europe/Berlin"),
+        (
+            f"{DAILY}\ncron_day_of_month = 13\ncron_day_of_week = 5",
+            "CRN207",
+            "crondor compile '(0 6 13 * *) and (0 6 * * 5)' --tz Europe/Berlin",
+        ),
+    ],
+)
+def test_what_fields_cannot_say_compile_can(text: str, code: str, command: str) -> None:
+    """The finding has the command, with the zone of the submit host."""
+    report = check_submit(Source(f"{text}\nqueue\n"), CheckSettings(NOW, "Europe/Berlin"))
+    (finding,) = [f for f in report.findings if f.diagnostic.code == code]
+    assert command in (finding.diagnostic.help or "")
 
 
 MONDAY = f"{DAILY}\ncron_day_of_week = 1\nrequirements = "
@@ -336,10 +403,10 @@ def test_a_clause_that_refuses_a_right_time_is_not_added_to() -> None:
 def test_the_clause_goes_where_only_its_jobs_read_it(text: str, after: str) -> None:
     """Jobs of another schedule, or of none, would never match under it."""
     head = f"{DAILY}\ncron_day_of_week = 1\n"
-    clause = 'formatTime(DeferralTime, "%w %H:%M") == "1 06:00"'
+    clause = "DeferralTime / 86400 % 7 == 4 && DeferralTime % 86400 == 21600"
     config = CheckSettings(NOW)
     now = fixed(check_submit(Source(head + text), config), config).report.source.text
-    assert now == head + after.format(clause=clause, tuesday=clause.replace("1 06", "2 06"))
+    assert now == head + after.format(clause=clause, tuesday=clause.replace("7 == 4", "7 == 5"))
 
 
 def test_refusals_need_a_word_about_the_time() -> None:

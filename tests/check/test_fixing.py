@@ -193,7 +193,7 @@ def test_fixes_that_need_one_another_are_made_together() -> None:
     """A weekday alone is an error, too, and its clause goes with it."""
     before = report("executable = x", "cron_minute = 0", "cron_hour = 6", "cron_day_of_week = MON")
     cured = fixed(before, SETTINGS)
-    assert "cron_day_of_week = 1\nrequirements = formatTime(" in cured.report.source.text
+    assert "cron_day_of_week = 1\nrequirements = DeferralTime / 86400" in cured.report.source.text
     assert cured.left == ()
 
 

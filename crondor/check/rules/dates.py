@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from crondor.algebra import day_zero_clause, has_day_zero, portable
+from crondor.algebra import has_day_zero, portable
 from crondor.audit import clock_changes
 from crondor.calendar import DAY, LONGEST, SHORT_MONTHS, DayRule, short_weekday
 from crondor.check.crontab import NAMES
 from crondor.check.day_zero import next_wrong, refusals
 from crondor.check.edit import insertion
-from crondor.check.rewrite import REQUIREMENTS, edit_requirements
+from crondor.check.rewrite import REQUIREMENTS, compile_command, cure_of, edit_day_zero, fields_text, has_clause
 from crondor.check.rule import Fix, RuleHit, rule
 from crondor.check.subject import CheckedJob
 from crondor.deferral import passed_over
 from crondor.diagnostics import CrondorError, Severity
 from crondor.recurrence import NeverRuns, OutOfRange, Recurrence, never_reason
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH
 from crondor.zones import Policy, zone_of
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def fires_rarely(job: CheckedJob) -> Iterator[RuleHit]:
 def short_months(job: CheckedJob) -> Iterator[RuleHit]:
     """A month without the day is passed over; the run is not moved to its last day."""
     spec = job.crontab.manual
-    if spec is None or spec.stars[DAY_OF_MONTH.index] or never_reason(spec):
+    if spec is None or spec.stars[DAY_OF_MONTH.index] or never_reason(spec) or has_clause(job):
         return
     days, months = spec.values(DAY_OF_MONTH), spec.values(MONTH)
     lacking = _lacking(days, months)
@@ -84,7 +84,8 @@ def short_months(job: CheckedJob) -> Iterator[RuleHit]:
     message = _lacking_words(lacking)
     if bare and is_alone:
         message += f": {_month_names(bare)} {'has' if len(bare) == 1 else 'have'} no run"
-    help_text = "for the last day of each month write 28-31, and let the job itself test whether tomorrow is the 1st"
+    last = compile_command(job, fields_text(job, {DAY_OF_MONTH: "L"}))
+    help_text = f"fields and a clause for the last day of each month: {last}"
     severity = Severity.WARNING if bare and is_alone else None
     yield RuleHit(message, job.field_span(DAY_OF_MONTH), help_text, severity=severity)
 
@@ -129,9 +130,15 @@ def day_zero(job: CheckedJob) -> Iterator[RuleHit]:
     if not has_day_zero(wanted):  # CRN112 and CRN113 speak of what is to be written first
         yield RuleHit(message, job.field_span(DAY_OF_WEEK), "write the day fields so that the schedd reads them alike")
         return
-    edit = edit_requirements(job, wanted)
-    fix = Fix("add the clause to requirements that refuses the wrong times", (edit,)) if edit else None
-    yield RuleHit(message, job.field_span(DAY_OF_WEEK), _clause_help(wanted), fix)
+    edits, cure = edit_day_zero(job, wanted), cure_of(job, wanted)
+    title = "add the clause to requirements that refuses the wrong times"
+    fix = Fix(title, edits, safe=cure.is_alike) if edits else None
+    fields = "".join(f"write {field.command} = {text}, and " for field, text in cure.texts.items())
+    help_text = f"{fields}add to requirements: {cure.clause}"
+    if not cure.is_alike:
+        command = compile_command(job, fields_text(job))
+        help_text += f" (where submit and execute hosts share a zone), or for hosts in any zone: {command}"
+    yield RuleHit(message, job.field_span(DAY_OF_WEEK), help_text, fix)
 
 
 def _wrong_words(job: CheckedJob, wrong: Wrong) -> str:
@@ -139,12 +146,6 @@ def _wrong_words(job: CheckedJob, wrong: Wrong) -> str:
     if wrong.answer.is_retry:
         return f"{asked} runs every two minutes until the month ends"
     return f"{asked} runs on {_moment(job, wrong.answer)}, and from then on every two minutes until the month ends"
-
-
-def _clause_help(spec: CronSpec) -> str:
-    clause = day_zero_clause(spec)
-    where = "formatTime takes the zone of each host that evaluates it: submit and execute hosts must share one"
-    return f"add to requirements: {clause} ({where})"
 
 
 @rule("CRN205", "clock-change", Severity.NOTE, "a clock change within a year that touches a run")
@@ -211,7 +212,7 @@ def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
 def either_day(job: CheckedJob) -> Iterator[RuleHit]:
     """Where day of month and day of week both restrict, a day that satisfies either of them counts."""
     recurrence = job.recurrence
-    if recurrence is None or not recurrence.wall_clock.rule.either:
+    if recurrence is None or not recurrence.wall_clock.rule.either or has_clause(job):
         return
     rule_of = recurrence.wall_clock.rule
     if rule_of.days == DAY_OF_MONTH.full:
@@ -227,9 +228,9 @@ def either_day(job: CheckedJob) -> Iterator[RuleHit]:
         f"day of month and day of week are joined by OR: {either} days in a year from now ({by_month} by day of month, "
         f"{by_week} by day of week); both hold on {both}"
     )
-    yield RuleHit(
-        message, job.field_span(DAY_OF_WEEK), "for days that satisfy both let the job itself test one of them"
-    )
+    one, other = (fields_text(job, {field: "*"}) for field in (DAY_OF_WEEK, DAY_OF_MONTH))
+    both_days = compile_command(job, f"({one}) and ({other})")
+    yield RuleHit(message, job.field_span(DAY_OF_WEEK), f"fields and a clause for days that satisfy both: {both_days}")
 
 
 @rule(

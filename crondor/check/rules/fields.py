@@ -8,14 +8,18 @@ from dataclasses import replace
 from crondor._named_tuple import NamedTuple
 from crondor._recurrence.spelling import FieldDifference
 from crondor._regex import regex
+from crondor.algebra import portable
 from crondor.check.crontab import NAMES, FieldFault, few
 from crondor.check.inline import is_field, moved
-from crondor.check.rewrite import edit_days, edit_field, mended, placed
+from crondor.check.rewrite import compile_command, cure_of, edit_days, edit_field, fields_text, mended, placed
 from crondor.check.rule import Fix, RuleHit, passed_on, rule
 from crondor.check.subject import CheckedJob
+from crondor.compile.cron import has_choice
+from crondor.compile.text import InvalidSchedule, read_schedule
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, Field
 from crondor.words import step_beyond
+from crondor.zones import zone_of
 
 _STEP = regex(r"\*/(\d{1,9})")
 # Of fields that have as many values each time: how many, of what, and of which whole.
@@ -38,10 +42,23 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
             said += f" ({few(_wrong(other) for other in others)} too)"
             help_text = f"write {fix.better}" if fix else help_text
         message = f"{said}; {crontab.consequence(field, first.text)}"
+        if first.fault.kind == "cron-unsupported":
+            help_text = _compiled_help(job) or help_text
         told = placed(job, field, replace(first.fault, message=message, help=help_text))
         is_comment = fix is None and first.fault.kind == "cron-comment"
         cure = _comment(job, field, told) if is_comment else fix and fix.fix
         yield RuleHit(told.message, told.span, told.help, cure)
+
+
+def _compiled_help(job: CheckedJob) -> str | None:
+    """Return what to do where crondor can read a job's fields as they are meant; None where it cannot."""
+    text = fields_text(job)
+    try:
+        read_schedule(text, zone=zone_of(job.settings.zone), name="x")
+    except InvalidSchedule:
+        return None
+    name = " --name NAME" if has_choice(text) else ""
+    return f"fields and a clause that say it: {compile_command(job, text)}{name}"
 
 
 def _comment(job: CheckedJob, field: Field, told: Diagnostic) -> Fix | None:
@@ -236,5 +253,8 @@ def _differing(job: CheckedJob, found: FieldDifference, message: str) -> RuleHit
     else:
         edit = edit_field(job, field, found.portable)
         edits = (edit,) if edit else ()
-    fix = Fix(title, edits) if edits else None
+    spec = job.crontab.manual
+    has_clause = any("DeferralTime" in edit.text for edit in edits)
+    is_safe = not has_clause or spec is None or cure_of(job, portable(spec)).is_alike
+    fix = Fix(title, edits, safe=is_safe) if edits else None
     return RuleHit(message, job.field_span(field), f"write {field.command} = {found.portable}", fix)
