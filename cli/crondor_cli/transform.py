@@ -17,6 +17,7 @@ from crondor.classad.formats.writing import Frame, frame_of, print_among
 from crondor.classad.scope import Context
 from crondor.config import InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import Files
 from crondor.transform import TraceStep, TransformFacts, TransformOutcome, transform_ads
 from crondor.transform.circular import new_warnings
@@ -188,7 +189,7 @@ def _load(
             raise click.UsageError(f"--define {printable(each)}: write NAME=VALUE")
         loaded.define(name.strip(), value.strip())
     for path in files:
-        loaded.add_file(read_source(path))
+        loaded.add_file(read_source(path, FileKind.RULES))
     for names in knobs:
         loaded.add_knobs(JOB_TRANSFORM, names)
     for name in routes:

@@ -20,6 +20,7 @@ from crondor.router.rules import check_routes
 from crondor.router.rules import page as route_page
 from crondor.source import Source, Span
 from crondor.transform import Transform, TransformFacts
+from crondor.transform.circular import find_circles
 
 _ROUTER = "job_router"  # a configuration that says nothing of it is no router's
 _READING = ("CRN601", "CRN602", "CRN603", "CRN9")  # what is found of any configuration
@@ -68,7 +69,7 @@ def _transform(text: ReadText) -> CheckedText:
         made = Transform.parse(source, facts=facts, strict=False)
     except CrondorError as error:
         return _said(source, error.diagnostics)
-    return _said(source, (*made.faults, *made.warnings))
+    return _said(source, (*made.faults, *made.warnings, *find_circles([made], facts)))
 
 
 def _ad(text: ReadText) -> CheckedText:

@@ -79,7 +79,7 @@ def test_a_mistyped_word_is_guessed(arguments: list[str], said: str) -> None:
         (["a", "--crontab", "* * * * *"], "name the schedule, in one way"),
         (["no.sub"], "cannot read 'no.sub': No such file"),
         (["*/5 * * * *"], "'*/5 * * * *' is no file: a crontab line goes in quotes after --crontab"),
-        (["@daily"], "'@daily' is no file: a crontab line goes in quotes after --crontab"),
+        (["@daily"], "'@daily' is no file: a crontab line goes in quotes after --crontab: crondor "),
         (["30", "2", "*", "*", "*"], "'30' is no file: a crontab line goes in quotes after --crontab"),
         (["--crontab", "0", "6", "*", "*", "1"], "a crontab line goes in quotes after --crontab"),
     ],
@@ -434,3 +434,68 @@ def test_a_comment_behind_a_value_has_one_cure(tmp_path: Path) -> None:
     assert err.count(cure) == 2
     assert err.index("job.sub:3:17: error") < err.index("job.sub:4:15: error")
     assert "three,at" not in err
+
+
+OTHER_KINDS = {
+    "x.dag": "JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n",
+    "q.ads": 'ClusterId = 1\nProcId = 0\nCronMinute = "0"\n',
+    "q.json": '[{"ClusterId": 1, "CronMinute": "0"}]',
+    "cron.tab": "0 6 * * 1 /bin/true\n",
+    "cal.ics": "BEGIN:VCALENDAR\nEND:VCALENDAR\n",
+    "r.conf": "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\n",
+    "job_queue.log": "107 1 CreationTimestamp 1700000000\n",
+    "job.sub": "executable = /bin/true\ncron_minute = 0\nqueue\n",
+    "x.rules": "SET A 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "instead"),
+    [
+        (("check", "x.dag"), "'x.dag' is a DAG, not a submit file; write crondor check a.sub b.sub"),
+        (("check", "q.ads"), "crondor next --ads q.ads"),
+        (("next", "q.ads"), "crondor next --ads q.ads"),
+        (("explain", "q.json"), "crondor explain --ads q.json"),
+        (("preview", "cron.tab"), "crondor import crontab cron.tab"),
+        (("next", "cal.ics"), "crondor next --schedule cal.ics"),
+        (("check", "r.conf"), "crondor route check --config r.conf"),
+        (("simulate", "job_queue.log"), "crondor schedd status --log job_queue.log"),
+        (("check", "x.rules"), "crondor transform --rules x.rules JOBS.ads"),
+        (("import", "crontab", "job.sub"), "crondor check job.sub"),
+        (("next", "--ads", "job.sub"), "crondor next job.sub"),
+        (("classad", "format", "--to", "json", "cron.tab"), "crondor import crontab cron.tab"),
+        (("route", "check", "--config", "job.sub"), "crondor check job.sub"),
+        (("route", "test", "job.sub"), "crondor check job.sub"),
+        (("transform", "--rules", "job.sub", "q.ads"), "crondor check job.sub"),
+        (("transform", "--rules", "x.rules", "x.dag"), "crondor check a.sub b.sub"),
+        (("route", "convert", "r.conf"), "crondor route convert --config r.conf"),
+        (
+            ("route", "check", "--select", "CRN6", "r.conf", "b c"),
+            "crondor route check --select CRN6 --config r.conf --config 'b c'",
+        ),
+        (("next", "0 6 * * 1"), "crondor next --crontab '0 6 * * 1'"),
+        (("check", "0 6 * * 1"), "crondor next --crontab '0 6 * * 1'"),
+        (("next", "every 2 hours"), "crondor next --schedule 'every 2 hours'"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_with_the_command_that_takes_it(
+    arguments: tuple[str, ...], instead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No faults of a text that was never meant to be read so."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in OTHER_KINDS.items():
+        Path(name).write_text(text, encoding="utf-8")
+    result = crondor(*arguments)
+    assert (result.status, result.out) == (2, "")
+    assert result.err.rstrip().endswith(instead)
+
+
+def test_other_files_are_checked_beside_one_of_another_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the status says that one was not read."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in OTHER_KINDS.items():
+        Path(name).write_text(text, encoding="utf-8")
+    result = crondor("check", "x.dag", "job.sub")
+    assert result.status == 2
+    assert "1 file checked" in result.out
+    assert "'x.dag' is a DAG" in result.err

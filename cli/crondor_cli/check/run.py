@@ -11,6 +11,7 @@ import click
 from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
+from crondor.knowledge.kinds import FileKind
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.source import Source
 from crondor.submit import SubmitFile
@@ -112,7 +113,7 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
 def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
     """Check one file, or say why it cannot be read; one that is no text is a finding like any other."""
     try:
-        source = read_source(path)
+        source = read_source(path, FileKind.SUBMIT)
     except CrondorError as error:
         return refused(path, error, result.settings)
     except click.UsageError as error:

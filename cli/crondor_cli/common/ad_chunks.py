@@ -16,7 +16,9 @@ from crondor._named_tuple import NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, ReadMode, detect, read_ads
 from crondor.diagnostics import Diagnostic
+from crondor.knowledge.kinds import FileKind
 from crondor_cli.common.ad_files import decoded
+from crondor_cli.common.given_files import check_kind
 from crondor_cli.common.parallel import Alone, Sharing
 
 SIZE: Final = 1 << 18  # bytes of a chunk that is sent: 10 ms of work
@@ -115,8 +117,13 @@ class SharedAds(Generic[_Made]):
     def parts(
         self, pieces: Iterator[bytes], name: str, form: Format | None = None
     ) -> Iterator[AdChunk | Alone[_Made | Found]]:
-        """Yield the parts of a text; without a form it is told by the beginning."""
+        """Yield the parts of a text; without a form it is told by the beginning.
+
+        Raises UsageError for a text that is unmistakably of another kind.
+        """
         held, pieces = _begun(pieces)
+        if form is None:
+            check_kind(held.decode("utf-8", "surrogateescape"), "-" if name == "<stdin>" else name, FileKind.ADS)
         if self._mode is ReadMode.DAEMON or (_form(held) if form is None else form) is not Format.LONG:
             text = decoded(chain((held,), pieces))
             yield self.alone(lambda report: read_ads(text, form, self._mode, name=name, report=report))

@@ -13,9 +13,10 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import MAX_AD, ReadMode, read_ad
 from crondor.diagnostics import printable
+from crondor.knowledge.kinds import FileKind
 from crondor.source import Source
 from crondor_cli.common.file_problem import file_problem
-from crondor_cli.common.given_files import open_given, standard_input
+from crondor_cli.common.given_files import check_kind, open_given, standard_input
 from crondor_cli.common.options import Clock
 from crondor_cli.common.progress import PROGRESS
 
@@ -24,11 +25,16 @@ _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
 def chunks(path: str) -> Iterator[str]:
-    """Yield the text of a file, or of standard input for ``-``, piece by piece; bytes that are no UTF-8 are kept.
+    """Yield the text of a file of ads, or of standard input for ``-``, piece by piece; bytes of no UTF-8 are kept.
 
-    Raises UsageError if it cannot be read.
+    Raises UsageError if it cannot be read, or is unmistakably a file of another kind.
     """
-    return decoded(byte_chunks(path))
+    is_first = True
+    for text in decoded(byte_chunks(path)):
+        if is_first:
+            check_kind(text, path, FileKind.ADS)
+            is_first = False
+        yield text
 
 
 def decoded(pieces: Iterable[bytes]) -> Iterator[str]:

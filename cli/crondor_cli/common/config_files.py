@@ -17,6 +17,7 @@ from crondor.config.defaults import DEFAULTS
 from crondor.config.deployed import FOLDERS, ONLY_VARIABLES, PLACES, VARIABLE, find_root, follow, with_variables
 from crondor.config.entrypoint import ROOT, generated, variables
 from crondor.diagnostics import CrondorError, printable
+from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
 from crondor.source import Source
 from crondor_cli.common.config_options import ConfigFiles
@@ -115,7 +116,7 @@ class ConfigReader:
     def _file(self, path: str) -> Source | CrondorError:
         is_own = self._is_inside(path) or not self._config.paths
         try:
-            return self._files.read(path) if is_own else read_source(path)
+            return self._files.read(path) if is_own else read_source(path, FileKind.CONFIG)
         except FileRefused as error:
             fault = error.diagnostics[0].message.rpartition(": ")[2]
             raise file_problem("read", path, ValueError(fault)) from None

@@ -13,6 +13,7 @@ import click
 from crondor._named_tuple import NamedTuple
 from crondor._schedule.leaving import LEAVING, leaves_by
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import Files
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation, speaks_of_time
 from crondor.source import Source, Span
@@ -253,7 +254,9 @@ class ScheduleRequest(NamedTuple):
 
     def read(self, path: str) -> SubmitFile:
         """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
-        return self.read_from(read_source(path), path, _HOST if self.through is None else self.through.host)
+        return self.read_from(
+            read_source(path, FileKind.SUBMIT), path, _HOST if self.through is None else self.through.host
+        )
 
     def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
         """Return a submit file of which the text is known. Raises CrondorError."""

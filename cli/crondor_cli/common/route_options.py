@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import TypeVar
 
 import click
@@ -34,11 +35,22 @@ class ConfigCommand(Command):
         except click.UsageError as error:
             if not isinstance(error, click.MissingParameter) and type(error) is not click.UsageError:
                 raise
-            _, others, _ = self.make_parser(ctx).parse_args(given)
+            _, others, _ = self.make_parser(ctx).parse_args(list(given))
             if not others:
                 raise
-            shown = " ".join(f"--config {printable(each)}" for each in others)
-            raise click.UsageError(f"a file is named with --config: {shown}", ctx) from error
+            named = [word for each in others for word in ("--config", each)]
+            words = [printable(quote(each)) for each in (*without(given, others), *named)]
+            raise click.UsageError(
+                f"a file is named with --config: {ctx.command_path} {' '.join(words)}", ctx
+            ) from error
+
+
+def without(words: Sequence[str], others: Iterable[str]) -> list[str]:
+    """Return words in their order, each of ``others`` left out once, the last that is like it."""
+    left = list(reversed(words))
+    for each in others:
+        left.remove(each)
+    return list(reversed(left))
 
 
 def config_option(function: _Function) -> _Function:

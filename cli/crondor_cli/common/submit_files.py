@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 import click
@@ -20,6 +21,7 @@ SUFFIXES: Final = (".sub", ".submit", ".jdl")
 KINDS: Final = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
 """What a folder's submit files are called, for messages."""
 
+_OF_FIELDS = re.compile(r"\s*(?:@\S+|[-\d*/,]+|\S+(?:\s+\S+){4})\s*", re.DOTALL).fullmatch
 _OF_A_LINE = re.compile(r"@.*|.*\s.*|[-\d*/,]+", re.DOTALL).fullmatch
 
 
@@ -71,10 +73,14 @@ def inside_of(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _refuse_line(name: str) -> None:
-    """Say where a crontab line goes, if the command takes one. Raises UsageError."""
+    """Say how a schedule is given that is named like a file. Raises UsageError."""
     context = click.get_current_context(silent=True)
-    if context is not None and any("--crontab" in parameter.opts for parameter in context.command.params):
-        raise _usage(f"'{printable(name)}' is no file: a crontab line goes in quotes after --crontab")
+    options = set() if context is None else {each for parameter in context.command.params for each in parameter.opts}
+    option, what = ("--crontab", "a crontab line") if _OF_FIELDS(name) else ("--schedule", "a schedule in words")
+    command = "crondor next" if context is None or option not in options else context.command_path
+    is_whole = option == "--schedule" or len(name.split()) > 1 or name.startswith("@")
+    instead = f": {command} {option} {printable(quote(name))}" if is_whole else ""
+    raise _usage(f"'{printable(name)}' is no file: {what} goes in quotes after {option}{instead}")
 
 
 def _expand(name: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ import click
 from crondor.compile.text import schedule_line
 from crondor.compiled_text import compile_text
 from crondor.diagnostics import printable
+from crondor.knowledge.kinds import FileKind
 from crondor.source import Source
 from crondor_cli.common.changed_text import write_source
 from crondor_cli.common.given_files import read_source
@@ -29,7 +30,7 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     context = click.get_current_context(silent=True)
     if path == "-":
         raise click.UsageError("--write changes a file: standard input is none", context)
-    source = written = read_source(path)
+    source = written = read_source(path, FileKind.SUBMIT)
     line = schedule_line(source)
     if line is None:
         message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every Friday at 06:00"

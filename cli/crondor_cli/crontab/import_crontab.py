@@ -10,6 +10,7 @@ import click
 from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.crontab.import_ import Imported, ImportSettings, SubmitText, import_crontab
 from crondor.diagnostics import has_error, printable
+from crondor.knowledge.kinds import FileKind
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
 from crondor_cli.common.command import Command
@@ -88,7 +89,7 @@ def command(
     interval = asked_interval(schedd_interval)
     settings = ImportSettings(clock.now, Universe[universe.upper()], clock.zone_name, window, prep_time, interval)
     with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users
-    crontab = read_crontab(read_source(file), has_users=with_users)
+    crontab = read_crontab(read_source(file, FileKind.CRONTAB), has_users=with_users)
     PROGRESS.begin("making submit files")
     found = import_crontab(crontab, settings)
     show(dict.fromkeys(finding for submit in found.files for finding in submit.diagnostics))

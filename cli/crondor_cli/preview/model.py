@@ -13,6 +13,7 @@ import click
 
 from crondor.access_point import AccessPoint, Admission, SentJob, Submitter, Verdict, sent_jobs
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.knowledge.kinds import FileKind
 from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile, job_ads, read_submit
@@ -118,7 +119,7 @@ def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
 def _file(path: str, cluster: int, request: PreviewRequest, access_point: AccessPoint) -> PreviewedFile:
     owner = request.owner or getpass.getuser()
     clock = request.clock
-    source = read_source(path)
+    source = read_source(path, FileKind.SUBMIT)
     try:
         file = read_submit(
             source,

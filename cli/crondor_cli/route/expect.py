@@ -11,6 +11,7 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
 from crondor.router import RoutingTable
 from crondor.router.compare import chosen_of, made_jobs, record, unmet
@@ -164,7 +165,7 @@ def _read(paths: tuple[str, ...]) -> list[ExpectationFile]:
     faults: list[Diagnostic] = []
     for path in paths:
         try:
-            found.append(read_expectations(read_source(path)))
+            found.append(read_expectations(read_source(path, FileKind.ROUTE_TESTS)))
         except CrondorError as error:  # noqa: PERF203 - the faults of all files
             faults += error.diagnostics
     if faults:

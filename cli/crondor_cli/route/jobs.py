@@ -5,7 +5,6 @@ from __future__ import annotations
 import getpass
 import io
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, count
@@ -17,6 +16,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job_queue.log import read_records
+from crondor.knowledge.kinds import FileKind, recognised
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.router.table.conversion import forget_routing
 from crondor.router.table.job_ids import id_text
@@ -32,9 +32,6 @@ from crondor_cli.common.parallel import Alone
 _Function = TypeVar("_Function", bound=Callable[..., None])
 _Made = TypeVar("_Made")
 _PEEK = 1 << 16  # characters that a file's kind is told by
-_LOG = re.compile(r"10[1-7] ").match
-_QUEUE = re.compile(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])").search
-_AD = re.compile(r"(?im)^[ \t]*(?:ClusterId|ProcId|MyType|JobStatus|Owner)[ \t]*=[ \t]*[-0-9\"]").search
 
 
 class CandidateJob(NamedTuple):
@@ -101,11 +98,11 @@ class JobFiles(NamedTuple):
         for path in self.paths:
             pieces = byte_chunks(path)
             held, head = _head(pieces)
-            begin = head.lstrip()
+            kind = recognised(head)
             whole = chain((held,), pieces)
-            if _LOG(begin):
+            if kind is FileKind.QUEUE_LOG:
                 yield shared.alone(_passing_over(partial(_log, whole, name_of(path), findings), findings))
-            elif begin[:1] not in {"<", "[", "{"} and (_QUEUE(head) or (len(head) >= _PEEK and not _AD(head))):
+            elif kind is FileKind.SUBMIT or (kind is None and len(head) >= _PEEK):
                 read = partial(self._submitted, whole, path, next(clusters), findings)
                 yield shared.alone(_passing_over(read, findings))
             else:

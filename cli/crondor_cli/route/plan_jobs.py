@@ -10,6 +10,7 @@ from crondor.classad.formats import ReadMode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.job.queued import QueuedJob
+from crondor.knowledge.kinds import FileKind
 from crondor.router_bridge import Plannable
 from crondor.schedd.embedded import LOG
 from crondor.schedd.queue_log import QueueLogSchedd
@@ -38,7 +39,7 @@ def read_plannable(
     """
     for path in PROGRESS.counted(list(specs), "reading", "files"):
         file = read_submit(
-            read_source(path),
+            read_source(path, FileKind.SUBMIT),
             files=files_of(path, surroundings.allow_dirs),
             environ=surroundings.around(os.environ),
             seed=surroundings.seed,

@@ -12,6 +12,7 @@ from pathlib import Path
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import string
 from crondor.job_queue import QueueLocked
+from crondor.knowledge.kinds import FileKind
 from crondor.pool.local.session import Session, SessionPlan
 from crondor.pool.local.user_log import JobLogs
 from crondor.pool.settings.pool import PoolSettings, schedd_ad
@@ -46,7 +47,7 @@ def run(
 
     ``once``: each job's next run only; nothing is started after ``until`` (epoch seconds). Raises CrondorError.
     """
-    sources = [(path, read_source(path)) for path in paths]
+    sources = [(path, read_source(path, FileKind.SUBMIT)) for path in paths]
     if not is_there(folder / LOG):  # what is refused leaves no folder behind
         if not sources:
             hint = "name a submit file as well (crondor run FILE --state DIR): its queue is made there"

@@ -14,6 +14,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job_queue import JobId
+from crondor.knowledge.kinds import FileKind
 from crondor.schedd.cron_tabs import CronEdit
 from crondor.schedule import misspelt
 from crondor.source import Span
@@ -177,7 +178,7 @@ def _submitted(file: SubmitFile, jobs: list[JobId], held: list[CronEdit]) -> _Cl
 def _read(path: str, append: tuple[str, ...], clock: Clock, surroundings: Surroundings) -> SubmitFile:
     """Read a submit file. Raises InvalidSubmit, UsageError if unreadable."""
     return read_submit(
-        read_source(path),
+        read_source(path, FileKind.SUBMIT),
         files=files_of(path, surroundings.allow_dirs),
         environ=surroundings.environ,
         seed=surroundings.seed,

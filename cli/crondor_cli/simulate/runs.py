@@ -16,6 +16,7 @@ from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import int32
 from crondor.job.queued import QueuedJob
+from crondor.knowledge.kinds import FileKind
 from crondor.pool.daemons.events import Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.negotiator import Negotiator
@@ -74,7 +75,7 @@ class SimulatedFiles(NamedTuple):
     def read(self, path: str | None, start: int, zone: tzinfo, host: SubmitHost) -> SubmitFile:
         """Return a submit file, for None that of the crontab line. Raises CrondorError, UsageError if unreadable."""
         allow_dirs, seed, environ = self.surroundings
-        source = self._line() if path is None else read_source(path)
+        source = self._line() if path is None else read_source(path, FileKind.SUBMIT)
         files = files_of("-" if path is None else path, allow_dirs)
         return read_submit(source, files=files, environ=environ, now=start, zone=zone, seed=seed, host=host)
 

@@ -1,0 +1,104 @@
+"""Which kind of text a file holds, told by what is in it: only where that is unmistakable."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Final
+
+from crondor._regex import regex
+
+_HEAD: Final = 1 << 16  # characters that are looked at
+_CALENDAR: Final = regex(r"BEGIN:V(CALENDAR|EVENT)\b", re.IGNORECASE)
+_QUEUE_LOG: Final = regex(r"10[1-7] (?:\S+ |\d|\r?\n)")
+_USER_LOG: Final = regex(r"\d{3} \(\d+\.\d+\.\d+\) ")
+_EVENT: Final = regex(r"EventTypeNumber")
+_XML: Final = regex(r"<\?xml\b|<!DOCTYPE classads|<classads>|<c>", re.IGNORECASE)
+_JSON: Final = regex(r'\[?\s*\{\s*"[A-Za-z_]\w*"\s*:')
+_NEW: Final = regex(r"\{?\s*\[\s*[A-Za-z_]\w*\s*=")
+_TESTS: Final = regex(r"(?m)^[ \t]*\[\[[ \t]*test[ \t]*\]\]")
+_QUEUE: Final = regex(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])")
+_JOB: Final = regex(
+    r"(?im)^[ \t]*(ClusterId|ProcId|MyType|TargetType|GlobalJobId|JobStatus|JobUniverse|Owner|User|Cmd)"
+    r"[ \t]*=[ \t]*[-0-9\"]"
+)
+_DAG: Final = regex(
+    r"(?i)(?:JOB|FINAL|SERVICE|PROVISIONER|SUBDAG|SPLICE|PARENT|CHILD|SCRIPT|RETRY|VARS|PRIORITY|CATEGORY|MAXJOBS"
+    r"|ABORT-DAG-ON|DOT|CONFIG|INCLUDE|NODE_STATUS_FILE|JOBSTATE_LOG|SET_JOB_ATTR|SUBMIT-DESCRIPTION|PRE_SKIP|DONE"
+    r"|REJECT|ENV|CONNECT|PIN_IN|PIN_OUT|SAVE_POINT_FILE)[ \t]+[^ \t=:]"
+)
+_NODE: Final = regex(r"(?im)^[ \t]*(?:JOB|FINAL|SERVICE|PROVISIONER)[ \t]+[^\s=]+[ \t]+([^\s={]+)")
+_BELOW: Final = regex(r"(?im)^[ \t]*(?:SUBDAG[ \t]+EXTERNAL|SPLICE)[ \t]+\S+[ \t]+\S")
+_KNOB: Final = regex(
+    r"(?im)^[ \t]*(?:(?:JOB_ROUTER_|JOB_TRANSFORM_|SUBMIT_REQUIREMENT_)\w+|DAEMON_LIST|LOCAL_CONFIG_(?:DIR|FILE)"
+    r"|(?:SCHEDD|STARTD)_CRON_\w+)[ \t]*(?:@?=)|^[ \t]*use[ \t]+(?:ROLE|FEATURE|POLICY|SECURITY)[ \t]*:"
+)
+_RULE: Final = regex(
+    r"(?i)(?:NAME|REQUIREMENTS|UNIVERSE|SET|EVALSET|EVALMACRO|DEFAULT|COPY|RENAME|DELETE)[ \t]+[^ \t=:]"
+)
+_NAMES: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun"
+_FIELD: Final = rf"(?:[*0-9][-0-9*,/~]*|(?:{_NAMES})[-a-z,]*)"
+_CRON: Final = regex(
+    r"(?i)(?:@(?:reboot|yearly|annually|monthly|weekly|daily|midnight|hourly)"
+    rf"|[*0-9][-0-9*,/~]*(?:[ \t]+{_FIELD}){{4}})[ \t]+\S"
+)
+_VARIABLE: Final = regex(r"[A-Za-z_]\w*[ \t]*=")
+
+
+class FileKind(Enum):
+    """A kind of text; the value is what messages call it."""
+
+    SUBMIT = "a submit file"
+    ADS = "a file of ClassAds"
+    CONFIG = "a configuration"
+    RULES = "a file of transform rules"
+    CRONTAB = "a crontab"
+    CALENDAR = "a calendar"
+    DAG = "a DAG"
+    QUEUE_LOG = "a job_queue.log"
+    USER_LOG = "the log of jobs"
+    ROUTE_TESTS = "a file of route tests"
+
+
+def recognised(text: str) -> FileKind | None:
+    """Return the kind of a text, None where it may be one of several, or none that is known."""
+    head = text.removeprefix("\ufeff")[:_HEAD].lstrip()
+    begun = _by_beginning(head)
+    if begun is not None:
+        return begun
+    if _TESTS.search(head):
+        return FileKind.ROUTE_TESTS
+    if _KNOB.search(head):
+        return FileKind.CONFIG
+    if _QUEUE.search(head):
+        return FileKind.SUBMIT
+    if len({name.lower() for name in _JOB.findall(head)}) > 1:
+        return FileKind.ADS
+    return _by_lines([line for each in head.splitlines() if (line := each.strip()) and line[0] != "#"], head)
+
+
+def submit_files_of_dag(text: str) -> tuple[str, ...]:
+    """Return the submit files that the nodes of a DAG name, each once."""
+    return tuple(dict.fromkeys(_NODE.findall(text)))
+
+
+def _by_beginning(head: str) -> FileKind | None:
+    if _CALENDAR.match(head):
+        return FileKind.CALENDAR
+    if _USER_LOG.match(head):
+        return FileKind.USER_LOG
+    if _QUEUE_LOG.match(head):
+        return FileKind.QUEUE_LOG
+    if _XML.match(head) or _JSON.match(head) or _NEW.match(head):
+        return FileKind.USER_LOG if _EVENT.search(head) else FileKind.ADS
+    return None
+
+
+def _by_lines(lines: list[str], head: str) -> FileKind | None:
+    if not lines:
+        return None
+    if _DAG.match(lines[0]) and (_NODE.findall(head) or _BELOW.search(head)):
+        return FileKind.DAG
+    if any(_CRON.match(line) for line in lines) and all(_CRON.match(line) or _VARIABLE.match(line) for line in lines):
+        return FileKind.CRONTAB
+    return FileKind.RULES if _RULE.match(lines[0]) else None
