@@ -31,8 +31,9 @@ _NODE: Final = regex(r"(?im)^[ \t]*(?:JOB|FINAL|SERVICE|PROVISIONER)[ \t]+[^\s=]
 _BELOW: Final = regex(r"(?im)^[ \t]*(?:SUBDAG[ \t]+EXTERNAL|SPLICE)[ \t]+\S+[ \t]+\S")
 _KNOB: Final = regex(
     r"(?im)^[ \t]*(?:(?:JOB_ROUTER_|JOB_TRANSFORM_|SUBMIT_REQUIREMENT_)\w+|DAEMON_LIST|LOCAL_CONFIG_(?:DIR|FILE)"
-    r"|(?:SCHEDD|STARTD)_CRON_\w+)[ \t]*(?:@?=)|^[ \t]*use[ \t]+(?:ROLE|FEATURE|POLICY|SECURITY)[ \t]*:"
+    r"|(?:SCHEDD|STARTD)_CRON_\w+)[ \t]*@?="
 )
+_USE: Final = regex(r"(?im)^[ \t]*use[ \t]+(?:ROLE|FEATURE|POLICY|SECURITY)[ \t]*:")
 _RULE: Final = regex(
     r"(?i)(?:NAME|REQUIREMENTS|UNIVERSE|SET|EVALSET|EVALMACRO|DEFAULT|COPY|RENAME|DELETE)[ \t]+[^ \t=:]"
 )
@@ -63,15 +64,18 @@ class FileKind(Enum):
 def recognised(text: str) -> FileKind | None:
     """Return the kind of a text, None where it may be one of several, or none that is known."""
     head = text.removeprefix("\ufeff")[:_HEAD].lstrip()
-    begun = _by_beginning(head)
-    if begun is not None:
-        return begun
-    if _TESTS.search(head):
-        return FileKind.ROUTE_TESTS
-    if _KNOB.search(head):
+    return _by_beginning(head) or (FileKind.ROUTE_TESTS if _TESTS.search(head) else _by_words(head))
+
+
+def _by_words(head: str) -> FileKind | None:
+    """Return the kind of a text of lines, by lines that no other kind has."""
+    knob, queue = _KNOB.search(head), _QUEUE.search(head)
+    if knob is not None and (queue is None or knob[0].strip().upper().startswith("JOB_ROUTER_")):
         return FileKind.CONFIG
-    if _QUEUE.search(head):
-        return FileKind.SUBMIT
+    if queue is not None:
+        return FileKind.SUBMIT if knob is None else None
+    if _USE.search(head):
+        return FileKind.CONFIG
     if len({name.lower() for name in _JOB.findall(head)}) > 1:
         return FileKind.ADS
     return _by_lines([line for each in head.splitlines() if (line := each.strip()) and line[0] != "#"], head)

@@ -17,6 +17,7 @@ DAG = "# nightly\nJOB A a.sub\nJOB B sub/b.sub DIR x\nFINAL C a.sub\nPARENT A CH
     [
         ("executable = x\nqueue\n", FileKind.SUBMIT),
         ("a = 1\n  Queue 3 x in (a b)\n", FileKind.SUBMIT),
+        ("executable = x\nuse feature : GPUs\nqueue\n", FileKind.SUBMIT),
         ('ClusterId = 1\nProcId = 0\nCronMinute = "0"\n', FileKind.ADS),
         ('\ufeff\n[{"ClusterId": 1}]', FileKind.ADS),
         ('{"ClusterId": 1}', FileKind.ADS),

@@ -39,7 +39,7 @@ def own_attribute(file: CheckedFile) -> Iterator[RuleHit]:
         yield RuleHit(message, span, f"did you mean {written}{near.name}?", fix if is_here else None)
 
 
-@rule("CRN316", "circle", Severity.ERROR, "an attribute of the job that refers to itself")
+@rule("CRN316", "refers-to-itself", Severity.ERROR, "an attribute of the job that refers to itself")
 def circle(file: CheckedFile) -> Iterator[RuleHit]:
     """HTCondor takes such a reference for undefined: Requirements with one never match."""
     for each in () if file.made is None else file.made.circles:
