@@ -461,7 +461,13 @@ def test_a_line_that_is_added_ends_as_its_neighbours(tmp_path: Path) -> None:
     lines = (HEAD, "cron_minute = 0", "cron_hour = 6", "cron_day_of_week = 1")
     path.write_bytes("\n".join(lines).encode() + b"\r\nqueue\n")
     check("--fix", "--write", str(path))
-    assert [line[-1:] == b"\r" for line in path.read_bytes().split(b"\n")] == [False] * 3 + [True, True, False, False]
+    assert [line[-1:] == b"\r" for line in path.read_bytes().split(b"\n")] == [False] * 3 + [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_file_that_cannot_be_written_keeps_no_other(write: Write, tmp_path: Path) -> None:

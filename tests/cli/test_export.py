@@ -10,7 +10,7 @@ import icalendar
 import pytest
 
 from tests.cli.conftest import Write
-from tests.cli.running import EXAMPLES, NOW_EPOCH, ROOT, at_now, crondor
+from tests.cli.running import EXAMPLES, NOW, NOW_EPOCH, ROOT, ZONE, at_now, crondor
 
 JOB = ("universe = local", "executable = /bin/df", "arguments = -h", "cron_minute = 30", "cron_hour = 6", "queue")
 
@@ -106,6 +106,20 @@ def test_an_imported_line_comes_back() -> None:
         "A=1",
         "0 6 * * 1-5 x | y '$(z)' 50\\%",
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "written"),
+    [("*/7 9 ? JAN *", "*/7 9 * 1 *"), ("0 6 * * 1-5", "0 6 * * 1-5"), ("0 18 * * 5L", None), ("0 0 */2 * 1", None)],
+)
+def test_a_compiled_file_is_exported_as_its_schedule_says(fields: str, written: str | None) -> None:
+    """Its fields hold more times, from which a crontab cannot keep a job; what five fields cannot say is refused."""
+    imported = crondor("import", "crontab", "-", "--tz", ZONE, "--now", NOW, stdin=f"{fields} x\n").out
+    result = at_now("export", "--spec", "-", "--to", "crontab", stdin=imported)
+    if written is None:
+        assert (result.status, "five cron fields cannot say this schedule" in result.err) == (1, True)
+    else:
+        assert (result.status, result.lines[-1]) == (0, f"{written} x")
 
 
 def test_calendars_end() -> None:

@@ -12,7 +12,6 @@ from crondor.crontab.ical import CalendarEvent, rule_of, write_calendar
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
-from crondor.source import Source
 from crondor_cli.common.options import Clock
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.schedule_facts import LAST_INSTANT
@@ -53,19 +52,6 @@ def asked_calendar(schedule: WrittenSchedule, clock: Clock, count: int | None, e
         for run in runs
     ]
     return write_calendar(events, clock.zone, clock.now) if events else b""
-
-
-def line_of(schedule: WrittenSchedule, clock: Clock) -> str:
-    """Return the crontab line of a schedule that is one. Raises CrondorError for any other."""
-    message = "five cron fields cannot say this schedule"
-    if schedule.spec is not None and schedule.zone.name != clock.zone_name:
-        message = f"a crontab has no zone, and this schedule means the clock of {schedule.zone.name}"
-    elif schedule.spec is not None:
-        return str(schedule.spec)
-    help_text = "write --to ics, or the fields that contain it and let the job itself test the rest"
-    raise CrondorError(
-        Diagnostic("schedule-crontab", message, span=Source(schedule.text, "--schedule").span(), help=help_text)
-    )
 
 
 def _events(

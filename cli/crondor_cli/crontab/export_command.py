@@ -25,8 +25,8 @@ from crondor_cli.common.options import (
 from crondor_cli.common.output import emit
 from crondor_cli.common.replacing import write_file
 from crondor_cli.common.show import show
-from crondor_cli.crontab.calendar import asked_calendar, calendar_of, line_of
-from crondor_cli.crontab.jobs import ScheduleOptions, jobs_of
+from crondor_cli.crontab.calendar import asked_calendar, calendar_of
+from crondor_cli.crontab.jobs import ScheduleOptions, jobs_of, line_of
 from crondor_cli.crontab.lines import crontab_of
 
 EXAMPLE = """\

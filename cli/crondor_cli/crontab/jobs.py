@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from crondor.compile.text import WrittenSchedule, read_schedule, schedule_line
 from crondor.crontab.export import JobProgram
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.arguments import InvalidArguments, split_arguments, split_environment
 from crondor.schedule import COMMANDS, JobSchedule
-from crondor.source import Span
-from crondor.spec import Dialect
+from crondor.source import Source, Span
+from crondor.spec import FIELDS, Dialect
 from crondor.submit import SubmitFile
 from crondor.times import REQUIREMENTS, JobTimes, requirements_of
 from crondor.zones import Policy
@@ -106,6 +107,7 @@ def _of_files(
         try:
             file = request.read(path)
             made = list(_merged(file, (*COMMANDS, *REQUIREMENTS, *(() if is_given else _PROGRAM))))
+            made = _of_own_schedule(file, made, asked.clock) if asked.is_crontab else made
         except CrondorError as error:
             if len(request.paths) == 1:
                 raise
@@ -115,6 +117,36 @@ def _of_files(
         findings += file.warnings
         findings += _left_out(file) if asked.is_crontab and not is_given else ()
     return groups, findings
+
+
+def line_of(schedule: WrittenSchedule, clock: Clock) -> str:
+    """Return the crontab line of a schedule that is one. Raises CrondorError for any other."""
+    message = "five cron fields cannot say this schedule"
+    if schedule.spec is not None and schedule.zone.name != clock.zone_name:
+        message = f"a crontab has no zone, and this schedule means the clock of {schedule.zone.name}"
+    elif schedule.spec is not None:
+        return " ".join(schedule.spec.canonical)
+    help_text = "write --to ics; crondor compile makes a job of HTCondor of it"
+    raise CrondorError(
+        Diagnostic("schedule-crontab", message, span=Source(schedule.text, "--schedule").span(), help=help_text)
+    )
+
+
+def _of_own_schedule(file: SubmitFile, groups: list[_Group], clock: Clock) -> list[_Group]:
+    """Return the groups of a file with the fields that its schedule line says, of which the compiled ones hold more.
+
+    Jobs that share the times of the line are one. Raises CrondorError for a line that no crontab can say.
+    """
+    line = schedule_line(file.source)
+    if line is None:
+        return groups
+    words = line_of(read_schedule(line, zone=clock.zone_name), clock).split()
+    fields = {field.command: word for field, word in zip(FIELDS, words, strict=True)}
+    found: dict[tuple[tuple[str, str], ...], _Group] = {}
+    for name, count, values, spans, place in groups:
+        own = {each: text for each, text in values.items() if each not in REQUIREMENTS} | fields
+        found.setdefault(tuple(sorted(own.items())), (name, count, own, spans, place))
+    return list(found.values())
 
 
 _Group = tuple[str, int, Mapping[str, str], Mapping[str, Span], "Span | None"]
