@@ -173,10 +173,12 @@ def test_the_table_is_narrow(queue: int, first: str, second: str, said: str | No
         (80, 1, "Sat 2026-11-21 ", 2),
         (80, 4, "Sat 2026-11-21 ", 2),
         (60, 4, "Sat 21 ", 2),
+        (40, 1, "Sat 21 ", 3),
+        (30, 4, "Sat 21 ", 6),
     ],
 )
 def test_the_table_fits_its_screen(columns: int, queue: int, date: str, rows: int, cron: Callable[..., str]) -> None:
-    """Dates give way first; a day in two halves is the last resort, and the afternoon has the sum of both."""
+    """Dates give way first, then a day is several rows, the last of which has the sum."""
     path = cron("* * * * *", queue=f"queue {queue}")
     seen = on_screen(
         "agenda", "--now", NOW, "--tz", "Europe/Berlin", "--days", "1", *MIDNIGHT, path, columns=columns

@@ -62,6 +62,7 @@ def test_version() -> None:
         (["next", "--start", "tomorrow"], "Did you mean '--from'?"),
         (["check", "--output-format", "concise"], "Did you mean '--format'?"),
         (["export", "--ics"], "No such option '--ics'.\n"),
+        (["export", "job.sub"], "Missing option '--to': crontab or ics\n"),
     ],
 )
 def test_a_mistyped_word_is_guessed(arguments: list[str], said: str) -> None:

@@ -576,3 +576,12 @@ def test_a_time_that_the_clock_skips_is_answered(line: str, policy: str, said: s
     text = " ".join(result.out.split())
     assert result.status == 0
     assert f"there is no 02:30 on 2027-03-28: the clock goes from 02:00 straight to 03:00; {said}" in text
+
+
+def test_a_long_field_is_cut_after_a_whole_number() -> None:
+    """Half a number would be another one."""
+    field = ",".join(map(str, range(0, 60, 3)))
+    (line,) = (line for line in explain(f"{field} 6 * * *").lines if line.startswith("  minute "))
+    shown = line.split()[1].removesuffix("...").removesuffix(",")
+    assert field.startswith(f"{shown},")
+    assert set(shown.split(",")) <= set(field.split(","))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, render
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, render, shortened
 from crondor.source import Source, Span
 
 
@@ -24,6 +24,21 @@ def excerpt(span: Span) -> list[str]:
     assert line.index("|") == marks.index("|")
     at = line.index("|") + 2
     return [line[at:], marks[at:]]
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "expected"),
+    [
+        ("0,5,10,15,20,25,30,35,40", 11, "0,5,10,15,..."),
+        ("0,5,10,15,20,25,30,35,40", 12, "0,5,10,15,20..."),
+        ("a long sentence of words", 10, "a long..."),
+        ("1234567890123456", 10, "1234567890..."),
+        ("1234567890123", 10, "1234567890123"),
+    ],
+)
+def test_a_long_text_is_cut_after_a_whole_word_or_number(text: str, most: int, expected: str) -> None:
+    """What is longer by less than the dots stays whole, and one word alone is cut where it has to be."""
+    assert shortened(text, most) == expected
 
 
 def test_a_diagnostic_is_shown_as_compilers_show_it() -> None:

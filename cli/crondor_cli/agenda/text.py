@@ -19,6 +19,7 @@ from crondor_cli.times.text import local_text, relative
 _NAMED = 3  # jobs named in a line
 _GATHERED = 100  # jobs named of a minute that they start in
 _LISTED = 10  # jobs of a list
+_SHORTEST_DATE = len("We25")
 _HOURS = tuple(f"{hour:02}" for hour in range(24))
 
 
@@ -66,7 +67,7 @@ def _title(agenda: Agenda, clock: Clock) -> tuple[str, str]:
 
 
 def _table(agenda: Agenda) -> list[str]:
-    """Return a row for each date, and two, below each other, where a screen is too narrow for a whole day."""
+    """Return a row for each date, and several, below each other, where a screen is too narrow for a whole day."""
     days = agenda.span.days
     counts = [[agenda.in_hour(hour) for hour in day.hours] for day in days]
     unit = _unit(max(count or 0 for row in counts for count in row))
@@ -78,20 +79,21 @@ def _table(agenda: Agenda) -> list[str]:
     totals = [_cell(agenda.in_day(day), unit) for day in days]
     last = max(3, *map(len, totals))
     columns = screen_columns(sys.stdout)
-    half = len(_HOURS) // 2 * (width + 1)
-    room = 6 if width > 2 else 14
+    hours, room = len(_HOURS), 6 if width > 2 else 14
     if columns is not None:
-        room = columns - 2 * half - 1 - last
-    is_halved = room < 4
-    names = _dates(days, room + half if is_halved else room)
+        rooms = {many: columns - many * (width + 1) - 1 - last for many in (24, 12, 8, 6, 4)}
+        hours = next((many for many, room in rooms.items() if room >= _SHORTEST_DATE), 4)
+        room = rooms[hours]
+    names = _dates(days, room)
     table = [(" " * len(names[0]), _HOURS, "all"), *zip(names, cells, totals, strict=True)]
     whole = [[name, *(cell.rjust(width) for cell in row), total.rjust(last)] for name, row, total in table]
     seen = {count for row in counts for count in row if count}
-    most = max(seen) if len(seen) > 1 else None
+    most = max(seen) if len(seen) > 1 else -1
     for row, numbers in zip(whole[1:], counts, strict=True):
         row[1:-1] = [tinted(c, colour="yellow") if n == most else c for c, n in zip(row[1:-1], numbers, strict=True)]
-    noon = 1 + len(_HOURS) // 2
-    parts = [row[:noon] for row in whole] + [[row[0], *row[noon:]] for row in whole] if is_halved else whole
+    starts = range(1, len(_HOURS), hours)
+    ends = {start: None if start == starts[-1] else start + hours for start in starts}
+    parts = [[row[0], *row[start : ends[start]]] for start in starts for row in whole]
     lines: list[str] = [together(part[0], *(piece for cell in part[1:] for piece in (" ", cell))) for part in parts]
     if unit > 1:
         name = "thousands" if unit == 1000 else "millions"

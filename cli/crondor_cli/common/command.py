@@ -9,7 +9,7 @@ import click
 
 from crondor_cli.common.progress import PROGRESS
 from crondor_cli.common.status_line import clean_line
-from crondor_cli.common.usage import no_such_option
+from crondor_cli.common.usage import missing, no_such_option
 
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C has ended, as shells have it."""
@@ -33,6 +33,8 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             raise no_such_option(error, self, ctx) from None
+        except click.MissingParameter as error:
+            raise missing(error, ctx) from None
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
         """Run it, and say how far it is; Ctrl-C ends it with 130 and a clean line."""

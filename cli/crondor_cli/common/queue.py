@@ -63,7 +63,7 @@ class QueueOptions(NamedTuple):
     @property
     def kind(self) -> str:
         """``queue``, ``log``, ``live`` or ``ads``. Raises UsageError for none and for more than one."""
-        given = {"log": self.log, "live": self.live or self.name or self.pool, "ads": self.ads, "queue": self.queue}
+        given = {"log": self.log, "live": self.is_live, "ads": self.ads, "queue": self.queue}
         chosen = [kind for kind, value in given.items() if value]
         if len(chosen) > 1:
             named = " and ".join(f"--{kind}" for kind in chosen)
@@ -71,6 +71,11 @@ class QueueOptions(NamedTuple):
         if not chosen and not os.environ.get(VARIABLE):
             raise which_queue(click.get_current_context(silent=True))
         return chosen[0] if chosen else "queue"
+
+    @property
+    def is_live(self) -> bool:
+        """Say whether a live schedd is named."""
+        return bool(self.live or self.name or self.pool)
 
     @property
     def folder(self) -> Path:

@@ -51,6 +51,15 @@ def no_such_option(error: click.NoSuchOption, command: click.Command, ctx: click
     return click.UsageError(f"No such option '{error.option_name}'.{hint}", ctx)
 
 
+def missing(error: click.MissingParameter, ctx: click.Context) -> click.UsageError:
+    """Return what to say of something that has to be given: its choices in one line."""
+    kind = None if error.param is None else error.param.type
+    if not (isinstance(error.param, click.Option) and isinstance(kind, click.Choice)):
+        return error
+    *others, last = map(str, kind.choices)
+    return click.UsageError(f"Missing option '{error.param.opts[0]}': {', '.join(others)} or {last}", ctx)
+
+
 def need_processes(name: str) -> None:
     """Refuse a command that forks, or acts as other users. Raises UsageError on Windows."""
     if not hasattr(os, "fork"):

@@ -68,7 +68,7 @@ def command(asked: QueueOptions, schedd_interval: int, now: str | None, tz: str 
 
 def _connection(asked: QueueOptions, clock: Clock, ticks: Callable[[], int]) -> Connection | None:
     """Ask a schedd, where one is named; ``ticks`` gives the time when it has answered."""
-    if asked.kind != "live":
+    if not asked.is_live:
         return None
     from crondor.schedd.connection import connection_of  # noqa: PLC0415 - only with --live
 
