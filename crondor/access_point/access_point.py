@@ -257,9 +257,8 @@ def _circles(before: ClassAd, after: ClassAd, steps: Sequence[TransformStep]) ->
     new = {frozenset(each.names) for each in new_circles(before.codes, after.codes)}
     for circle in circles(after.codes):
         message = circle.message(after.names)
-        severity = Severity.ERROR if circle.is_sure else Severity.WARNING
         if frozenset(circle.names) not in new:
-            yield Diagnostic("circle-job", message, severity)
+            yield Diagnostic("circle-job", message, circle.severity)
             continue
         step, name = next(
             (step, change.name)
@@ -268,7 +267,7 @@ def _circles(before: ClassAd, after: ClassAd, steps: Sequence[TransformStep]) ->
             if lower(change.name) in circle.names
         )
         help_text = f"{step.transform.knob} closes the circle: {instead(circle, after.names, '')}"
-        yield Diagnostic("circle", message, severity, step.place(name), help_text)
+        yield Diagnostic("circle", message, circle.severity, step.place(name), help_text)
 
 
 def _why(found: Iterable[Diagnostic]) -> str | None:

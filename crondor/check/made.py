@@ -11,7 +11,7 @@ from crondor._named_tuple import NamedTuple
 from crondor._regex import regex
 from crondor._schedule.job_terms import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.policy_names import POLICIES
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.spec import FIELDS
 from crondor.submit import InvalidSubmit, SubmitFile
 from crondor.submit.unused import UnusedName, unused_names
@@ -101,10 +101,9 @@ def _circles(made: JobAd) -> Iterator[Diagnostic]:
     for circle in circles(ad.codes):
         names = [name for attribute in circle.names for name in spellings(ad.names[attribute])]
         span = next((made.jobs.spans[name] for name in names if name in made.jobs.spans), made.jobs.queue)
-        severity = Severity.ERROR if circle.is_sure else Severity.WARNING
         name = ad.names[circle.names[0]]
         help_text = f"write TARGET.{name} for the machine's, or $(MY.{name}) for what is written above"
-        yield Diagnostic("circle-job", circle.message(ad.names), severity, span, help_text)
+        yield Diagnostic("circle-job", circle.message(ad.names), circle.severity, span, help_text)
 
 
 def spellings(attribute: str) -> tuple[str, ...]:

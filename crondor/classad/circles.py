@@ -20,6 +20,7 @@ from crondor.classad.scope import BEYOND, AdValue, Codes, Context
 from crondor.classad.show import code_tree
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, Binary, Call, ListNode, Node, Reference, Ternary, bare, children, nodes
+from crondor.diagnostics import Severity
 
 _OWN: Final = frozenset(("my", "self"))
 _NOT_EVALUATED: Final = frozenset(("unparse", "unresolved"))
@@ -43,6 +44,13 @@ class Circle(NamedTuple):
 
     names: tuple[str, ...]
     is_sure: bool
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is; one through others that is not always gone round may be meant, as in HTCondor-CE."""
+        if self.is_sure:
+            return Severity.ERROR
+        return Severity.WARNING if len(self.names) == 1 else Severity.NOTE
 
     def message(self, spelled: Mapping[str, str]) -> str:
         """Say what is wrong, with the names as ``spelled`` has them."""

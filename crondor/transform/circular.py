@@ -7,7 +7,7 @@ nowhere, and one that has none; and on each way through their conditions.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Final, TypeAlias, TypeVar
@@ -40,7 +40,7 @@ _OF_THE_MACHINE: Final = frozenset(("requirements", "rank"))
 
 
 def find_circles(transforms: Sequence[Transform], facts: TransformFacts) -> Iterator[Diagnostic]:
-    """Yield a fault for each circle that lines of the transforms close; a warning where it is not always gone round."""
+    """Yield what to say of each circle that lines of the transforms close, an error only where it is sure."""
     if sum(len(each.lines) for each in transforms) > _MOST_LINES:
         return
     told: set[frozenset[str]] = set()
@@ -53,10 +53,9 @@ def find_circles(transforms: Sequence[Transform], facts: TransformFacts) -> Iter
 
 def circular(circle: Circle, spelled: Mapping[str, str], line: LogicalLine | None) -> Diagnostic:
     """Return what to say of a circle that a line of a transform closes."""
-    severity = Severity.ERROR if circle.is_sure else Severity.WARNING
     span = None if line is None else line.span()
     text = "" if line is None else line.text
-    return Diagnostic("circle", circle.message(spelled), severity, span, instead(circle, spelled, text))
+    return Diagnostic("circle", circle.message(spelled), circle.severity, span, instead(circle, spelled, text))
 
 
 def instead(circle: Circle, spelled: Mapping[str, str], text: str) -> str:
@@ -75,12 +74,12 @@ def instead(circle: Circle, spelled: Mapping[str, str], text: str) -> str:
 def new_warnings(before: ClassAd, after: ClassAd, known: Container[str] = ()) -> list[Diagnostic]:
     """Return warnings of circles that changes of an ad have closed, without those whose message is known."""
     found = [circular(circle, after.names, None) for circle in new_circles(before.codes, after.codes)]
-    return [as_warning(each) for each in found if each.message not in known]
+    return as_warnings(each for each in found if each.message not in known)
 
 
-def as_warning(found: Diagnostic) -> Diagnostic:
-    """Return what is said of a circle where that ends nothing: HTCondor does all the same what is asked."""
-    return replace(found, severity=Severity.WARNING)
+def as_warnings(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return what a command says of circles that goes on all the same, as HTCondor does: no notes, and no errors."""
+    return [replace(each, severity=Severity.WARNING) for each in found if each.severity is not Severity.NOTE]
 
 
 class _Probe(TransformRun):

@@ -10,7 +10,7 @@ import re
 from crondor.diagnostics import Diagnostic
 from crondor.macro.statement import is_name
 from crondor.source import Source
-from crondor.transform.circular import as_warning, find_circles
+from crondor.transform.circular import as_warnings, find_circles
 from crondor.transform.compiled import Transform
 from crondor.transform.errors import InvalidTransform, fault, warning
 from crondor.transform.facts import TransformFacts
@@ -77,7 +77,7 @@ class Rules:
                 message = f"{transform.name} is left out: condor_transform_ads takes it for configuration"
                 help_text = "a command that runs without an ad, before any other line, makes it a transform"
                 self.diagnostics.append(warning("left-out", message, transform.source.span(0, 0), help_text))
-        self.diagnostics += map(as_warning, find_circles(self.transforms, self.facts))
+        self.diagnostics += as_warnings(find_circles(self.transforms, self.facts))
 
     def add_knob(self, prefix: str, name: str) -> None:
         """Add the rules of a knob; one that is missing, empty or not valid is left out and reported, as HTCondor does.

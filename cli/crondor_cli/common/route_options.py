@@ -13,7 +13,7 @@ from crondor.classad.scope import Context
 from crondor.config import Configuration
 from crondor.diagnostics import Severity, printable
 from crondor.router import RoutingTable, load_table
-from crondor.transform.circular import as_warning
+from crondor.transform.circular import as_warnings
 from crondor_cli.common.command import Command
 from crondor_cli.common.completion import completing
 from crondor_cli.common.config_files import ConfigReader, files_below
@@ -104,7 +104,7 @@ def show_faults(table: RoutingTable) -> None:
         for each in rejected.diagnostics:
             if each.severity is Severity.ERROR:
                 show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
-    show(map(as_warning, table.circles))
+    show(as_warnings(table.circles))
 
 
 def load_config(

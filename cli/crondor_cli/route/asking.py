@@ -13,7 +13,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.diagnostics import Severity, printable
 from crondor.router import RouteState, RoutingTable
-from crondor.transform.circular import as_warning
+from crondor.transform.circular import as_warnings
 from crondor_cli.common.ad_chunks import NearAd, own_ad
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.config_options import ConfigFiles, config_options
@@ -78,7 +78,7 @@ class Asking:
 
     def end(self) -> None:
         """Say what has to be said at the end, and exit with 1 where something was wrong."""
-        self.findings.add(map(as_warning, self.table.circles), counts=False)
+        self.findings.add(as_warnings(self.table.circles), counts=False)
         self.findings.end()
         if not self.table.is_enabled:
             self.findings.add(each for each in self.table.diagnostics if each.severity is Severity.ERROR)

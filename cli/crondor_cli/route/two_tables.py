@@ -13,7 +13,7 @@ from crondor.classad.scope import Context
 from crondor.config.deployed import EXCLUDED
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router import RoutingTable
-from crondor.transform.circular import as_warning
+from crondor.transform.circular import as_warnings
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.given_files import FoundPath
@@ -34,7 +34,7 @@ class Side(NamedTuple):
     def faults(self) -> list[Diagnostic]:
         """Why routing is switched off, and warnings of what refers to itself."""
         found = [each for each in self.table.diagnostics if each.severity is Severity.ERROR]
-        return [*found, *map(as_warning, self.table.circles)]
+        return [*found, *as_warnings(self.table.circles)]
 
 
 class LoadingOptions(NamedTuple):
