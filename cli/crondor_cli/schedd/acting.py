@@ -131,7 +131,7 @@ def _epilog(name: str) -> str:
 Examples:
   crondor schedd {name} 12.0 --queue q
   crondor schedd {name} 12 13.1 alice --live
-  crondor schedd {name} --live --constraint 'CronHour == "2"' --reason 'not tonight'
+  crondor schedd {name} --live --constraint 'CronHour == "2"' --reason late
   crondor schedd {name} --live 12.0
 
 Numbers and owners are joined by or; --constraint narrows them. Everything named is done at once, or nothing. Where
