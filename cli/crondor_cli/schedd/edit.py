@@ -46,7 +46,7 @@ _SHOWN = 20
 
 EPILOG = """\b
 Examples:
-  crondor schedd edit 12.0 --queue q --set 'CronHour="3"' --set DeferralWindow=600
+  crondor schedd edit 12.0 --queue q --set 'CronHour="3"' --set JobPrio=5
   crondor schedd edit alice --live --set 'JobPrio=5' --if 'JobStatus == 1'
   crondor schedd edit --live 12.0 --set 'JobPrio=5'
 
