@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from crondor.classad.printing import Format
+from crondor.schedd_adapter import EmbeddedSchedd
 from tests.cli.running import Result, crondor
 from tests.monitor.made import SIX, MadeJob
 
@@ -162,9 +163,9 @@ def test_an_address_that_does_not_take_it_is_told(heart: tuple[str, type[Heart]]
     """The look counts all the same."""
     url, handler = heart
     handler.status = 503
-    path = tmp_path / "queue.long"
-    path.write_text(MadeJob().ad.print(Format.LONG), encoding="utf-8")
-    look = ("monitor", "--once", "--ads", str(path), *AT, "--heartbeat")
+    with EmbeddedSchedd(tmp_path / "q", clock=lambda: 0, zone="UTC"):
+        pass
+    look = ("monitor", "--once", "--queue", str(tmp_path / "q"), *AT, "--heartbeat")
     result = crondor(*look, url)
     assert (result.status, "does not take it: status 503" in result.err) == (0, True)
     gone = crondor(*look, "http://127.0.0.1:1/")
