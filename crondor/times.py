@@ -132,12 +132,7 @@ class JobTimes:
     def why_excluded(self, time: int) -> str:
         """Return the part of the requirements that excludes a time, empty where none does."""
         admission = self._admission
-        if admission is None:
-            return ""
-        try:
-            return admission.refusing(int(time)) or ""
-        except CrondorError:  # what cannot be evaluated is said by the checks
-            return ""
+        return "" if admission is None else _refusing(admission, time)
 
     def admitted(
         self, times: Iterator[int], most: int = _MOST_IN_SPAN, excluded: Callable[[int], object] | None = None
@@ -259,11 +254,13 @@ _admission = lru_cache(maxsize=512)(admission_of)  # the jobs of a queue have fe
 
 @lru_cache(maxsize=1024)  # a queue is looked at again and again, and its jobs have few different schedules
 def _first_run(recurrence: Recurrence, admission: Admission, after: int) -> int | None:
-    return next((time for time in islice(recurrence.upcoming(after), MOST_EXCLUDED) if _admits(admission, time)), None)
+    times = islice(recurrence.upcoming(after), MOST_EXCLUDED)
+    return next((time for time in times if not _refusing(admission, time)), None)
 
 
-def _admits(admission: Admission, time: int) -> bool:
+def _refusing(admission: Admission, time: int) -> str:
+    """Return the part of requirements that excludes a time, empty where none does."""
     try:
-        return admission(int(time))
+        return admission.refusing(int(time)) or ""
     except CrondorError:  # what cannot be evaluated is said by the checks
-        return True
+        return ""

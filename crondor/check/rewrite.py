@@ -14,10 +14,6 @@ from crondor.check.day_zero import refusals
 from crondor.check.edit import apply, insertion, joined, literal, replacement
 from crondor.check.rule import TextEdit
 from crondor.check.subject import CheckedJob
-from crondor.compile.text import read_schedule
-from crondor.compile.writing.clock import Change, EpochClock
-from crondor.compile.writing.compiler import compile_schedule
-from crondor.compile.writing.wish import LineOptions, default_end
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.source import Span
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
@@ -169,7 +165,9 @@ def cure_of(job: CheckedJob, wanted: CronSpec) -> DayZeroCure:
     offset = zone.at(job.settings.now).offset
     if zone.is_fixed and not offset % 60 and len(wanted.values(MONTH)) == 12:
         return DayZeroCure(_by_epoch(wanted, offset), {}, is_alike=True)
-    commands = _compiled(str(wanted), zone, job.settings.now, _options(job))
+    schedule = job.manual.schedule
+    window = schedule.window if schedule is not None and isinstance(schedule.window, int) else None
+    commands = _compiled(str(wanted), zone, job.settings.now, window, job.settings.schedd_interval)
     texts = {field: commands.get(field.command, "*") for field in FIELDS}
     changed = {field: text for field, text in texts.items() if text != (wanted.given[field.index] or "*")}
     if "requirements" in commands and "cron_prep_time" not in commands and set(changed) <= {DAY_OF_MONTH}:
@@ -179,6 +177,8 @@ def cure_of(job: CheckedJob, wanted: CronSpec) -> DayZeroCure:
 
 def _by_epoch(wanted: CronSpec, offset: int) -> str:
     """Return the clause by a clock that is always so many seconds ahead of UTC."""
+    from crondor.compile.writing.clock import Change, EpochClock  # noqa: PLC0415 - with the engine, as below
+
     minutes, hours, weekdays = (wanted.values(field) for field in (MINUTE, HOUR, DAY_OF_WEEK))
     clock = EpochClock((Change(0, offset),))
     parts = [clock.weekday_in({*weekdays})]
@@ -190,15 +190,14 @@ def _by_epoch(wanted: CronSpec, offset: int) -> str:
     return " && ".join(parts)
 
 
-def _options(job: CheckedJob) -> LineOptions:
-    schedule = job.manual.schedule
-    window = schedule.window if schedule is not None and isinstance(schedule.window, int) else None
-    return LineOptions(window=window, schedd_interval=job.settings.schedd_interval)
-
-
 @lru_cache(maxsize=256)
-def _compiled(text: str, zone: Zone, now: int, options: LineOptions) -> Mapping[str, str]:
+def _compiled(text: str, zone: Zone, now: int, window: int | None, schedd_interval: int) -> Mapping[str, str]:
     """Return the commands of the one job that says a schedule for ever, none where there is no such job."""
+    from crondor.compile.text import read_schedule  # noqa: PLC0415 - 15 ms, and few files have the defect
+    from crondor.compile.writing.compiler import compile_schedule  # noqa: PLC0415 - as above
+    from crondor.compile.writing.wish import LineOptions, default_end  # noqa: PLC0415 - as above
+
+    options = LineOptions(window=window, schedd_interval=schedd_interval)
     try:
         wish = options.wish(read_schedule(text, zone=zone), zone, now, default_end(now))
         compiled = compile_schedule(wish)

@@ -14,8 +14,6 @@ from crondor.check.inline import is_field, moved
 from crondor.check.rewrite import compile_command, cure_of, edit_days, edit_field, fields_text, mended, placed
 from crondor.check.rule import Fix, RuleHit, passed_on, rule
 from crondor.check.subject import CheckedJob
-from crondor.compile.cron import has_choice
-from crondor.compile.text import InvalidSchedule, read_schedule
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, Field
 from crondor.words import step_beyond
@@ -52,6 +50,9 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
 
 def _compiled_help(job: CheckedJob) -> str | None:
     """Return what to do where crondor can read a job's fields as they are meant; None where it cannot."""
+    from crondor.compile.cron import has_choice  # noqa: PLC0415 - 15 ms, and few files have such a field
+    from crondor.compile.text import InvalidSchedule, read_schedule  # noqa: PLC0415 - as above
+
     text = fields_text(job)
     try:
         read_schedule(text, zone=zone_of(job.settings.zone), name="x")
