@@ -159,7 +159,7 @@ class Follower:
 
     def _stranger(self) -> Diagnostic:
         """Return what is wrong with a file that has lines and no record: what it seems to be, and what reads that."""
-        line = self._first.decode("utf-8", "replace").splitlines()[0]
+        line = self._first.decode("utf-8", "replace").partition("\n")[0]
         what, hint = next(((what, hint) for is_it, what, hint in _STRANGERS if is_it(line)), ("", _QUEUE_LOG))
         message = f"this is no job_queue.log{what}: none of its lines is a record of a queue"
         return Diagnostic("queue-log-stranger", message, span=Source(line, str(self.path)).span(), help=hint)

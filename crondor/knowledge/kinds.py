@@ -78,7 +78,7 @@ def _by_words(head: str) -> FileKind | None:
         return FileKind.CONFIG
     if len({name.lower() for name in _JOB.findall(head)}) > 1:
         return FileKind.ADS
-    return _by_lines([line for each in head.splitlines() if (line := each.strip()) and line[0] != "#"], head)
+    return _by_lines([line for each in head.split("\n") if (line := each.strip()) and line[0] != "#"], head)
 
 
 def submit_files_of_dag(text: str) -> tuple[str, ...]:

@@ -101,10 +101,10 @@ def test_a_part_keeps_its_place_in_the_source() -> None:
     assert (part.text, part.location) == ("inu", "job.sub:2:7")
 
 
-def test_equal_texts_are_two_places() -> None:
-    """Spans are equal in one source only: the same text in two files is two places."""
-    source, other = Source("5"), Source("5")
-    assert source.span() == source.span(0, 1)
+def test_equal_texts_in_two_files_are_two_places() -> None:
+    """A source is its name and its text: one that was read twice is the same place."""
+    source, other = Source("5", "a.sub"), Source("5", "b.sub")
+    assert source.span() == source.span(0, 1) == Source("5", "a.sub").span()
     assert source.span() != other.span()
     assert len({source.span(), source.span(0, 1), other.span()}) == 2
 
