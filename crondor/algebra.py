@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date, tzinfo
 from itertools import islice
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._recurrence.cycle import month_masks
 from crondor._recurrence.local_walk import WallClock
 from crondor._recurrence.refusals import END_OF_INSTANTS, FIRST_INSTANT, out_of_range

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, tzinfo
 from itertools import takewhile
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._recurrence.local_walk import WallClock
 from crondor._recurrence.spelling import reread
 from crondor.recurrence import Policy, Recurrence, ScheddAnswer, never_reason

@@ -6,8 +6,8 @@ What the new text says is read as condor_submit reads it, and compared with what
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.compile.text import schedule_line
 from crondor.compile.writing.compiler import compile_schedule

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._types import expect
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME

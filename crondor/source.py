@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
-from crondor._named_tuple import NamedTuple
 from crondor._types import Made, expect
 
 

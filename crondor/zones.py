@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from enum import Enum
 from functools import lru_cache
 from threading import Lock
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor._types import expect
 from crondor.calendar import is_leap
 from crondor.diagnostics import CrondorError, Diagnostic
@@ -23,7 +23,7 @@ _FAR = 10 * 366 * 86400  # seconds; for so many years it is worth to ask for the
 _FOREVER = 1 << 62
 _LONGEST_NAME = 64  # characters
 # `right/...` counts leap seconds, `localtime` means another zone on every host.
-_NO_ZONES = regex(r"(?:posix|right)/.*|localtime|posixrules|Factory")
+_NO_ZONES = re.compile(r"(?:posix|right)/.*|localtime|posixrules|Factory")
 LONGEST_GAP = 3 * 3600  # seconds; one so long (Apia's missing day) is a change of the calendar, and drops its runs
 _EARLIEST, _LATEST = -62104060800, 253339228800  # the years 2 and 9998: what lies beyond has their offsets
 

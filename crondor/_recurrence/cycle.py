@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 from itertools import pairwise
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._recurrence.local_walk import WallClock
 from crondor.calendar import LONGEST, DayRule, lowest, month_length
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._spec.canonical import field_text, values
 from crondor.day_rule import DecidedBy, counts_as_star, decided_by, has_day_zero, takes_every_day
 from crondor.diagnostics import CrondorError, Diagnostic

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.deferral import GATE
 from crondor.diagnostics import Diagnostic, Severity, similar
 from crondor.source import Span

@@ -6,8 +6,8 @@ HTCondor: SubmitHash::SetJobDeferral, SubmitHash::NeedsJobDeferral.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._schedule.job_terms import (
     ATTRIBUTES,
     CRON_COMMANDS,

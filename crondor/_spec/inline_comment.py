@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
-
-from crondor._regex import regex
 
 MESSAGE: Final = "the value has a comment behind it, which HTCondor reads as a part of the value"
 CURE: Final = "a # starts a comment only at the beginning of a line: move it to a line of its own"
-_COMMENT = regex(r"(?<=[ \t])#")
+_COMMENT = re.compile(r"(?<=[ \t])#")
 
 
 def inline_comment(text: str) -> int | None:

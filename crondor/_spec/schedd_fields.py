@@ -5,7 +5,8 @@ The engine is HTCondor 25.14's ``CronTab`` (condor_crontab.cpp).
 
 from __future__ import annotations
 
-from crondor._named_tuple import NamedTuple
+from typing import NamedTuple
+
 from crondor._spec.fields import DAY_OF_WEEK, Field, fold_sunday, stepped
 
 _ALLOWED = frozenset("0123456789,-./* ")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.check.hearing import ORDER
 from crondor.check.rule import Finding
 from crondor.diagnostics import CrondorError, Diagnostic, Severity

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.check.rule import RuleHit
 from crondor.check.written import (
     EQUAL,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._recurrence.spelling import FieldDifference, field_differences
 from crondor._schedule.job_terms import commands_of, read_string
 from crondor._schedule.submit_terms import InvalidSchedule, read_commands

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from datetime import date, datetime, tzinfo
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, day_number
 from crondor.diagnostics import CrondorError
 from crondor.recurrence import OutOfRange, Recurrence, ScheddAnswer

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.check.rule import Fix, TextEdit
 from crondor.check.subject import CheckedJob
 from crondor.check.suppress import is_order

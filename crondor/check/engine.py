@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._types import expect
 from crondor.check.hearing import distinct, place
 from crondor.check.memory import CheckMemory

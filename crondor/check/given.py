@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor.knowledge import CommandType, submit_commands
 from crondor.source import Span
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile
@@ -32,11 +30,11 @@ AMOUNTS: Final = {
 }
 """The commands whose numbers may have a unit, K, M, G or T: the bytes of what a number without one counts."""
 
-_PLAIN: Final = regex(r'[-+]?\d+(\.\d+)?|(?i:true|false|undefined)|"[^"\\]*"')
-AMOUNT: Final = regex(r"(?P<number>\d+(?:\.\d+)?)[ \t]*(?P<unit>[kmgt]b?)?", re.IGNORECASE)
+_PLAIN: Final = re.compile(r'[-+]?\d+(\.\d+)?|(?i:true|false|undefined)|"[^"\\]*"')
+AMOUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)[ \t]*(?P<unit>[kmgt]b?)?", re.IGNORECASE)
 _UNITS: Final = {"": 0, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _DIGITS: Final = 15
-_HOLE: Final = regex(r"\{\w*\}")  # {name}, for Python's str.format to fill; a list of one name to ClassAds
+_HOLE: Final = re.compile(r"\{\w*\}")  # {name}, for Python's str.format to fill; a list of one name to ClassAds
 MOST: Final = 2000  # expressions of one description that are read
 LONGEST: Final = 20_000  # characters of one expression; what is longer was not written by a person
 

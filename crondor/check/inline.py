@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from crondor._regex import regex
 from crondor.check.rule import Fix, TextEdit
 from crondor.diagnostics import CrondorError
 from crondor.source import Source
 from crondor.spec import CronSpec, Field
 
-_LINE = regex(r"(?P<margin>[ \t]*)[\w.+]+[ \t]*=[ \t]*(?P<value>[^\"'\\\r\n]*?)(?P<gap>[ \t]+)(?P<comment>#[^\\\r\n]*)")
+_LINE = re.compile(
+    r"(?P<margin>[ \t]*)[\w.+]+[ \t]*=[ \t]*(?P<value>[^\"'\\\r\n]*?)(?P<gap>[ \t]+)(?P<comment>#[^\\\r\n]*)"
+)
 _AMOUNT = re.compile(r"\d+(?:[ \t]*[KMGT]B?)?", re.IGNORECASE | re.ASCII).fullmatch
 _SPEAKS = "crondor:"  # a comment to crondor means the line it stands on
 

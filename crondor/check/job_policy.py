@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from crondor._regex import regex
 from crondor._schedule.leaving import RETRIES
 from crondor.check.policy_names import NAMES, POLICIES, REMOVE
 from crondor.check.subject import CheckedJob
@@ -13,7 +13,7 @@ from crondor.job.status import JobStatus
 
 _LITERALS: Final = {"true": False, "false": True}  # most of on_exit_remove; they need no engine
 _LONGEST: Final = 2000  # characters of the expressions that are tried on every outcome
-_NUMBER: Final = regex(r"\d+")
+_NUMBER: Final = re.compile(r"\d+")
 _MANY: Final = 1_000_000  # runs
 _LATE: Final = 50 * 366 * 86400  # seconds from now
 

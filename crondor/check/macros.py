@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor.macro.scan import MacroFound, MacroKind, Scanner
 from crondor.source import Span
 from crondor.submit import SubmitFile
 
 AS_WRITTEN: Final = ("ec2_parameter_", "transform_body_", "transformbody_")  # what these mean, others say
-_OF_FILES: Final = regex(r"F[pnxdqabfwuPNXDQABFWU]*")
+_OF_FILES: Final = re.compile(r"F[pnxdqabfwuPNXDQABFWU]*")
 _OF_DAGS: Final = frozenset(("job", "retry", "dag_status", "failed_count", "dagmanjobid", "dag_parent_names", "dollar"))
 _MOST: Final = 20_000  # references that are looked at
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor._memory import Memory
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor._schedule.job_terms import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor.check.policy_names import POLICIES
 from crondor.diagnostics import CrondorError, Diagnostic
@@ -31,7 +29,7 @@ _ANY = frozenset(
         *("executable", "output", "error", "log", "input", "initialdir", "notify_user", "batch_name"),
     )
 )
-_OF_POLICY = regex(r"periodic|onexit", re.IGNORECASE).search
+_OF_POLICY = re.compile(r"periodic|onexit", re.IGNORECASE).search
 _NUMBER = r"\d+"
 _TRUTH = r"true|false"
 _PLAIN: Mapping[str, str] = {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor.check.edit import TextChange, key_of
 from crondor.check.policy_names import POLICIES
 from crondor.macro import Budget
@@ -17,7 +17,7 @@ from crondor.submit import InvalidSubmit, SubmitFile
 _MOST_JOBS = 200  # of each name that are looked at one by one; a fix that changes others changes one of the first
 _MOST_VALUES = 20_000  # of all names together, but for one of each queue statement
 _MOST_WORK = 1 << 22  # of all macros in these values, as of Budget; what is beyond says why it has none
-_NAME = regex(r"[ \t\ufeff]*(\+?[A-Za-z_][\w.]*)[ \t]*[=:]")
+_NAME = re.compile(r"[ \t\ufeff]*(\+?[A-Za-z_][\w.]*)[ \t]*[=:]")
 _PLAIN = frozenset(name for field in FIELDS for name in (field.command, field.attribute.lower()))
 _EXPRESSIONS = frozenset((*COMMANDS, *POLICIES, "requirements", "rank")) - _PLAIN - {"universe"}
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Container, Iterator
 from typing import Final
 
-from crondor._regex import regex
 from crondor.check.rule import Fix, RuleHit, TextEdit
 from crondor.check.subject import CheckedFile
 from crondor.check.written import COMPARED, WrittenExpression, references
@@ -24,7 +23,7 @@ from crondor.knowledge import (
 from crondor.knowledge.slips import one_slip
 from crondor.source import Span
 
-_WORD: Final = regex(r"[A-Za-z_][\w.+-]*|'[^']*'")
+_WORD: Final = re.compile(r"[A-Za-z_][\w.+-]*|'[^']*'")
 _SHORTEST: Final = 5  # letters of a name of which another one may be a slip; shorter ones are alike by chance
 _OTHERS: Final = frozenset(("my", "target", "parent", "self", "root", "toplevel", "currenttime"))
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from datetime import tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.files import FileRefused, Files
 from crondor.source import Source, Span

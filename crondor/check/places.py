@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.check.given import GivenJob, GivenValue
 from crondor.knowledge.slips import one_slip
 from crondor.macro.files import FileRefused

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._schedule.job_terms import read_string
 from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
 from crondor.check.crontab import FieldFault

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
-from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.source import Span
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from crondor._regex import regex
 from crondor.check.given import GivenJob
 from crondor.check.places import EXECUTABLE
 
 ARGUMENTS: Final = ("arguments", "args")
-_SHELL: Final = regex(r"(?:.*/)?(?:(?:ba|da|k|z|c|tc|fi|mk)?sh|busybox|cmd(?:\.exe)?|powershell(?:\.exe)?|pwsh)")
-_CALLED: Final = regex(r"(?:^|[\s\"'/])(?:ba|da|k|z|c|tc)?sh[\s\"']|\beval\b|<<<")
+_SHELL: Final = re.compile(r"(?:.*/)?(?:(?:ba|da|k|z|c|tc|fi|mk)?sh|busybox|cmd(?:\.exe)?|powershell(?:\.exe)?|pwsh)")
+_CALLED: Final = re.compile(r"(?:^|[\s\"'/])(?:ba|da|k|z|c|tc)?sh[\s\"']|\beval\b|<<<")
 
 
 def has_shell(job: GivenJob) -> bool:

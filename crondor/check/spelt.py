@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
-
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
+from typing import Final, NamedTuple
 
 # A string, in which nothing is an operator; one that is not closed takes the rest, and is looked at once.
-STRING: Final = regex(r'"(?:[^"\\]|\\.)*("?)')
-_OPERATORS: Final = regex(
+STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*("?)')
+_OPERATORS: Final = re.compile(
     r"===|!==|=>|=<|<>|(?<![=<>!?])=(?![=?!<>])|(?<![\w.$])(?:and|or|not)(?![\w.(])", re.IGNORECASE
 )
 _MEANT: Final[Mapping[str, str]] = {
@@ -36,10 +33,10 @@ _TIMES: Final = {
     **dict.fromkeys(("w", "week", "weeks"), 604800),
 }
 _SIZES: Final = {letter: 1024**power for power, letter in enumerate("kmgtp", 1)}
-_SIZE: Final = regex(
+_SIZE: Final = re.compile(
     r"(?P<letter>[kmgtp])(?:i?b{1,2}|bytes?|ib)?|(?P<word>kilo|mega|giga|tera|peta)(?:byte)?s?", re.IGNORECASE
 )
-_COUNTED: Final = regex(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
+_COUNTED: Final = re.compile(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
 
 
 class Replacement(NamedTuple):

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.check.crontab import NAMES as CRON_NAMES
 from crondor.check.crontab import Crontab, read_crontab

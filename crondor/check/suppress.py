@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor.check.rule import Finding, Rule
 from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE
 from crondor.source import Source, Span
 
-_COMMENT = regex(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
-_ORDER = regex(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")
-_CODE = regex(r"[A-Za-z0-9]+")
-_LIST = regex(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
+_COMMENT = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
+_ORDER = re.compile(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")
+_CODE = re.compile(r"[A-Za-z0-9]+")
+_LIST = re.compile(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
 _MOST = 1000  # orders of one source; a file with more is not for people
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor.check.given import AMOUNTS, GivenValue
 from crondor.check.rule import RuleHit
 from crondor.check.spelt import Replacement, amounts, operators_of, replaced
@@ -18,10 +16,10 @@ from crondor.schedule import COMMANDS
 from crondor.submit.ad.values import amount
 
 _SHOWN: Final = 60
-_THOUSANDS: Final = regex(r"\d{1,2}(,\d{3})+|\d{1,3}(,0\d\d)+|\d{1,3}(,\d{3}){2,}")  # 512,768 is a list of two
-_THOUSANDS_AND_UNIT: Final = regex(rf"(?:{_THOUSANDS.pattern})[ \t]*(?:[kmgt]b?)?", re.IGNORECASE)
+_THOUSANDS: Final = re.compile(r"\d{1,2}(,\d{3})+|\d{1,3}(,0\d\d)+|\d{1,3}(,\d{3}){2,}")  # 512,768 is a list of two
+_THOUSANDS_AND_UNIT: Final = re.compile(rf"(?:{_THOUSANDS.pattern})[ \t]*(?:[kmgt]b?)?", re.IGNORECASE)
 
-_OTHER_UNIT: Final = regex(r"[\d.]+[ \t]*[A-Za-z]+")
+_OTHER_UNIT: Final = re.compile(r"[\d.]+[ \t]*[A-Za-z]+")
 
 
 class Unread(NamedTuple):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.check.given import LONGEST, MATCHING, MOST, GivenValue, is_expression, is_plain
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.tree import AdNode, Binary, Literal, Node, Reference, bare, children, nodes

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._types import wrong_type
 from crondor.classad.compile import read
 from crondor.classad.evaluate import value_of

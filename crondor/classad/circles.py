@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.compile import code_of
 from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import value_of

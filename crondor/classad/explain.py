@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.compile import code_of
 from crondor.classad.errors import EvaluationFailed
 from crondor.classad.evaluate import begin, run

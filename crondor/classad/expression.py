@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crondor._named_tuple import NamedTuple
+from typing import NamedTuple
+
 from crondor.classad.compile import code_of, read
 from crondor.classad.errors import CircularReference
 from crondor.classad.evaluate import EMPTY, holds, references_of, value_of

@@ -9,9 +9,8 @@ HTCondor: ClassAd::Flatten, Operation::flatten.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad import operators
 from crondor.classad.compile import code_of, compile_node
 from crondor.classad.errors import Exhausted, Failure, StackExhausted

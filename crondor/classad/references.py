@@ -5,7 +5,8 @@ HTCondor: ClassAd::GetInternalReferences, ClassAd::GetExternalReferences.
 
 from __future__ import annotations
 
-from crondor._named_tuple import NamedTuple
+from typing import NamedTuple
+
 from crondor.classad.errors import Failure
 from crondor.classad.limits import MAX_DEPTH, MAX_REFERENCES
 from crondor.classad.lookup import find, root_of

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
 from random import Random
-from typing import Final, Protocol, TypeAlias
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.errors import Exhausted
 from crondor.classad.limits import MAX_DEPTH, MAX_STEPS
 from crondor.classad.tree import Literal, Node, measure

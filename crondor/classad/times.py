@@ -5,11 +5,10 @@ HTCondor: Literal::MakeAbsTime, Literal::MakeRelTime.
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta, tzinfo
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor.classad.values import AbsTime, LocalTime, RelTime, truncate32, wrap32
 
 DAY: Final = 86400
@@ -137,7 +136,7 @@ def print_reltime(time: float) -> str:
     return f"{sign}{minutes:02d}:{last}" if minutes else sign + last
 
 
-_ZONE = regex(r"([+-])([0-9]{2}):?([0-9]{2})\Z")
+_ZONE = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})\Z")
 _SPACE = " \t\n\r\f\v"
 
 
@@ -169,7 +168,7 @@ def read_abstime(text: str) -> AbsTime | LocalTime | None:
     return LocalTime(seconds) if offset is None else AbsTime(seconds - offset, offset)
 
 
-_DIGITS = regex(r"[0-9]+")
+_DIGITS = re.compile(r"[0-9]+")
 
 
 def _fields(text: str) -> list[int] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crondor._regex import regex
 from crondor.classad.errors import syntax_error
 from crondor.classad.limits import MAX_TEXT, MAX_TOKENS
 from crondor.classad.text import normal
@@ -26,16 +25,16 @@ _OLD = r'"[^"\\]*(?:\\(?:"(?!\n|\Z)|(?!")|(?="(?:\n|\Z)))[^"\\]*)*"'
 def _tokens(*strings: str) -> re.Pattern[str]:
     comment = r"//[^\n]*|/\*[\s\S]*?\*/"
     parts = (r"[A-Za-z_][A-Za-z0-9_]*", _NUMBER, _OPERATOR, *strings, comment, r"\Z", r"[\s\S]")
-    return regex(_BLANK + "(?:" + "|".join(f"({part})" for part in parts) + ")")
+    return re.compile(_BLANK + "(?:" + "|".join(f"({part})" for part in parts) + ")")
 
 
 _NEW = _tokens(_STRINGS['"'], _STRINGS["'"])
 _OLD_STYLE = _tokens(_OLD, _OLD.replace('"', "'"))
 _NAME, _NUM, _OP, _STRING, _QUOTED_NAME, _COMMENT, _END, _BAD = range(1, 9)
-_PIECES = {mark: regex(f"{mark}({body}){mark}") for mark, body in (('"', _QUOTED), ("'", _ALONE))}
+_PIECES = {mark: re.compile(f"{mark}({body}){mark}") for mark, body in (('"', _QUOTED), ("'", _ALONE))}
 
 # Strings side by side are one. A quote behind a string that closes nothing spoils both.
-_AGAIN = {mark: regex(_BLANK + mark) for mark in "\"'"}
+_AGAIN = {mark: re.compile(_BLANK + mark) for mark in "\"'"}
 
 _WORDS: Final[dict[str, tuple[str, bool | Exceptional | None]]] = {
     "true": ("literal", True),
@@ -46,8 +45,8 @@ _WORDS: Final[dict[str, tuple[str, bool | Exceptional | None]]] = {
     "isnt": ("=!=", None),
 }
 WORDS: Final = frozenset(_WORDS)
-_SHORT: Final = regex(r"\?\s+:")
-_ESCAPE = regex(r"\\([0-7]{1,3}|[\s\S])")
+_SHORT: Final = re.compile(r"\?\s+:")
+_ESCAPE = re.compile(r"\\([0-7]{1,3}|[\s\S])")
 _HUGE = 1 << 70  # stands for all integers of more than 20 digits, which need not be computed
 _NAMED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 

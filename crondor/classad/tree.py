@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.text import to_bytes
 from crondor.classad.values import Constant
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.text import to_bytes
 from crondor.classad.times import print_abstime, print_reltime
 from crondor.classad.tokens import WORDS

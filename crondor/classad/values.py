@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final, TypeAlias
-
-from crondor._named_tuple import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 
 class Exceptional(Enum):

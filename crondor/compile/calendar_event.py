@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, MONTHS, WEEKDAYS, month_length
 from crondor.compile.context import Context, named_zone
 from crondor.compile.day_terms import DayTerm

@@ -8,9 +8,8 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta, tzinfo
 from operator import itemgetter
 from threading import Lock
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, FIRST_YEAR, LAST_YEAR
 from crondor.compile.calendar_bounds import excess, unfolded
 from crondor.compile.context import Context, epoch_of

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from zoneinfo import available_timezones
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, FIRST_YEAR, LAST_YEAR
 from crondor.compile.faults import Remarks
 from crondor.diagnostics import similar

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._spec.faults import field_faults
 from crondor._spec.fields import NICKNAMES, Dialect, fold_sunday, number, read_field, stepped, value_of
 from crondor.calendar import FIRST_YEAR, LAST_YEAR, MONTHS, WEEKDAYS, day_number, month_length

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.compile.context import Context, calendar_day, is_skipped
 from crondor.compile.day_terms import DayTerm
 from crondor.compile.days import MINUTES, DaySet, Spans, day_text, year_start

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, LONGEST, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS, month_length
 from crondor.compile.context import Context
 from crondor.compile.day_terms import DayTerm

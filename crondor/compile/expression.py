@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Union
+from typing import NamedTuple, Union
 
-from crondor._named_tuple import NamedTuple
 from crondor.compile.dates import Moment, read_moment
 from crondor.compile.english import joins_words, looks_like_words
 from crondor.compile.faults import WHOLE_MINUTES, Remarks, short

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crondor._regex import regex
-
-BEGIN: Final = regex(
+BEGIN: Final = re.compile(
     r"[ \t]*#[ \t]*crondor:[ \t]*compiled lines until (?P<until>\S+)( on a host in (?P<zone>\S+))?"
     r"( \(made by crondor compile --write(?P<options>[^)\n]*)\))?[^\n]*",
     re.IGNORECASE,
 )
-END: Final = regex(r"[ \t]*#[ \t]*crondor:[ \t]*end of compiled lines[ \t]*", re.IGNORECASE)
-SCHEDULE: Final = regex(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[^\n]*", re.IGNORECASE)
+END: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*end of compiled lines[ \t]*", re.IGNORECASE)
+SCHEDULE: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[^\n]*", re.IGNORECASE)
 EXPECTED: Final = ("CRN203", "CRN207")
 """What is said of fields that name too many times, and is no finding where a clause stands beside them."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.compile.context import Context, calendar_day, epoch_of, named_zone
 from crondor.compile.days import MINUTES, UTC, DaySet, Instants, Spans, day_text

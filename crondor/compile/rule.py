@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from enum import IntEnum
 from functools import lru_cache
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import EPOCH_ORDINAL, day_number, month_length, weekday
 from crondor.compile.days import (
     MINUTES,

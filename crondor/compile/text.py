@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._types import Made
 from crondor.compile.context import Context, Files, epoch_of
 from crondor.compile.dates import Moment

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.compile.cron import has_choice
 from crondor.compile.text import Beside, WrittenSchedule, read_schedule, whole_text
 from crondor.compile.writing.compiler import compile_schedule

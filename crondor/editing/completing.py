@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from string import ascii_letters, digits
-from typing import Final
+from typing import Final, NamedTuple
 from zoneinfo import available_timezones
 
-from crondor._named_tuple import NamedTuple
 from crondor.editing.describing import of_attribute, of_command, of_function, of_knob, of_provided, of_rule
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind

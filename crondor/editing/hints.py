@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.crontab.import_schedule import entry_schedule, job_names
 from crondor.diagnostics import CrondorError, shortened

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.compile.writing.wish import LAST
 from crondor.crontab.file import CrontabEntry, is_system_crontab, read_crontab
 from crondor.crontab.import_schedule import entry_schedule, job_names

@@ -7,9 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from enum import Enum
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.editing.kinds import TextKind
 from crondor.knowledge import transform_commands
 from crondor.macro import BLANKS, LineReader, LogicalLine

@@ -7,9 +7,8 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind, WrittenLine
 from crondor.knowledge import submit_commands

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from itertools import islice
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.check.subject import CheckedJob
 from crondor.diagnostics import CrondorError
 from crondor.editing.kinds import TextKind

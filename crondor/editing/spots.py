@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind, Outline, WrittenLine
 from crondor.editing.pieces import PieceKind, pieces

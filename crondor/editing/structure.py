@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.diagnostics import CrondorError
 from crondor.editing.kinds import TextKind

@@ -8,16 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from crondor._regex import regex
 from crondor.diagnostics import CrondorError, Diagnostic
 
 _DELIMITERS = "!#$%&*+,-/:;<>?@^`|~\x1f"  # with which an old environment may begin
 _BLANKS = " \t\r\n"
-_WORD = regex(r"[^ \t\r\n]+")
-_PIECE = regex(r"'((?:[^']|'')*)'|([^' \t\r\n]+)")
+_WORD = re.compile(r"[^ \t\r\n]+")
+_PIECE = re.compile(r"'((?:[^']|'')*)'|([^' \t\r\n]+)")
 # What condor_submit would take for the beginning of a macro or a macro function.
-_MACRO = regex(r"(?<!\$)(\$+)(\w*)\((?=(dollar\b|[\w./]*:)?)", re.ASCII | re.IGNORECASE)
-_UNWRITTEN = regex(r"[\n\0]|\$\$\w*\(|\$\w*\((dollar\b|[\w./]*:)|\\\Z", re.ASCII | re.IGNORECASE)
+_MACRO = re.compile(r"(?<!\$)(\$+)(\w*)\((?=(dollar\b|[\w./]*:)?)", re.ASCII | re.IGNORECASE)
+_UNWRITTEN = re.compile(r"[\n\0]|\$\$\w*\(|\$\w*\((dollar\b|[\w./]*:)|\\\Z", re.ASCII | re.IGNORECASE)
 
 
 class InvalidArguments(CrondorError, ValueError):

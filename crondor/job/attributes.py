@@ -15,9 +15,8 @@ The functions that end in ``_of`` take a value.
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.compile import read
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression

@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import UNKNOWN, Code

@@ -6,44 +6,42 @@ import re
 from enum import Enum
 from typing import Final
 
-from crondor._regex import regex
-
 _HEAD: Final = 1 << 16  # characters that are looked at
-_CALENDAR: Final = regex(r"BEGIN:V(CALENDAR|EVENT)\b", re.IGNORECASE)
-_QUEUE_LOG: Final = regex(r"10[1-7] (?:\S+ |\d|\r?\n)")
-_USER_LOG: Final = regex(r"\d{3} \(\d+\.\d+\.\d+\) ")
-_EVENT: Final = regex(r"EventTypeNumber")
-_XML: Final = regex(r"<\?xml\b|<!DOCTYPE classads|<classads>|<c>", re.IGNORECASE)
-_JSON: Final = regex(r'\[?\s*\{\s*"[A-Za-z_]\w*"\s*:')
-_NEW: Final = regex(r"\{?\s*\[\s*[A-Za-z_]\w*\s*=")
-_TESTS: Final = regex(r"(?m)^[ \t]*\[\[[ \t]*test[ \t]*\]\]")
-_QUEUE: Final = regex(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])")
-_JOB: Final = regex(
+_CALENDAR: Final = re.compile(r"BEGIN:V(CALENDAR|EVENT)\b", re.IGNORECASE)
+_QUEUE_LOG: Final = re.compile(r"10[1-7] (?:\S+ |\d|\r?\n)")
+_USER_LOG: Final = re.compile(r"\d{3} \(\d+\.\d+\.\d+\) ")
+_EVENT: Final = re.compile(r"EventTypeNumber")
+_XML: Final = re.compile(r"<\?xml\b|<!DOCTYPE classads|<classads>|<c>", re.IGNORECASE)
+_JSON: Final = re.compile(r'\[?\s*\{\s*"[A-Za-z_]\w*"\s*:')
+_NEW: Final = re.compile(r"\{?\s*\[\s*[A-Za-z_]\w*\s*=")
+_TESTS: Final = re.compile(r"(?m)^[ \t]*\[\[[ \t]*test[ \t]*\]\]")
+_QUEUE: Final = re.compile(r"(?im)^[ \t]*queue\b(?![ \t]*[=:@(.])")
+_JOB: Final = re.compile(
     r"(?im)^[ \t]*(ClusterId|ProcId|MyType|TargetType|GlobalJobId|JobStatus|JobUniverse|Owner|User|Cmd)"
     r"[ \t]*=[ \t]*[-0-9\"]"
 )
-_DAG: Final = regex(
+_DAG: Final = re.compile(
     r"(?i)(?:JOB|FINAL|SERVICE|PROVISIONER|SUBDAG|SPLICE|PARENT|CHILD|SCRIPT|RETRY|VARS|PRIORITY|CATEGORY|MAXJOBS"
     r"|ABORT-DAG-ON|DOT|CONFIG|INCLUDE|NODE_STATUS_FILE|JOBSTATE_LOG|SET_JOB_ATTR|SUBMIT-DESCRIPTION|PRE_SKIP|DONE"
     r"|REJECT|ENV|CONNECT|PIN_IN|PIN_OUT|SAVE_POINT_FILE)[ \t]+[^ \t=:]"
 )
-_NODE: Final = regex(r"(?im)^[ \t]*(?:JOB|FINAL|SERVICE|PROVISIONER)[ \t]+[^\s=]+[ \t]+([^\s={]+)")
-_BELOW: Final = regex(r"(?im)^[ \t]*(?:SUBDAG[ \t]+EXTERNAL|SPLICE)[ \t]+\S+[ \t]+\S")
-_KNOB: Final = regex(
+_NODE: Final = re.compile(r"(?im)^[ \t]*(?:JOB|FINAL|SERVICE|PROVISIONER)[ \t]+[^\s=]+[ \t]+([^\s={]+)")
+_BELOW: Final = re.compile(r"(?im)^[ \t]*(?:SUBDAG[ \t]+EXTERNAL|SPLICE)[ \t]+\S+[ \t]+\S")
+_KNOB: Final = re.compile(
     r"(?im)^[ \t]*(?:(?:JOB_ROUTER_|JOB_TRANSFORM_|SUBMIT_REQUIREMENT_)\w+|DAEMON_LIST|LOCAL_CONFIG_(?:DIR|FILE)"
     r"|(?:SCHEDD|STARTD)_CRON_\w+)[ \t]*@?="
 )
-_USE: Final = regex(r"(?im)^[ \t]*use[ \t]+(?:ROLE|FEATURE|POLICY|SECURITY)[ \t]*:")
-_RULE: Final = regex(
+_USE: Final = re.compile(r"(?im)^[ \t]*use[ \t]+(?:ROLE|FEATURE|POLICY|SECURITY)[ \t]*:")
+_RULE: Final = re.compile(
     r"(?i)(?:NAME|REQUIREMENTS|UNIVERSE|SET|EVALSET|EVALMACRO|DEFAULT|COPY|RENAME|DELETE)[ \t]+[^ \t=:]"
 )
 _NAMES: Final = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun"
 _FIELD: Final = rf"(?:[*0-9][-0-9*,/~]*|(?:{_NAMES})[-a-z,]*)"
-_CRON: Final = regex(
+_CRON: Final = re.compile(
     r"(?i)(?:@(?:reboot|yearly|annually|monthly|weekly|daily|midnight|hourly)"
     rf"|[*0-9][-0-9*,/~]*(?:[ \t]+{_FIELD}){{4}})[ \t]+\S"
 )
-_VARIABLE: Final = regex(r"[A-Za-z_]\w*[ \t]*=")
+_VARIABLE: Final = re.compile(r"[A-Za-z_]\w*[ \t]*=")
 
 
 class FileKind(Enum):

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._types import Made
 from crondor.knowledge.releases import NEWEST, Releases
 from crondor.knowledge.rows import rows

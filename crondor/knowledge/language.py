@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.knowledge.rows import rows
 
 

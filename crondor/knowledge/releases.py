@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
-
-_TEXT: Final = regex(r"(\d{1,3})(?:\.(\d{1,3}))?")
+_TEXT: Final = re.compile(r"(\d{1,3})(?:\.(\d{1,3}))?")
 _LAST: Final = 10**6  # a minor version that no release reaches
 _NEWEST_MINOR: Final = {23: 10, 24: 12, 25: 14}  # of each series that the tables know
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from crondor._named_tuple import NamedTuple
 from crondor.macro.errors import MacroError
 
 

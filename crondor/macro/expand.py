@@ -6,8 +6,8 @@ HTCondor: expand_macro in src/condor_utils/config.cpp.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.macro.around import NOTHING, Around
 from crondor.macro.errors import Budget, MacroError
 from crondor.macro.scan import MacroFound, MacroKind, Scanner

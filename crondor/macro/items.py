@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.macro import LogicalLine
 from crondor.source import Source, Span
 

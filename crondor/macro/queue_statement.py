@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import shortened
 from crondor.macro import BLANKS, LogicalLine
 from crondor.macro.items import CSV, TABLE, Items, Layout, Part

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from crondor._encoding import odd_comment
-from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError
 from crondor.macro import statement
 from crondor.macro.errors import Budget, MacroError

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-
-from crondor._named_tuple import NamedTuple
+from typing import NamedTuple
 
 _HEAD = re.compile(r"\$(\$?)([A-Za-z0-9_]*)(\()?")
 _NAME = re.compile(r"[A-Za-z0-9_./]*")

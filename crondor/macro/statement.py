@@ -6,8 +6,8 @@ HTCondor: Parse_macros.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.macro import BLANKS
 
 _HEAD = re.compile(r"([^ \t\r\n\v\f=:]*)([ \t\r\n\v\f]*)")

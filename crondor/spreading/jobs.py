@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError
 from crondor.schedule import JobSchedule
 from crondor.times import JobTimes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.recurrence import Policy, Recurrence
 from crondor.spec import FIELDS, HOUR, MINUTE, CronSpec
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import accumulate
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.spec import HOUR
 from crondor.spreading.jobs import Load, SpreadJob, SpreadTime, Use, joined, use_of
 from crondor.spreading.minutes import Cycle, cycle_of, hours_text, may_move, own_offset, why_not, with_minutes

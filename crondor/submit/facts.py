@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.macro import MacroError
 from crondor.submit.host import SubmitHost
 

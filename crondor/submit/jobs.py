@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.macro import Budget, MacroError, expand, expand_defined
 from crondor.macro.queue_statement import QueueArguments

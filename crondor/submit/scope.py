@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from crondor._named_tuple import NamedTuple
 from crondor.macro import Around, Budget, MacroError, expand
 from crondor.macro.items import Item, Layout
 from crondor.source import Span

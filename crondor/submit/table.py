@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.source import Source, Span
 
 

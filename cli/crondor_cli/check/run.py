@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import click
 
-from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
 from crondor.knowledge.kinds import FileKind

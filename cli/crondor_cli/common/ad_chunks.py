@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import chain
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, ReadMode, detect, read_ads
 from crondor.diagnostics import Diagnostic

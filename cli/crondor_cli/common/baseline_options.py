@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
-
-from crondor._named_tuple import NamedTuple
 
 
 class BaselineOptions(NamedTuple):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
-
-from crondor._named_tuple import NamedTuple
 
 CONFIG_HELP: Final = "A configuration file and those it names, - for standard input; later lines win."
 _F = TypeVar("_F", bound=Callable[..., None])

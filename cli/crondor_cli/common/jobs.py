@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 import click
 
-from crondor._named_tuple import NamedTuple
 from crondor._schedule.leaving import LEAVING, leaves_by
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.knowledge.kinds import FileKind

@@ -12,7 +12,6 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TextIO
 
-from crondor._regex import regex
 from crondor.diagnostics import columns_of
 from crondor_cli.common.screen import SCREEN
 
@@ -25,8 +24,8 @@ FACTS = 108
 _NARROWEST = 20  # columns; a narrower screen gets lines of this width
 _TOGETHER = 512  # rows
 _BETWEEN = "\0"  # the cells of a row that is kept: what is printed has none
-_COLOUR = regex(r"\x1b\[[0-9;]*m")
-_HANGING = regex(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs behind
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs behind
 
 
 def screen_columns(stream: TextIO | None) -> int | None:

@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
 from functools import wraps
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import CrondorError, printable
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy

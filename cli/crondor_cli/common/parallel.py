@@ -22,12 +22,11 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from crondor._named_tuple import NamedTuple
 from crondor_cli.common.progress import PROGRESS, THREAD
 from crondor_cli.common.setting_table import MOST_JOBS
 

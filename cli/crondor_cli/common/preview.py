@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._schedule.leaving import leaving_words
 from crondor.deferral import Deferral, InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, shortened

@@ -14,9 +14,8 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from crondor._named_tuple import NamedTuple
 from crondor.diagnostics import columns_of
 from crondor_cli.common.columns import plural
 from crondor_cli.common.layout import drawn_columns

@@ -8,9 +8,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.deferral import Deferral
 from crondor.recurrence import ClockMark, Recurrence, ScheddAnswer

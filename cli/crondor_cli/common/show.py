@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-from crondor._regex import regex
 from crondor.diagnostics import CrondorError, Diagnostic, render
 from crondor_cli.common.journal import LEVELS, levelled
 from crondor_cli.common.layout import screen_columns
@@ -15,7 +14,7 @@ from crondor_cli.common.output import Visible, say, styled, together
 from crondor_cli.common.screen import SCREEN
 
 _SEVERITY = r"\b(error|warning|note)(?=: )"
-_UNDERLINE = regex(r"^ *\| *(\^+)$", re.MULTILINE)
+_UNDERLINE = re.compile(r"^ *\| *(\^+)$", re.MULTILINE)
 SEVERITIES = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 

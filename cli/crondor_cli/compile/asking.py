@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import click
 
-from crondor._named_tuple import NamedTuple
 from crondor.compile.text import Beside, WrittenSchedule, read_schedule, whole_text
 from crondor.compile.writing.compiler import compile_schedule
 from crondor.compile.writing.wish import LAST, Compiled, LineOptions, Wish, default_end

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from crondor._named_tuple import NamedTuple
 from crondor.check import RULES, CheckSettings
 from crondor.diagnostics import CrondorError, render
 from crondor.editing import EditSettings

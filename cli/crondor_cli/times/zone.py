@@ -6,15 +6,14 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor.diagnostics import CrondorError, Diagnostic, similar
 from crondor.source import Source
 from crondor.zones import UnknownZone, is_zone_name, load_zone
 
-_NAME = regex(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
+_NAME = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+){0,3}")
 _LONGEST = 64
 _OFFSET = r"(?i)(?:UTC|GMT|Z)?[+-]?\d{1,2}(?::?\d{2}){0,2}"
 _SYSTEM_FILE = "/etc/localtime"

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor._regex import regex
 from crondor.check.policy_names import ALWAYS_RELEASED, CONDITIONS, POLICIES, RELEASE, RELEASE_FOR
 from crondor.check.rule import MANY, RuleHit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 
-_STRING: Final = regex(r'"[^"\\]*"')
-_TRUE: Final = regex(r"[( ]*(?:true|0*[1-9][0-9]*)[) ]*", re.IGNORECASE)
+_STRING: Final = re.compile(r'"[^"\\]*"')
+_TRUE: Final = re.compile(r"[( ]*(?:true|0*[1-9][0-9]*)[) ]*", re.IGNORECASE)
 _RANKS: Final = ("rank", "my.rank", "preferences")
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._recurrence.spelling import FieldDifference
-from crondor._regex import regex
 from crondor.algebra import portable
 from crondor.check.crontab import NAMES, FieldFault, few
 from crondor.check.inline import is_field, moved
@@ -19,7 +19,7 @@ from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH,
 from crondor.words import step_beyond
 from crondor.zones import zone_of
 
-_STEP = regex(r"\*/(\d{1,9})")
+_STEP = re.compile(r"\*/(\d{1,9})")
 # Of fields that have as many values each time: how many, of what, and of which whole.
 _WHOLE = {MINUTE: (60, "minute", "hour"), HOUR: (24, "hour", "day"), MONTH: (12, "month", "year")}
 _UNSURE = frozenset({"cron-reversed", "cron-blank", "cron-empty"})  # the author may have meant something else

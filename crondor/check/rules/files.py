@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor._regex import regex
 from crondor.check.given import GivenValue
 from crondor.check.places import (
     EXECUTABLE,
@@ -27,8 +27,8 @@ from crondor.submit.folders import NAMES as FOLDERS
 
 _SHOWN: Final = 3
 _MOST_COMPARED: Final = 8  # missing names for which a similar one is looked for
-_WORD: Final = regex(r"[\w./~+:@-]*[\w/]")
-_SUFFIX: Final = regex(r"\w\.\w+$|/")
+_WORD: Final = re.compile(r"[\w./~+:@-]*[\w/]")
+_SUFFIX: Final = re.compile(r"\w\.\w+$|/")
 _STREAMS: Final = (("output", "stdout"), ("error", "stderr"))
 _SENT_ELSEWHERE: Final = (
     "output_destination",
@@ -38,8 +38,8 @@ _SENT_ELSEWHERE: Final = (
     "append_files",
 )
 _NOWHERE: Final = frozenset(("/dev/null", "nul"))
-_NO_NAME: Final = regex(r"[\\\"'$]|://")
-_MAGIC: Final = regex(r"[*?]")
+_NO_NAME: Final = re.compile(r"[\\\"'$]|://")
+_MAGIC: Final = re.compile(r"[*?]")
 
 
 @rule("CRN570", "no-file", Severity.WARNING, "a file that is named and is not there", most=MANY)

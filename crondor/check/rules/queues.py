@@ -6,18 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor._regex import regex
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
 from crondor.diagnostics import Severity
 from crondor.knowledge import submit_commands
 
-_IN: Final = regex(r"(?<![\w.])in(?=[ \t])", re.IGNORECASE)
-_TABLE: Final = regex(r"[\w./~+-]+\.(?:txt|csv|tsv|list|lst|lis|items|table)", re.IGNORECASE)
-_ONE_LINE: Final = regex(r"(?<![\w.])from[ \t]*\((?P<row>[^()\n]*\S[^()\n]*)\)[ \t]*$", re.IGNORECASE)
+_IN: Final = re.compile(r"(?<![\w.])in(?=[ \t])", re.IGNORECASE)
+_TABLE: Final = re.compile(r"[\w./~+-]+\.(?:txt|csv|tsv|list|lst|lis|items|table)", re.IGNORECASE)
+_ONE_LINE: Final = re.compile(r"(?<![\w.])from[ \t]*\((?P<row>[^()\n]*\S[^()\n]*)\)[ \t]*$", re.IGNORECASE)
 
 
-_NEXT_LINE: Final = regex(
+_NEXT_LINE: Final = re.compile(
     r"\\\r?\n[ \t]*(?:(?P<name>[A-Za-z_]\w*)[ \t]+=(?!=)|queue[ \t]*(?=\r?\n|\Z|\d|\w+[ \t]+(?:in|from|matching)\b))",
     re.IGNORECASE,
 )

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor._regex import regex
 from crondor._spec.inline_comment import CURE, MESSAGE, inline_comment
 from crondor.check.given import AMOUNTS, GivenValue
 from crondor.check.inline import is_amount, moved
@@ -30,11 +29,11 @@ _LITERAL: Final = _NEEDED | frozenset(
     ("accounting_group", "accounting_group_user", "container_image", "error", "input", "log", "notify_user", "output")
 )
 _AMOUNTS: Final = frozenset((*AMOUNTS, "request_cpus", "requestcpus", "request_gpus", "requestgpus"))
-_BEFORE_WORD: Final = regex(r"(?<=[ \t])#(?=[ \tA-Za-z])")
-_SEPARATE: Final = regex(r"(?<=[ \t])#(?=[ \t])")
+_BEFORE_WORD: Final = re.compile(r"(?<=[ \t])#(?=[ \tA-Za-z])")
+_SEPARATE: Final = re.compile(r"(?<=[ \t])#(?=[ \t])")
 # A word of which the quotes hold blanks, and a word in quotes, in the old syntax of arguments.
-_QUOTED_WORDS: Final = regex(r"""(?<!\S)\S*?(?P<quote>'|\\")[^'"\\\s]*(?:[ \t]+[^'"\\\s]+)+(?P=quote)(?!\S)""")
-_SETTING: Final = regex(r"(?:[ \t]+|[ \t]*,[ \t]*|[ \t]*;[ \t]*)(?P<name>[A-Za-z_]\w*)=")
+_QUOTED_WORDS: Final = re.compile(r"""(?<!\S)\S*?(?P<quote>'|\\")[^'"\\\s]*(?:[ \t]+[^'"\\\s]+)+(?P=quote)(?!\S)""")
+_SETTING: Final = re.compile(r"(?:[ \t]+|[ \t]*,[ \t]*|[ \t]*;[ \t]*)(?P<name>[A-Za-z_]\w*)=")
 
 
 @rule("CRN580", "comment-behind", Severity.WARNING, "a comment behind a value: it becomes a part of it", most=MANY)

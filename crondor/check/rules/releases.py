@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor._regex import regex
 from crondor.check.made import MOST_JOBS
 from crondor.check.rule import RuleHit, rule
 from crondor.check.subject import CheckedFile
@@ -13,7 +13,7 @@ from crondor.diagnostics import CrondorError, Severity
 from crondor.knowledge.commands import SubmitCommand, submit_commands
 from crondor.knowledge.releases import NEWEST, Release
 
-_REFERENCE: Final = regex(r"\$\w{0,30}\([ \t]{0,30}([\w./]{1,200})")  # to a macro of the author's own
+_REFERENCE: Final = re.compile(r"\$\w{0,30}\([ \t]{0,30}([\w./]{1,200})")  # to a macro of the author's own
 _REMAPS: Final = ("transfer_output_remaps", "transferoutputremaps")
 _LONG_TERM: Final = Release(24, 0)  # its fix 24.0.5 takes them
 _TAKES_REMAPS: Final = Release(24, 5)

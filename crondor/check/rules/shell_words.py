@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from crondor._regex import regex
 from crondor.check.given import GivenValue, is_expression
 from crondor.check.macros import AS_WRITTEN, places_in
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
@@ -16,26 +16,26 @@ from crondor.diagnostics import Severity
 from crondor.knowledge import submit_commands
 from crondor.source import Span
 
-_BRACES: Final = regex(r"(?<!\$)\$\{(?P<name>[A-Za-z_]\w*)\}")
+_BRACES: Final = re.compile(r"(?<!\$)\$\{(?P<name>[A-Za-z_]\w*)\}")
 _ENVIRONMENT: Final = frozenset(
     ("HOME", "USER", "LOGNAME", "PATH", "PWD", "HOSTNAME", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR", "SCRATCH", "WORK")
 )
 # $(name and then nothing that goes on with it; a name in brackets, or a macro within the name, is something else
-_NO_MACRO: Final = regex(r"(?<!\$)\$\((?P<name>[A-Za-z_][\w./]*)(?=(?P<next>[^\w./:)$(]|\Z))")
-_FUNCTION: Final = regex(
+_NO_MACRO: Final = re.compile(r"(?<!\$)\$\((?P<name>[A-Za-z_][\w./]*)(?=(?P<next>[^\w./:)$(]|\Z))")
+_FUNCTION: Final = re.compile(
     r"(?<!\$)\$\((?P<name>ENV|INT|REAL|STRING|CHOICE|RANDOM_INTEGER|RANDOM_CHOICE|SUBSTR|BASENAME|DIRNAME)"
     r":(?P<argument>[^()$]*)\)"
 )
-_WORD: Final = regex(r"(?<!\S)\S+")
-_SINGLE: Final = regex(r"'[^']*'")
-_DOUBLED: Final = regex('""')
-_ESCAPED: Final = regex(r'\\"')
-_INTO: Final = regex(r"(?:[12&]?>>?)(?![\d=>])[\w./~$(){}&+-]*")
+_WORD: Final = re.compile(r"(?<!\S)\S+")
+_SINGLE: Final = re.compile(r"'[^']*'")
+_DOUBLED: Final = re.compile('""')
+_ESCAPED: Final = re.compile(r'\\"')
+_INTO: Final = re.compile(r"(?:[12&]?>>?)(?![\d=>])[\w./~$(){}&+-]*")
 _NEXT: Final = frozenset(("|", "||", "&&", "<"))
-_NUMBER: Final = regex(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?")
+_NUMBER: Final = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?")
 _STRAIGHT: Final = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u201a", "\"\"\"'''")
-_CURLY: Final = regex("(?:(?<![^\\s=,])[\u201c\u201d\u201e\u2018\u201a]|[\u201c\u201d](?![^\\s,;]))")
-_DASH: Final = regex("(?<!\\S)[\u2013\u2014](?=[A-Za-z-])")
+_CURLY: Final = re.compile("(?:(?<![^\\s=,])[\u201c\u201d\u201e\u2018\u201a]|[\u201c\u201d](?![^\\s,;]))")
+_DASH: Final = re.compile("(?<!\\S)[\u2013\u2014](?=[A-Za-z-])")
 
 
 @rule("CRN542", "shell-variable", Severity.WARNING, "a variable as shells write it, which HTCondor does not", most=MANY)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from crondor._regex import regex
 from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.check.made import MOST_JOBS
 from crondor.check.meant import REQUEST, REQUESTS, is_slip, meant_command, meant_request
@@ -37,7 +37,7 @@ _NEEDS: Final = {
     **{f"<name>_oauth_{kind}": "use_oauth_services" for kind in ("permissions", "resource", "options")},
 }
 _EVERYWHERE: Final = frozenset(("request_cpus", "request_memory", "request_disk"))
-_NONE: Final = regex(r'-[\d.]+|\+?0*\.?0*|""')  # SubmitHash::SetRequirements: numbers up to 0, empty strings
+_NONE: Final = re.compile(r'-[\d.]+|\+?0*\.?0*|""')  # SubmitHash::SetRequirements: numbers up to 0, empty strings
 _SHELL: Final = "shell"
 _UNDER_SHELL: Final = ("executable", "transfer_executable")
 _OF_TOOLS: Final = "tool_daemon_"

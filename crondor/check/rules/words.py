@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor._regex import regex
 from crondor.check.given import GivenValue
 from crondor.check.rule import MANY, Fix, RuleHit, TextEdit, rule
 from crondor.check.subject import CheckedFile
@@ -24,8 +23,8 @@ _NOTIFY: Final = ("notify_user", "notifyuser")
 _MOMENT: Final = ("when_to_transfer_output", "whentotransferoutput")
 _DESTINATION: Final = ("output_destination", "outputdestination")
 _IMAGE: Final = ("container_image", "containerimage")
-_ADDRESS: Final = regex(r"[A-Za-z][A-Za-z0-9+.-]*://.", re.DOTALL)
-_SCHEME: Final = regex(r"(?P<scheme>docker|oras|library|shub|https?):(?:/(?!/)|(?!/))(?=.)", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.", re.DOTALL)
+_SCHEME: Final = re.compile(r"(?P<scheme>docker|oras|library|shub|https?):(?:/(?!/)|(?!/))(?=.)", re.IGNORECASE)
 
 
 @rule("CRN513", "no-boolean", Severity.WARNING, "a word that is neither true nor false to the command", most=MANY)

@@ -6,9 +6,8 @@ HTCondor: FunctionCall::RegisterFunctions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad.scope import Compiler, EvaluationState, Run, Value
 from crondor.classad.tree import Node
 from crondor.classad.values import (

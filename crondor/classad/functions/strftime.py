@@ -7,11 +7,10 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import Final
 
-from crondor._regex import regex
 from crondor.calendar import MONTHS, WEEKDAYS
 from crondor.classad.times import DAY, Civil, days_of, mktime, standard_name
 
-_DIRECTIVE: Final = regex(r"%([-_0^#]*)([0-9]*)([EO]?)([\s\S]|\Z)")
+_DIRECTIVE: Final = re.compile(r"%([-_0^#]*)([0-9]*)([EO]?)([\s\S]|\Z)")
 _LONGEST: Final = 1022
 _WIDEST: Final = 4
 

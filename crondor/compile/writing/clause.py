@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from math import gcd
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL, month_length
 from crondor.compile.days import MINUTES, members, stepped
 from crondor.compile.writing.clock import EpochClock

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from datetime import date
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, EPOCH_ORDINAL
 
 TIME = "DeferralTime"

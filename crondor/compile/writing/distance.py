@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._schedule.job_terms import UNIVERSES, Universe
 from crondor.calendar import DAY, lowest
 from crondor.compile.days import MINUTES, members, spread

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta, timezone, tzinfo
 from functools import lru_cache
 from math import lcm
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.classad import AdValue, Context, Expression, code_of
 from crondor.classad.evaluate import holds, value_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.tree import Binary, Node, Reference, bare, nodes
 from crondor.classad.unparse import UnparseForm, unparse

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY, lowest
 from crondor.compile.days import MINUTES, members
 from crondor.compile.writing.clause import Day, Way, by_clock, grouped, runs_between

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.compile.faults import InvalidSchedule
 from crondor.compile.markers import BEGIN, END
 from crondor.compile.writing.wish import Compiled, LineOptions

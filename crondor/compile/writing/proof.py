@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.calendar import DAY
 from crondor.compile.days import DaySet, seconds_of
 from crondor.compile.writing.evaluation import Clause

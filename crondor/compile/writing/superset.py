@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import date
+from typing import NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor._spec.canonical import field_text
 from crondor.algebra import has_day_zero, portable, reread
 from crondor.calendar import DAY, EPOCH_ORDINAL

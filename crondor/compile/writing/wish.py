@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import Any, NamedTuple
 
-from crondor._named_tuple import NamedTuple
 from crondor.compile.days import DaySet
 from crondor.compile.writing.distance import Spacing, Timing
 from crondor.compile.writing.proof import Proof

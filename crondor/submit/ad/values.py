@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor._named_tuple import NamedTuple
-from crondor._regex import regex
 from crondor.classad import AdValue, ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value
 from crondor.classad.tree import Literal, Node, bare
 from crondor.job.attributes import boolean_of, integer_of
 from crondor.source import Source
 
 _SPACE: Final = " \t\n\v\f\r"
-_BOOLEAN: Final = regex(r"(?i:(true|1)|false|0)[ \t\n\v\f\r]*\Z")
-_INTEGER: Final = regex(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*\Z")
-_AMOUNT: Final = regex(
+_BOOLEAN: Final = re.compile(r"(?i:(true|1)|false|0)[ \t\n\v\f\r]*\Z")
+_INTEGER: Final = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*\Z")
+_AMOUNT: Final = re.compile(
     r"[ \t\n\v\f\r]*([+-]?[0-9]+)?(\.[0-9]*)?[ \t\n\v\f\r]*(?:(?P<unit>[kKmMgGtT])[bB]?)?[ \t\n\v\f\r]*"
 )
-_URL: Final = regex(r"([A-Za-z][A-Za-z0-9+.-]*)://.", re.DOTALL)
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.", re.DOTALL)
 _UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LARGEST: Final = 2**63 - 1
 _NO_TIME: Final = Context(now=0)
