@@ -50,10 +50,16 @@ class Command(NamedTuple):
 
 
 COMMANDS = (
-    Command("transform", ("transform", "--rules", "rules"), ("condor_transform_ads", "-rules", "rules"), 1.6, 0.7),
     Command(
-        "route match",
-        ("route", "match", "--config", "routes"),
+        "classad transform",
+        ("classad", "transform", "--rules", "rules"),
+        ("condor_transform_ads", "-rules", "rules"),
+        1.6,
+        0.7,
+    ),
+    Command(
+        "route explain",
+        ("route", "explain", "--summary", "--config", "routes"),
         ("condor_job_router_info", "-match-jobs", "-jobads"),
         1.0,
         0.74,

@@ -1,4 +1,4 @@
-"""Two tables of 30 routes compared over 100,000 jobs, against one `crondor route match`: whole processes, in turn."""
+"""Two tables of 30 routes compared over 100,000 jobs, against one `crondor route explain`: whole processes, in turn."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def configuration(*, is_new: bool) -> str:
 
 
 class Diffing(NamedTuple):
-    """Median seconds of one `route match` and of one `route diff`, and the median ratio."""
+    """Median seconds of one `route explain` and of one `route diff`, and the median ratio."""
 
     match: float
     diff: float
@@ -62,7 +62,7 @@ def diffing(count: int = JOBS, rounds: int = _ROUNDS) -> Diffing:
                 file.write(some[number % len(some)].rstrip("\n") + "\n\n")
         matches, diffs = [], []
         for _ in range(rounds):
-            matches.append(_timed(0, "match", "--config", str(old), "--ads", str(ads)))
+            matches.append(_timed(0, "explain", "--summary", "--config", str(old), "--ads", str(ads)))
             diffs.append(_timed(1, "diff", str(old), str(new), "--ads", str(ads)))
     ratio = median(diff / match for match, diff in zip(matches, diffs, strict=True))
     return Diffing(median(matches), median(diffs), ratio)

@@ -39,7 +39,7 @@ _PASSES = 200
 _MOST = 20  # times a bare loop
 _LOOKS = 3
 _MOST_LOOKING = 6.0  # times a loop that splits each line
-_LOOKING = ("schedd status", "schedd recalc", "advertise")
+_LOOKING = ("queue status", "queue recalc", "queue advertise")
 _LAST = """
 import atexit, re, sys, time
 def last():
@@ -166,7 +166,7 @@ def _looking() -> list[Row]:
                 seconds, peak = _process(_COMMAND, *command.split(), "--log", str(log), *options)
                 times.append(seconds)
                 most = max(most, peak)
-        empty = _process(_COMMAND, "schedd", "status", "--queue", f"{name}/none", *options)[1]
+        empty = _process(_COMMAND, "queue", "status", "--queue", f"{name}/none", *options)[1]
         above = (most - empty - log.stat().st_size) / LOGGED
     bare = median(loop)
     found = [

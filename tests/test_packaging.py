@@ -76,7 +76,7 @@ def test_wheel_holds_every_module(wheel: dict[str, str]) -> None:
 
 
 def test_wheel_holds_every_schema(wheel: dict[str, str]) -> None:
-    """What `crondor schema` reads is no module."""
+    """What `crondor config schema` reads is no module."""
     folder = "crondor_cli/schema/documents/"
     here = {f"{folder}{path.name}" for path in (ROOT / "cli" / folder).iterdir()}
     assert {path for path in wheel if path.startswith(folder)} == here

@@ -61,8 +61,8 @@ def as_windows(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
     ("line", "said"),
     [
         ("next job.sub -n 1", "02:50        03:10"),
-        ("prev job.sub -n 1", "03:59"),
-        ("at tomorrow", "deferral_time"),
+        ("next --previous job.sub -n 1", "03:59"),
+        ("next --at tomorrow", "deferral_time"),
         ("explain job.sub", "every minute"),
         ("diff job.sub job.sub", "same"),
         ("agenda job.sub", "job.sub:4"),
@@ -72,20 +72,20 @@ def as_windows(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
         ("import crontab crontab", "cron_hour"),
         ("export job.sub --to crontab", "* 3 * * *"),
         ("classad eval 1+2", "3"),
-        ("transform --rules set.xform jobs.ads", "ü"),
-        ("route match --config routes.conf jobs.ads", "Site"),
+        ("classad transform --rules set.xform jobs.ads", "ü"),
+        ("route explain --summary --config routes.conf jobs.ads", "Site"),
         ("route apply --config routes.conf jobs.ads", "ä"),
-        ("schedd submit --queue queue job.sub", "1 job submitted"),
-        ("schedd status --queue queue", "no job"),
-        ("advertise job.sub", "CrondorNext"),
+        ("queue submit --queue queue job.sub", "1 job submitted"),
+        ("queue status --queue queue", "no job"),
+        ("queue advertise job.sub", "CrondorNext"),
         ("config", "simulate.skew"),
-        ("schema next", "$schema"),
+        ("config schema next", "$schema"),
     ],
 )
 def test_commands_work(line: str, said: str, folder: Path) -> None:
     """Each does its work, and says nothing else: an included file is read, whatever line ends it has."""
     name, *rest = line.split()
-    timed = ["--now", "2026-11-20T12:00", "--tz", "UTC"] if "job.sub" in rest or name == "at" else []
+    timed = ["--now", "2026-11-20T12:00", "--tz", "UTC"] if {"job.sub", "--at"}.intersection(rest) else []
     done = as_windows(folder, name, *rest, *timed)
     assert (done.returncode, said in done.stdout) == (0, True), done.stdout + done.stderr
     assert "Traceback" not in done.stderr

@@ -17,9 +17,7 @@ Examples:
 Exit status: 0 shown, 2 no such command."""
 
 
-@click.command(
-    "help", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="What a command does and takes, as its --help."
-)
+@click.command("help", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("names", nargs=-1, metavar="[COMMAND]...")
 @click.pass_context
 def command(ctx: click.Context, names: tuple[str, ...]) -> None:

@@ -18,33 +18,26 @@ from crondor_cli.common.show import show_error
 
 # Name -> the module whose `command` it is, and one line of help: listing the commands imports none of them.
 COMMANDS = {
-    "next": ("crondor_cli.next.next_command", "When a job will run, be matched, and start at the latest."),
-    "prev": ("crondor_cli.next.prev_command", "When a schedule fired last."),
-    "at": ("crondor_cli.next.at_command", "A time in words as deferral_time, and back."),
-    "explain": ("crondor_cli.explain.command", "What a schedule means, and why it fires at a time or not."),
-    "diff": ("crondor_cli.diff.command", "Where two schedules, or two readings of one, part."),
-    "compile": ("crondor_cli.compile.command", "Any schedule as lines for a submit file, proven."),
-    "agenda": ("crondor_cli.agenda.command", "The coming days of all jobs of some files."),
-    "check": ("crondor_cli.check.command", "What will go wrong with submit files, before submission."),
-    "preview": ("crondor_cli.preview.command", "What the schedd makes of a job: its ad, or its refusal."),
-    "simulate": ("crondor_cli.simulate.command", "What a pool makes of the jobs: on time, late, missed, held."),
+    "next": ("crondor_cli.next.command", "Show when jobs run, are matched, and start at the latest."),
+    "explain": ("crondor_cli.explain.command", "Explain what a schedule means, and why it fires or not."),
+    "diff": ("crondor_cli.diff.command", "Compare two schedules, or two readings of one."),
+    "compile": ("crondor_cli.compile.command", "Write any schedule as lines for a submit file, proven."),
+    "agenda": ("crondor_cli.agenda.command", "List the coming days of all jobs of some files."),
+    "check": ("crondor_cli.check.command", "Find what will go wrong with submit files, before submission."),
+    "preview": ("crondor_cli.preview.command", "Show the ad that the schedd makes of a job, or its refusal."),
+    "simulate": ("crondor_cli.simulate.command", "Simulate a pool: which runs are on time, late, missed, held."),
     "run": ("crondor_cli.run.command", "Run the jobs of a submit file on this machine."),
-    "import": ("crondor_cli.crontab.import_command", "A Unix crontab as submit files."),
-    "export": ("crondor_cli.crontab.export_command", "A schedule as lines for Unix cron, or as a calendar."),
-    "schedd": ("crondor_cli.schedd.group", "Queues of jobs: an embedded one, a schedd's log, a live schedd."),
-    "monitor": ("crondor_cli.monitor.command", "What was due, what started, and why the rest did not."),
-    "advertise": ("crondor_cli.schedd.advertise", "A queue's next starts, as a Schedd Cron job prints them."),
-    "transform": ("crondor_cli.transform", "Ads through HTCondor's transform rules."),
-    "route": ("crondor_cli.route.group", "A job router: its routes, who goes where and why not; run one."),
-    "hook": ("crondor_cli.hook.group", "HTCondor's hooks: try them, run cron jobs, fetch work."),
-    "classad": ("crondor_cli.classad.group", "Evaluate, rewrite and match ClassAds."),
-    "service": ("crondor_cli.service.group", "Units of systemd for the commands that run for months."),
-    "lsp": ("crondor_cli.lsp.command", "A language server: findings and help while you write."),
-    "doctor": ("crondor_cli.doctor.command", "What is installed, and whether a schedd answers."),
-    "config": ("crondor_cli.config.command", "The settings, and where each comes from."),
-    "schema": ("crondor_cli.schema.command", "The JSON of a command, as a JSON Schema."),
-    "help": ("crondor_cli.help", "What a command does and takes, as its --help."),
+    "import": ("crondor_cli.crontab.import_command", "Convert a Unix crontab to submit files."),
+    "export": ("crondor_cli.crontab.export_command", "Convert a schedule to lines for Unix cron, or to a calendar."),
+    "queue": ("crondor_cli.queue.group", "Show and change the jobs of a queue; submit to it, guard it."),
+    "monitor": ("crondor_cli.monitor.command", "Report what was due, what started, and why the rest did not."),
+    "route": ("crondor_cli.route.group", "Show, check, test and run the routes of a job router."),
+    "hook": ("crondor_cli.hook.group", "Try HTCondor's hooks, run cron jobs, fetch work."),
+    "classad": ("crondor_cli.classad.group", "Evaluate, rewrite, transform and match ClassAds."),
+    "config": ("crondor_cli.config.group", "Show settings, check the installation, print JSON Schemas."),
+    "lsp": ("crondor_cli.lsp.command", "Run a language server: findings and help while you write."),
 }
+UNLISTED = {"help": ("crondor_cli.help", "Show what a command does and takes, as its --help.")}
 
 SETTINGS = {"help_option_names": ["--help", "-h"], "max_content_width": 80}
 
@@ -70,7 +63,9 @@ To begin with:
   crondor COMMAND --help               everything else, with examples"""
 
 
-@click.group(cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, context_settings=SETTINGS, no_args_is_help=True)
+@click.group(
+    cls=LazyGroup, modules=COMMANDS, unlisted=UNLISTED, epilog=EPILOG, context_settings=SETTINGS, no_args_is_help=True
+)
 @click.option(
     "-V", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
 )

@@ -49,7 +49,7 @@ class JobStanding(NamedTuple):
 
     ``latest`` is its last due time, ``outcome`` the last one that was started, missed or lost.
     ``last_success`` is when its last program ended that ended with exit code 0, as far as is known. ``right_time`` is
-    what its DeferralTime should be, where it is idle and has another (crondor schedd guard).
+    what its DeferralTime should be, where it is idle and has another (crondor queue guard).
     """
 
     status: ScheduledJob

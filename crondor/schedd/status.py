@@ -7,8 +7,9 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 from enum import Enum
+from heapq import merge
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
@@ -76,6 +77,33 @@ class ScheduledJob:
         """``ClusterId.ProcId``, or where the ad stands."""
         place = self.queued.place
         return self.queued.id or f"{place.name}:{place.line}"
+
+
+class QueuedStart(NamedTuple):
+    """One start of one job of a queue."""
+
+    job: str
+    owner: str | None
+    cmd: str | None
+    deferral: Deferral
+
+
+def coming_starts(looks: Iterable[ScheduledJob], count: int) -> list[QueuedStart]:
+    """Return the first ``count`` starts in order of time; a crontab job that stays in the queue has more than one."""
+    return list(islice(merge(*map(_starts, looks), key=lambda start: start.deferral.time), count))
+
+
+def _starts(look: ScheduledJob) -> Iterator[QueuedStart]:
+    queued, found, times = look.queued, look.next, look.times
+    owner, cmd = queued.string("Owner"), queued.string("Cmd")
+    while found is not None and times is not None:
+        yield QueuedStart(look.id, owner, cmd, found)
+        if times.schedule.recurrence is None or queued.leaves:
+            return
+        try:
+            found = times.deferral(times.next(found.time), found.time)
+        except CrondorError:  # beyond the calendar
+            return
 
 
 class StatusReader:

@@ -64,7 +64,7 @@ def test_a_value_without_which_no_job_runs_is_an_error() -> None:
 def test_a_date_is_told_from_epoch_seconds() -> None:
     """The command that turns it into them is named."""
     (only,) = found("CRN312", "deferral_time = 2026-12-01 10:00")
-    assert only.diagnostic.help == "DeferralTime is in epoch seconds: crondor at '2026-12-01 10:00' says them"
+    assert only.diagnostic.help == "write epoch seconds: crondor next --at '2026-12-01 10:00' prints them"
 
 
 def test_what_is_not_set_is_shown_where_the_time_is() -> None:

@@ -78,7 +78,7 @@ def at_now(
     command: str, *arguments: str, stdin: str | bytes = b"", env: Mapping[str, str | None] | None = None
 ) -> Result:
     """Run a command at NOW."""
-    return crondor(command, "--now", NOW, *arguments, stdin=stdin, env=env)
+    return crondor(*command.split(), "--now", NOW, *arguments, stdin=stdin, env=env)
 
 
 def next_of(line: str, *arguments: str) -> Result:

@@ -1,4 +1,4 @@
-"""JSON that a command prints, held against the schema that `crondor schema` has of it."""
+"""JSON that a command prints, held against the schema that `crondor config schema` has of it."""
 
 from __future__ import annotations
 
@@ -62,11 +62,13 @@ def _innermost(error: ValidationError) -> Iterator[ValidationError]:
     for inner in error.context or ():
         branches.setdefault(inner.schema_path[0], []).extend(_innermost(inner))
     if branches:
-        yield from min(branches.values(), key=_distance)
+        depth = len(error.absolute_path)
+        yield from min(branches.values(), key=lambda found: _distance(found, depth))
     else:
         yield error
 
 
-def _distance(found: list[ValidationError]) -> tuple[bool, int]:
-    """Return how far an alternative is from a document: another type is the farthest."""
-    return any(error.validator == "type" and error.validator_value == "null" for error in found), len(found)
+def _distance(found: list[ValidationError], depth: int) -> tuple[bool, int, int]:
+    """Return how far an alternative at a depth is: another type is the farthest, then one with errors at its top."""
+    is_other_type = any(error.validator == "type" and error.validator_value == "null" for error in found)
+    return is_other_type, sum(len(error.absolute_path) <= depth for error in found), len(found)

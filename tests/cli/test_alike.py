@@ -123,7 +123,6 @@ SUBMIT_FILES = ("--allow-dir", "--env", "--seed")
 READERS = (
     *(
         "next",
-        "prev",
         "explain",
         "agenda",
         "check",
@@ -131,10 +130,10 @@ READERS = (
         "simulate",
         "run",
         "export",
-        "advertise",
-        "schedd submit",
+        "queue advertise",
+        "queue submit",
     ),
-    *("route match", "route explain", "route apply", "route plan"),
+    *("route explain", "route apply", "route plan"),
 )
 
 
@@ -171,13 +170,13 @@ OTHERWISE = {
     "--from": "from when on; for ads the form they come in, beside --to",
     "--job": "a job by its number; for hook run the file with its ad",
     "--log": "route plan tells a folder from a log",
-    "--order": "transform prints as HTCondor's tools do, classad as its library",
+    "--order": "classad transform prints as HTCondor's tools do, classad as its library",
     "--output": "import writes several files",
     "--reason": "who did it; for hook run why the job ends",
     "--route": "of jobs several routes, to be taken one",
     "--rules": "the rules that find something, or those that change ads",
     "--run-time": "simulate draws it",
-    "--seed": "transform draws as HTCondor's tool does, without being asked",
+    "--seed": "classad transform draws as HTCondor's tool does, without being asked",
     "--site": "HTCondor's name for a route; simulate says what a site does",
     "--slots": "of a pool, or of a machine",
     "--system": "of import a crontab with users, of service as systemctl has it",
@@ -207,7 +206,7 @@ def test_what_is_overwritten_is_forced() -> None:
 
 
 # Examples that are about something that is found, or not there to be done.
-FINDS = {"diff", "route diff", "check", "schedd release", "route check", "route plan", "route rm"}
+FINDS = {"diff", "route diff", "check", "queue release", "route check", "route plan", "route rm"}
 
 
 def typed(example: str) -> Result:

@@ -38,7 +38,7 @@ def test_next_and_prev_as_data() -> None:
     assert crondor("next", "--schedule", "every day at 9am", "-n", "1", "--format", "epoch", *NOW).out == "1796115600\n"
     line = "every day at 9am,,1,1796115600,2026-12-01T09:00:00+00:00,,,,,\n"
     assert line in crondor("next", "--schedule", "every day at 9am", "-n", "1", "--format", "csv", *NOW).out
-    data = json.loads(crondor("prev", "--schedule", "every day at 9am", "--format", "json", *NOW).out)
+    data = json.loads(crondor("next", "--previous", "--schedule", "every day at 9am", "--format", "json", *NOW).out)
     assert data["schedules"][0]["runs"][0]["local"] == "2026-11-30T09:00:00+00:00"
 
 

@@ -45,11 +45,11 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("check", "--pool-config", "schedd.conf", "job.sub"), 1, "CRN709"),
         (("preview", "own.sub"), 0, "CRN316"),
         (("preview", "--pool-config", "schedd.conf", "job.sub"), 0, "CRN630"),
-        (("transform", "--rules", "x.rules", "job.ads"), 0, "CRN630"),
+        (("classad", "transform", "--rules", "x.rules", "job.ads"), 0, "CRN630"),
         (("route", "check", "--config", "route.conf"), 1, "CRN630"),
         (("route", "apply", "--config", "route.conf", "job.sub"), 0, "CRN630"),
         (("route", "apply", "--config", "old.conf", "--legacy", "job.sub"), 0, "CRN630"),
-        (("route", "match", "--config", "route.conf", "job.sub"), 0, "CRN630"),
+        (("route", "explain", "--summary", "--config", "route.conf", "job.sub"), 0, "CRN630"),
         (("route", "diff", "route.conf", "half.conf"), 1, "CRN630"),
     ],
 )
@@ -68,7 +68,7 @@ def test_every_command_says_it(arguments: tuple[str, ...], status: int, code: st
         ("check", "--pool-config", "half-schedd.conf", "half.sub"),
         ("preview", "--pool-config", "half-schedd.conf", "half.sub"),
         ("route", "apply", "--config", "half.conf", "half.sub"),
-        ("transform", "--rules", "half.rules", "half.ads"),
+        ("classad", "transform", "--rules", "half.rules", "half.ads"),
     ],
 )
 def test_a_job_and_rules_close_a_circle_together(arguments: tuple[str, ...]) -> None:

@@ -77,7 +77,7 @@ def test_next_prev_and_explain_say_what_the_clock_says(zone: str, change: Change
             (job,) = crondor("next", *common, *asked, "-n", str(max(1, len(coming)))).jobs
             assert [run["manual"]["time"] for run in job["runs"]][: len(coming)] == coming
             past = [run for run in expected if run < high]
-            (job,) = crondor("prev", *common, "--now", str(high), "-n", str(max(1, len(past)))).jobs
+            (job,) = crondor("next", "--previous", *common, "--now", str(high), "-n", str(max(1, len(past)))).jobs
             assert [run["time"] for run in job["runs"]][: len(past)] == past[::-1]
             for at in [run for run in expected if low <= run <= high][:2]:
                 (job,) = crondor("explain", *common, *asked, "--at", str(at)).jobs

@@ -56,16 +56,16 @@ def test_jobs(tmp_path: Path) -> None:
     """Of the queue named before."""
     queue, job = tmp_path / "queue", tmp_path / "job.sub"
     job.write_text("executable = /bin/true\ncron_minute = 0\nqueue 2\n")
-    assert crondor("schedd", "submit", "--queue", str(queue), str(job)).status == 0
-    assert offered("schedd", "hold", "--queue", str(queue), "1") == ["1.0", "1.1"]
+    assert crondor("queue", "submit", "--queue", str(queue), str(job)).status == 0
+    assert offered("queue", "hold", "--queue", str(queue), "1") == ["1.0", "1.1"]
 
 
 @pytest.mark.parametrize(
     "words",
     [
         ("route", "apply", "--config", "nowhere.conf", "--route", ""),
-        ("schedd", "hold", "--queue", "nowhere", ""),
-        ("schedd", "status", "--live", ""),
+        ("queue", "hold", "--queue", "nowhere", ""),
+        ("queue", "status", "--live", ""),
         ("help", "no"),
     ],
 )

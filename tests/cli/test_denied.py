@@ -16,16 +16,20 @@ from tests.cli.running import SLOWEST, crondor, environment, process
 
 READ = """
 next x.sub | next --spec x.sub | next --ads x.ads | next --pool-config x.conf ok.sub | next dir | next dir/x.sub
-prev x.sub | prev --ads x.ads | explain x.sub | explain --ads x.ads | diff x.sub ok.sub | diff ok.sub dir/x.sub
+next --previous x.sub | next --previous --ads x.ads | explain x.sub | explain --ads x.ads
+diff x.sub ok.sub | diff ok.sub dir/x.sub
 agenda x.sub | agenda --ads x.ads | agenda dir | compile --write x.sub | export --to ics x.sub | import crontab x.tab
 check x.sub | check dir | check --baseline x.json ok.sub | check --pool-config x.conf ok.sub | check --fix x.sub
 preview x.sub | preview --pool-config x.conf ok.sub | simulate x.sub | simulate --routes x.conf ok.sub
-simulate --pool-config x.conf ok.sub | run x.sub | schedd status --ads x.ads | schedd submit --queue q x.sub
-advertise x.sub | advertise --ads x.ads | transform --rules x.rules ok.ads | transform --rules ok.rules x.ads
-transform --config x.conf --job-transform A ok.ads
+simulate --pool-config x.conf ok.sub | run x.sub | queue status --ads x.ads | queue submit --queue q x.sub
+queue advertise x.sub | queue advertise --ads x.ads | classad transform --rules x.rules ok.ads
+classad transform --rules ok.rules x.ads
+classad transform --config x.conf --job-transform A ok.ads
 route show --config x.conf | route show --config-root dir | route show --config ok.conf --effective x.ads
-route check --config x.conf | route check --config ok.conf --baseline x.json | route match --config x.conf --ads ok.ads
-route match --config ok.conf --ads x.ads | route explain --config ok.conf x.sub | route explain --config ok.conf dir
+route check --config x.conf | route check --config ok.conf --baseline x.json
+route explain --summary --config x.conf --ads ok.ads
+route explain --summary --config ok.conf --ads x.ads
+route explain --config ok.conf x.sub | route explain --config ok.conf dir
 route apply --config ok.conf --ads x.ads | route diff x.conf ok.conf | route diff ok.conf dir
 route diff ok.conf ok.conf --ads x.ads | route test x.toml --config ok.conf | route plan --config ok.conf x.sub
 route convert --config x.conf | hook run PREPARE_JOB ./ok.sh --job x.ads | hook daemon-cron --config x.conf
@@ -33,13 +37,13 @@ classad eval A --my x.ads | classad format --to json x.ads | classad match ok.ad
 """
 WRITTEN = """
 agenda --plot dir/x.png ok.sub | simulate --log dir/x.log ok.sub | import crontab -o dir/out ok.tab
-export --to ics --minute 5 -o dir/x.ics | transform --rules ok.rules -o dir/x ok.ads
-transform --rules ok.rules -o x.ads --force ok.ads | route convert --config ok.conf -o dir/x
+export --to ics --minute 5 -o dir/x.ics | classad transform --rules ok.rules -o dir/x ok.ads
+classad transform --rules ok.rules -o x.ads --force ok.ads | route convert --config ok.conf -o dir/x
 """
 QUEUES = """
-schedd status --queue dir | schedd status --log x.log | schedd next --log x.log | schedd recalc --log x.log
-schedd submit --queue dir ok.sub | schedd hold --queue dir 1 | schedd rm --queue dir 1 | schedd history --queue dir
-advertise --log x.log | run --state dir ok.sub | route status --config ok.conf --log x.log
+queue status --queue dir | queue status --log x.log | next --log x.log | queue recalc --log x.log
+queue submit --queue dir ok.sub | queue hold --queue dir 1 | queue rm --queue dir 1 | queue history --queue dir
+queue advertise --log x.log | run --state dir ok.sub | route status --config ok.conf --log x.log
 route plan --config ok.conf --log x.log | route rm --config ok.conf --queue dir 1
 """
 FILES = {

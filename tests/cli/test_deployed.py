@@ -72,7 +72,7 @@ def test_a_tree_is_read_as_if_it_were_the_root() -> None:
     assert "Post-Route Transform : Queue" in shown.out
     checked = crondor("route", "check", *ENTRYPOINT)
     assert checked.lines == ["3 files checked: nothing found"]
-    matched = crondor("route", "match", *ENTRYPOINT, "--ads", "jobs.ads")
+    matched = crondor("route", "explain", "--summary", *ENTRYPOINT, "--ads", "jobs.ads")
     assert matched.lines[1].split() == ["1.0", "Grid"]
     applied = crondor("route", "apply", *ENTRYPOINT, "--ads", "jobs.ads")
     assert 'BatchQueue = "long"' in applied.out
@@ -114,12 +114,12 @@ def test_this_host_s_own_configuration(folder: Path, monkeypatch: pytest.MonkeyP
 def test_a_transform_of_this_host(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A knob that is asked for is looked up there; rules alone need no configuration."""
     (folder / "x.rules").write_text("SET Z 1\n")
-    assert "Z = 1\n" in crondor("transform", "--rules", "x.rules", "jobs.ads").out
-    assert crondor("transform", "--job-route", "Grid", "jobs.ads").status == 2
+    assert "Z = 1\n" in crondor("classad", "transform", "--rules", "x.rules", "jobs.ads").out
+    assert crondor("classad", "transform", "--job-route", "Grid", "jobs.ads").status == 2
     (folder / "root.conf").write_text(SITE)
     monkeypatch.setenv("CONDOR_CONFIG", "root.conf")
-    assert "Y = 5\n" in crondor("transform", "--job-route", "Grid", "jobs.ads").out
-    assert "Y = 5\n" in crondor("transform", *ENTRYPOINT, "--job-route", "Grid", "jobs.ads").out
+    assert "Y = 5\n" in crondor("classad", "transform", "--job-route", "Grid", "jobs.ads").out
+    assert "Y = 5\n" in crondor("classad", "transform", *ENTRYPOINT, "--job-route", "Grid", "jobs.ads").out
 
 
 def test_a_router_starts_without_config(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_a_router_starts_without_config(folder: Path, monkeypatch: pytest.Monkey
     (folder / "root.conf").write_text(ROUTER + SITE)
     monkeypatch.setenv("CONDOR_CONFIG", "root.conf")
     (folder / "job.sub").write_text("shell = date\nqueue\n")
-    assert crondor("schedd", "submit", "--queue", "q", "job.sub").status == 0
+    assert crondor("queue", "submit", "--queue", "q", "job.sub").status == 0
     ran = crondor("route", "run", "--queue", "q", "--once")
     assert (ran.status, "submitted job" in ran.out) == (0, True)
 

@@ -1,4 +1,4 @@
-"""`crondor hook` and `crondor advertise` on the command line."""
+"""`crondor hook` and `crondor queue advertise` on the command line."""
 
 from __future__ import annotations
 
@@ -220,21 +220,23 @@ def test_work_is_fetched_once(made: Made, tmp_path: Path) -> None:
 def test_a_submit_file_advertises_each_of_its_jobs(made: Made) -> None:
     """As condor_q would count them; very many are refused."""
     text = "executable = /bin/date\ncron_minute = 0\nqueue "
-    found = crondor("advertise", "--spec", made("two.sub", f"{text}2\n"), "--now", "2026-11-25 12:30", "--tz", "UTC")
+    found = crondor(
+        "queue", "advertise", "--spec", made("two.sub", f"{text}2\n"), "--now", "2026-11-25 12:30", "--tz", "UTC"
+    )
     assert found.lines[:2] == ["CrondorJobs = 2", "CrondorIdle = 2"]
     assert all(f'Job = "1.{process}"' in found.lines[-2] for process in (0, 1))
-    found = crondor("advertise", "--spec", made("many.sub", f"{text}1001\n"))
+    found = crondor("queue", "advertise", "--spec", made("many.sub", f"{text}1001\n"))
     assert (found.status, found.out) == (1, "")
     assert "has 1001 jobs" in found.err
 
 
 def test_an_empty_queue_advertises_nothing_next(made: Made) -> None:
     """There is no Next without a start."""
-    found = crondor("advertise", "--ads", made("none.ads", ""))
+    found = crondor("queue", "advertise", "--ads", made("none.ads", ""))
     assert found.status == 0
     assert found.lines[0] == "CrondorJobs = 0"
     assert "Next" not in found.out
-    assert crondor("advertise", "--spec", made("a.sub", "queue\n"), "--ads", "-").status == 2
+    assert crondor("queue", "advertise", "--spec", made("a.sub", "queue\n"), "--ads", "-").status == 2
 
 
 def test_files_that_are_no_jobs_stop_no_others(made: Made, tmp_path: Path) -> None:

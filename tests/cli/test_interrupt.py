@@ -79,7 +79,7 @@ def test_a_router_leaves_a_clean_line(tmp_path: Path) -> None:
     """It ends between two polls."""
     submit(tmp_path, "executable = /bin/true")
     (tmp_path / "r.conf").write_text(ROUTE, encoding="utf-8")
-    on_screen("schedd", "submit", "--queue", "q", "job.sub", folder=tmp_path)
+    on_screen("queue", "submit", "--queue", "q", "job.sub", folder=tmp_path)
     words = ("route", "run", "--config", "r.conf", "--queue", "q")
     seen = interrupted(tmp_path, *words, at=("JobRouter",), columns=200)
     assert seen.status == 0

@@ -39,8 +39,8 @@ from crondor_cli.main import script
 # Commands one after the other, each in a process of its own that has imported everything.
 IN_TURN = """
 import json, os
-import crondor_cli.agenda.command, crondor_cli.check.run, crondor_cli.transform
-from crondor_cli.route import apply, diff, match
+import crondor_cli.agenda.command, crondor_cli.check.run, crondor_cli.classad.transform
+from crondor_cli.route import apply, diff, explain
 statuses = []
 for number, words in enumerate(json.loads(sys.argv[1])):
     child = os.fork()
@@ -217,10 +217,10 @@ TRANSFORMS: tuple[list[str], ...] = (
     ["--lenient"],
 )
 ASKED = (
-    *(("transform", "--rules", "rules", *more) for more in TRANSFORMS),
-    ("transform", "--rules", "fails"),
-    *(("route", "match", "--config", config) for config in ("routes", "full", "turns")),
-    ("route", "match", "--config", "full", "--format", "json", "--ignore-prior-routing"),
+    *(("classad", "transform", "--rules", "rules", *more) for more in TRANSFORMS),
+    ("classad", "transform", "--rules", "fails"),
+    *(("route", "explain", "--summary", "--config", config) for config in ("routes", "full", "turns")),
+    ("route", "explain", "--summary", "--config", "full", "--format", "json", "--ignore-prior-routing"),
     *(("route", "apply", "--config", config) for config in ("routes", "full", "turns")),
     ("route", "apply", "--config", "routes", "--format", "json"),
     ("route", "apply", "--config", "full", "--diff"),
@@ -232,7 +232,7 @@ ASKED = (
 )
 
 
-@pytest.mark.parametrize("command", ["transform", "match", "apply", "diff"])
+@pytest.mark.parametrize("command", ["transform", "explain", "apply", "diff"])
 def test_three_processes_write_what_one_does(command: str, folder: Path) -> None:
     """With faults in any chunk."""
     files = ["made0", "golden", "lines", "made1"]
@@ -243,7 +243,7 @@ def test_three_processes_write_what_one_does(command: str, folder: Path) -> None
 
 def test_standard_input_is_shared_out_too(folder: Path) -> None:
     """In the order in which it comes."""
-    are_alike(folder, ["transform", "--rules", "rules", "-"], stdin=(folder / "made0").read_bytes())
+    are_alike(folder, ["classad", "transform", "--rules", "rules", "-"], stdin=(folder / "made0").read_bytes())
 
 
 def test_files_are_shared_out(tmp_path: Path) -> None:
@@ -311,10 +311,10 @@ def test_little_forks_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """Without --jobs a short input is done by one process, and so it is where there is one processor."""
     monkeypatch.setattr(parallel, "_Crew", lambda *_: pytest.fail("forked"))
     arguments = ("--rules", str(folder / "rules"), str(folder / "made0"))
-    assert crondor("transform", *arguments).out
+    assert crondor("classad", "transform", *arguments).out
     monkeypatch.setattr(ad_chunks, "FEW", 0)
     monkeypatch.setattr(parallel, "processors", lambda: 1)
-    assert crondor("transform", *arguments).out
+    assert crondor("classad", "transform", *arguments).out
 
 
 def test_a_program_with_threads_is_not_forked() -> None:
@@ -390,7 +390,7 @@ def test_alone_waits_for_its_turn() -> None:
 @contextmanager
 def working(folder: Path, *, jobs: int = 3) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
     """Give a transform that waits for the rest of its input, and the processes that it has forked."""
-    words = ("transform", "--rules", "rules", "-", "--jobs", str(jobs))
+    words = ("classad", "transform", "--rules", "rules", "-", "--jobs", str(jobs))
     with subprocess.Popen(
         [sys.executable, "-c", f"{SMALL}script()", *words],
         stdin=subprocess.PIPE,

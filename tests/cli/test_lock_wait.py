@@ -15,13 +15,13 @@ from tests.cli.running import NOW, NOW_EPOCH, PROGRAM, SLOWEST, crondor, environ
 
 JOB = "executable = /bin/date\ncron_minute = 0\nqueue\n"
 COMMANDS = (
-    ("submit", ("schedd", "submit", "job.sub")),
-    ("hold", ("schedd", "hold", "1.0")),
-    ("release", ("schedd", "release", "1.0")),
-    ("edit", ("schedd", "edit", "1.0", "--set", "JobPrio=5")),
-    ("recalc", ("schedd", "recalc", "--apply")),
-    ("guard", ("schedd", "guard", "--once", "--apply")),
-    ("rm", ("schedd", "rm", "1.0")),
+    ("submit", ("queue", "submit", "job.sub")),
+    ("hold", ("queue", "hold", "1.0")),
+    ("release", ("queue", "release", "1.0")),
+    ("edit", ("queue", "edit", "1.0", "--set", "JobPrio=5")),
+    ("recalc", ("queue", "recalc", "--apply")),
+    ("guard", ("queue", "guard", "--once", "--apply")),
+    ("rm", ("queue", "rm", "1.0")),
     ("route rm", ("route", "rm", "-all")),
 )
 

@@ -63,7 +63,7 @@ def test_verdicts_and_states_are_in_colour_for_people(ads: Callable[..., str]) -
     path = ads(MadeJob(), held)
     shown = crondor("--color", "always", "monitor", "--once", *AT, "--ads", path).out
     assert "\x1b[31m\x1b[1mmissed\x1b[0m" in shown
-    status = crondor("--color", "always", "schedd", "status", *AT, "--ads", path).out
+    status = crondor("--color", "always", "queue", "status", *AT, "--ads", path).out
     assert "8.0  held   \x1b[31m\x1b[1mheld\x1b[0m" in status
     assert "      \x1b[33m\x1b[1mwarning\x1b[0m: held (code 1)" in status
     assert "\x1b" not in once("--ads", path).out
@@ -151,7 +151,7 @@ def test_an_empty_queue_is_fine_and_a_missing_one_is_not(tmp_path: Path) -> None
 def test_another_file_is_no_queue_without_a_miss(tmp_path: Path, text: str, said: str) -> None:
     """It is said what it seems to be, and which option reads that."""
     (tmp_path / "some.log").write_text(text, encoding="utf-8")
-    for command in (("monitor", "--once"), ("schedd", "status")):
+    for command in (("monitor", "--once"), ("queue", "status")):
         result = crondor(*command, "--log", str(tmp_path / "some.log"), *AT)
         assert (result.status, result.out) == (1, "")
         assert "error: this is no job_queue.log" in result.err
@@ -160,8 +160,9 @@ def test_another_file_is_no_queue_without_a_miss(tmp_path: Path, text: str, said
 
 @pytest.mark.parametrize(
     "command",
-    [("monitor", "--once"), ("monitor",), ("schedd", "status"), ("schedd", "next"), ("schedd", "recalc"),
-     ("schedd", "history"), ("schedd", "hold", "1.0"), ("schedd", "submit", "x.sub"), ("advertise",), ("route", "q")],
+    [("monitor", "--once"), ("monitor",), ("queue", "status"), ("next", "--list"), ("queue", "recalc"),
+     ("queue", "history"), ("queue", "hold", "1.0"), ("queue", "submit", "x.sub"),
+     ("queue", "advertise"), ("route", "q")],
 )  # fmt: skip
 def test_which_queue_is_asked(command: tuple[str, ...]) -> None:
     """No command looks into a queue that nobody named."""
@@ -212,7 +213,7 @@ def test_a_queue_of_ones_own_from_submission_to_a_miss(tmp_path: Path) -> None:
     """The embedded queue is read as the manual says, with its history."""
     queue = str(tmp_path / "q")
     (tmp_path / "job.sub").write_text("executable = /bin/date\ncron_minute = 0\non_exit_remove = false\nqueue\n")
-    crondor("schedd", "submit", str(tmp_path / "job.sub"), "--queue", queue, "--now", NOW)
+    crondor("queue", "submit", str(tmp_path / "job.sub"), "--queue", queue, "--now", NOW)
     early = crondor("monitor", "--once", "--queue", queue, "--now", NOW)
     assert (early.status, early.lines[-1]) == (0, "1 job: 1 ahead")
     late = crondor("monitor", "--once", "--queue", queue, "--now", "2026-11-20 19:01")

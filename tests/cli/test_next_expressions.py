@@ -168,7 +168,7 @@ def test_explain_agenda_and_diff_evaluate_alike(write: Write) -> None:
     refused = at_now("explain", "--spec", write("deferral_time = abc", "queue"))
     assert refused.status == 1
     assert "is undefined" in refused.err
-    moved = at_now("prev", "--spec", write('+CronMinute = strcat("1", "5")', "queue"), "--format", "epoch")
+    moved = at_now("next --previous", "--spec", write('+CronMinute = strcat("1", "5")', "queue"), "--format", "epoch")
     assert moved.out == f"{NOW_EPOCH - 12 * 60 - 5}\n"
 
 

@@ -81,7 +81,7 @@ def listed(*arguments: str, stdin: str = "") -> list[int]:
 
 def of_prev(job: Job) -> list[int]:
     """Return the runs as seen from the end."""
-    found = crondor("prev", job.path, "--from", str(END + 1), *MANY, *AT, "--format", "epoch").lines
+    found = crondor("next", "--previous", job.path, "--from", str(END + 1), *MANY, *AT, "--format", "epoch").lines
     return [int(line) for line in reversed(found) if int(line) > NOW]
 
 
@@ -93,13 +93,13 @@ def of_calendar(job: Job) -> list[int]:
 
 
 def of_schedd(job: Job) -> list[int]:
-    """Return the starts that `schedd next` lists, the first of which `schedd status` and `advertise` have as well."""
+    """Return the starts that `next --queue` lists, the first of which `queue status` and `advertise` have as well."""
     ads = ("--ads", "-", *AT)
-    data = crondor("schedd", "next", *ads, *MANY, "--format", "json", stdin=job.ads).data
+    data = crondor("next", "--list", *ads, *MANY, "--format", "json", stdin=job.ads).data
     found = [number(start["time"]) for start in data["starts"]]
-    (status,) = crondor("schedd", "status", *ads, "--format", "json", stdin=job.ads).jobs
+    (status,) = crondor("queue", "status", *ads, "--format", "json", stdin=job.ads).jobs
     assert status["next"]["time"] == found[0]
-    (ad,) = [job.ad for job in read_queue(crondor("advertise", *ads, stdin=job.ads).out.removesuffix("-\n"))]
+    (ad,) = [job.ad for job in read_queue(crondor("queue", "advertise", *ads, stdin=job.ads).out.removesuffix("-\n"))]
     assert ad.value("CrondorNextDeferral") == found[0]
     assert re.findall(r"\bDeferral = (\d+)", ad.text("CrondorNext")) == [str(time) for time in found[:10]]
     return [time for time in found if time <= END]

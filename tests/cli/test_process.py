@@ -77,7 +77,9 @@ def test_a_closed_pipe_ends_quietly(form: str, runs: int, unbuffered: str | None
     assert ended.stderr == b"0\n"
 
 
-@pytest.mark.parametrize("arguments", ["--help", "nxt 2>&1", "next --minute 60 2>&1", "at now", "prev --minute 5"])
+@pytest.mark.parametrize(
+    "arguments", ["--help", "nxt 2>&1", "next --minute 60 2>&1", "next --at now", "next --previous --minute 5"]
+)
 def test_nobody_reads_at_all(arguments: str) -> None:
     """Help and errors meet a closed pipe too."""
     ended = shell(f'crondor {arguments} | true; echo "${{PIPESTATUS[0]}}"')
@@ -229,7 +231,6 @@ def test_completion_prints_a_script(name: str) -> None:
         ("crondor ne", {"next"}),
         ("crondor next --sp", {"--spec"}),
         ("crondor next --format ", {"table", "json", "csv", "epoch"}),
-        ("crondor prev --dialect ", {"manual", "unix"}),
     ],
 )
 def test_completion_knows_commands_options_and_values(words: str, expected: set[str]) -> None:

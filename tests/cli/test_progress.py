@@ -61,6 +61,7 @@ def transform(
     """Run a command on a terminal that reads the pipe, which the shell has opened for it."""
     program = ("sh", "-c", 'exec 9<"$0"; exec "$@"', str(pipe), *PROGRAM)
     return on_screen(
+        "classad",
         "transform",
         "--rules",
         str(pipe.parent / "rules"),

@@ -130,12 +130,12 @@ def test_a_queue_of_another_user_is_changed_by_nobody_else(
     queue = jobs / ".crondor/job.sub"
     before = (queue / "job_queue.log").read_bytes()
     spoil(queue)
-    found = crondor("schedd", arguments[0], "--queue", str(queue), *arguments[1:], "--now", NOW)
+    found = crondor("queue", arguments[0], "--queue", str(queue), *arguments[1:], "--now", NOW)
     assert (found.status, found.out) == (1, "")
     assert "[not-trusted]" in found.err
     assert "--queue PATH" in found.err
     assert (queue / "job_queue.log").read_bytes() == before
-    assert crondor("schedd", "status", "--queue", str(queue), "1.0", "--now", NOW).status == 0
+    assert crondor("queue", "status", "--queue", str(queue), "1.0", "--now", NOW).status == 0
 
 
 def test_a_journal_in_another_users_folder_gives_no_work(commons: Path) -> None:
@@ -228,7 +228,7 @@ class Router:
         """Put a job into the queue."""
         text = "\n".join(["executable = /bin/true", "+WantJobRouter = true", *lines, "queue\n"])
         environ = {"LOGNAME": self.user}
-        found = crondor("schedd", "submit", "--queue", str(self.folder / "queue"), "-", stdin=text, env=environ)
+        found = crondor("queue", "submit", "--queue", str(self.folder / "queue"), "-", stdin=text, env=environ)
         assert found.status == 0, found.err
 
     def poll(self, *arguments: str) -> Result:
@@ -241,7 +241,7 @@ class Router:
     def remove(self, reason: str) -> None:
         """Remove the job."""
         queue = str(self.folder / "queue")
-        assert crondor("schedd", "rm", "--queue", queue, "1.0", "--reason", reason).status == 0
+        assert crondor("queue", "rm", "--queue", queue, "1.0", "--reason", reason).status == 0
 
 
 @as_root

@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "issuer").write_text(ISSUER.format(python=sys.executable))
     (tmp_path / "issuer").chmod(0o755)
     configure(tmp_path)
-    assert crondor("schedd", "submit", "job.sub", "--queue", "queue", "--now", NOW).status == 0
+    assert crondor("queue", "submit", "job.sub", "--queue", "queue", "--now", NOW).status == 0
     return tmp_path
 
 

@@ -1,4 +1,4 @@
-"""`crondor route match`, `explain` and `apply`: status 0 fine, 1 a finding, 2 wrong usage."""
+"""`crondor route explain`, `explain` and `apply`: status 0 fine, 1 a finding, 2 wrong usage."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def ads(tmp_path: Path) -> str:
 
 def test_match_prints_a_line_for_each_match(config: str, ads: str) -> None:
     """In the order of the jobs; limits count."""
-    result = crondor("route", "match", "--config", config, ads)
+    result = crondor("route", "explain", "--summary", "--config", config, ads)
     assert (result.status, result.err) == (0, "")
     rows = [line.split() for line in result.lines]
     assert rows[:-1] == [["JOB", "ROUTE"], ["1.0", "Small"], ["2.0", "Large"], ["3.0", "Edit"], ["5.0", "Small"]]
@@ -79,7 +79,9 @@ def test_match_prints_a_line_for_each_match(config: str, ads: str) -> None:
 
 def test_match_in_the_words_of_htcondor(config: str, ads: str) -> None:
     """Those of condor_job_router_info -match-jobs -log-steps."""
-    result = crondor("route", "match", "--config", config, ads, "--format", "long", "--load", "Small=1/1")
+    result = crondor(
+        "route", "explain", "--summary", "--config", config, ads, "--format", "long", "--load", "Small=1/1"
+    )
     assert result.lines[0] == "Checking for candidate jobs. routing table is:"
     assert result.lines[2] == "Small                    Small             1/      2       1/     50     none"
     assert result.lines[6].startswith("Umbrella constraint: (WantJobRouter) && ( (Raise) || (RequestMemory > 4096) || ")
@@ -93,7 +95,7 @@ def test_match_in_the_words_of_htcondor(config: str, ads: str) -> None:
 
 def test_match_as_data(config: str, ads: str) -> None:
     """With what the routes then have."""
-    data = crondor("route", "match", "--config", config, ads, "--format", "json").data
+    data = crondor("route", "explain", "--summary", "--config", config, ads, "--format", "json").data
     assert data["matches"][0] == {"job": "1.0", "route": "Small"}
     assert (data["jobs_read"], data["is_stopped"], data["rejected"]) == (6, False, [])
     assert data["routes"][0] == {"route": "Small", "jobs": 2, "idle": 2, "limit": "full"}
@@ -103,15 +105,17 @@ def test_match_as_data(config: str, ads: str) -> None:
 def test_full_routes_end_the_search(config: str, ads: str) -> None:
     """As in the daemon, no job is looked at once nothing takes any; the line says so."""
     full = ("--load", "Small=2", "--load", "Large=100", "--load", "Edit=99/49")
-    result = crondor("route", "match", "--config", config, ads, *full)
+    result = crondor("route", "explain", "--summary", "--config", config, ads, *full)
     assert result.lines[-1] == "1 of the first 3 jobs go on a route; then nothing takes any more"
-    none = crondor("route", "match", "--config", config, ads, *full[:4], "--load", "Edit=100")
+    none = crondor("route", "explain", "--summary", "--config", config, ads, *full[:4], "--load", "Edit=100")
     assert none.lines == ["no route takes jobs: none was looked at"]
 
 
 def test_explain_says_why_not(config: str, ads: str) -> None:
     """Requirements first, then limits, each with its figures; and what keeps a job from being a candidate."""
-    result = crondor("route", "explain", "--config", config, ads, "--load", "Large=60/50", "--throttled", "Edit")
+    result = crondor(
+        "route", "explain", "--each", "--config", config, ads, "--load", "Large=60/50", "--throttled", "Edit"
+    )
     assert result.status == 0
     blocks = result.out.split("job ")[1:]
     assert blocks[0].splitlines() == [
@@ -130,7 +134,7 @@ def test_explain_says_why_not(config: str, ads: str) -> None:
 def test_explain_as_data(config: str, ads: str) -> None:
     """For programs all reasons are whole."""
     held = "only idle jobs (JobStatus 1) are routed: JobStatus = 5 (held)"
-    data = crondor("route", "explain", "--config", config, ads, "--format", "json").data
+    data = crondor("route", "explain", "--each", "--config", config, ads, "--format", "json").data
     assert data["jobs"][3] == {
         "job": "4.0",
         "route": None,
@@ -209,7 +213,9 @@ def test_ads_of_any_form(config: str, ads: str, form: str, tmp_path: Path) -> No
     """The kind is told by what is in the file."""
     path = tmp_path / "jobs"
     path.write_text(crondor("classad", "format", ads, "--to", form).out)
-    assert crondor("route", "match", "--config", config, str(path)).lines[-1] == "4 of 6 jobs go on a route"
+    assert (
+        crondor("route", "explain", "--summary", "--config", config, str(path)).lines[-1] == "4 of 6 jobs go on a route"
+    )
 
 
 def test_a_submit_file(config: str, tmp_path: Path) -> None:
@@ -221,7 +227,9 @@ def test_a_submit_file(config: str, tmp_path: Path) -> None:
     ).data
     assert [each["job"] for each in data] == ["1.0", "1.1"]
     assert data[0]["ad"]["Owner"] == "bob"
-    assert crondor("route", "match", "--config", config, "-", stdin=path.read_text()).lines[1].split() == [
+    assert crondor("route", "explain", "--summary", "--config", config, "-", stdin=path.read_text()).lines[
+        1
+    ].split() == [
         "1.0",
         "Small",
     ]
@@ -244,20 +252,25 @@ def test_a_queue_log(tmp_path: Path) -> None:
     log.write_text("\n".join(records) + "\n")
     conf = tmp_path / "one.conf"
     conf.write_text("JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A @=end\nREQUIREMENTS true\nMaxIdleJobs = 1\n@end\n")
-    plain = crondor("route", "match", "--config", str(conf), str(log))
+    plain = crondor("route", "explain", "--summary", "--config", str(conf), str(log))
     assert plain.lines[-2].split() == ["1.0", "A"]
-    counted = crondor("route", "explain", "--config", str(conf), str(log), "--count-copies")
+    counted = crondor("route", "explain", "--each", "--config", str(conf), str(log), "--count-copies")
     assert "job 1.0: no route" in counted.out
     assert "idle limit: 1 idle, MaxIdleJobs = 1" in counted.out
-    assert crondor("route", "match", "--config", str(conf), "-", stdin=log.read_text()).lines == plain.lines
+    assert (
+        crondor("route", "explain", "--summary", "--config", str(conf), "-", stdin=log.read_text()).lines == plain.lines
+    )
 
 
 def test_prior_routing_can_be_ignored(config: str, tmp_path: Path) -> None:
     """As condor_job_router_info does it."""
     path = tmp_path / "managed.ads"
     path.write_text(_ad(1, RequestMemory=1, JobStatus=2, Managed='"External"'))
-    assert crondor("route", "match", "--config", config, str(path)).lines[-1] == "0 of 1 job goes on a route"
-    ignoring = crondor("route", "match", "--config", config, str(path), "--ignore-prior-routing")
+    assert (
+        crondor("route", "explain", "--summary", "--config", config, str(path)).lines[-1]
+        == "0 of 1 job goes on a route"
+    )
+    ignoring = crondor("route", "explain", "--summary", "--config", config, str(path), "--ignore-prior-routing")
     assert ignoring.lines[-1] == "1 of 1 job goes on a route"
 
 
@@ -265,7 +278,7 @@ def test_an_ad_without_ids_is_left_out(config: str, tmp_path: Path) -> None:
     """It is reported, and the others are looked at."""
     path = tmp_path / "some.ads"
     path.write_text(f'Owner = "x"\n\n{_ad(7, RequestMemory=1)}')
-    result = crondor("route", "match", "--config", config, str(path))
+    result = crondor("route", "explain", "--summary", "--config", config, str(path))
     assert (result.status, result.lines[1].split()) == (1, ["7.0", "Small"])
     assert f"{path}:1: an ad is left out because it doesn't have a ClusterId and/or ProcId attribute" in result.err
 
@@ -274,7 +287,7 @@ def test_a_bad_line_is_reported_and_the_rest_read(config: str, tmp_path: Path) -
     """With its place."""
     path = tmp_path / "bad.ads"
     path.write_text(f"{_ad(1, RequestMemory=1)}Broken = (1 +\n\n{_ad(7, RequestMemory=1)}")
-    result = crondor("route", "match", "--config", config, str(path))
+    result = crondor("route", "explain", "--summary", "--config", config, str(path))
     assert result.status == 1
     assert "7.0" in result.out
     assert f"{path}:8:14: error" in result.err
@@ -284,7 +297,7 @@ def test_routing_that_is_switched_off_is_a_finding(ads: str, tmp_path: Path) -> 
     """No job is matched then."""
     path = tmp_path / "off.conf"
     path.write_text(CONFIG + "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = Missing\n")
-    result = crondor("route", "match", "--config", str(path), ads)
+    result = crondor("route", "explain", "--summary", "--config", str(path), ads)
     assert (result.status, result.lines) == (1, ["no route takes jobs: none was looked at"])
     assert "JobRouter is disabled." in result.err
 
@@ -293,7 +306,7 @@ def test_a_rejected_route_is_named(ads: str, tmp_path: Path) -> None:
     """The others take jobs."""
     path = tmp_path / "rejected.conf"
     path.write_text(CONFIG.replace("NAMES = Small", "NAMES = Small Gone"))
-    result = crondor("route", "match", "--config", str(path), ads)
+    result = crondor("route", "explain", "--summary", "--config", str(path), ads)
     assert result.status == 0
     assert result.err.startswith("rejected: Gone: route 'Gone' from JOB_ROUTER_ROUTE_NAMES not found")
     assert result.err.endswith("; see crondor route check\n")
@@ -302,16 +315,16 @@ def test_a_rejected_route_is_named(ads: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("match",),
-        ("match", "--config", "CONFIG"),
-        ("match", "--config", "CONFIG", "no-such-file"),
-        ("match", "--config", "CONFIG", "docs"),
-        ("match", "--config", "-", "-"),
-        ("match", "--config", "CONFIG", "ADS", "--load", "Small"),
-        ("match", "--config", "CONFIG", "ADS", "--load", "Small=1/2"),
-        ("match", "--config", "CONFIG", "ADS", "--load", "No=1"),
+        ("explain",),
+        ("explain", "--config", "CONFIG"),
+        ("explain", "--config", "CONFIG", "no-such-file"),
+        ("explain", "--config", "CONFIG", "docs"),
+        ("explain", "--config", "-", "-"),
+        ("explain", "--config", "CONFIG", "ADS", "--load", "Small"),
+        ("explain", "--config", "CONFIG", "ADS", "--load", "Small=1/2"),
+        ("explain", "--config", "CONFIG", "ADS", "--load", "No=1"),
         ("explain", "--config", "CONFIG", "ADS", "--throttled", "No"),
-        ("explain", "--config", "CONFIG", "ADS", "--format", "long"),
+        ("explain", "--config", "CONFIG", "ADS", "--each", "--format", "long"),
         ("apply", "--config", "CONFIG", "ADS", "--now", "nonsense words"),
     ],
 )
@@ -326,7 +339,7 @@ def test_wrong_usage(arguments: tuple[str, ...], config: str, ads: str) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no /dev/zero here")  # noqa: PTH110
 def test_a_file_without_end_is_refused(config: str) -> None:
     """At once: a device is no file."""
-    result = crondor("route", "match", "--config", config, "/dev/zero")
+    result = crondor("route", "explain", "--summary", "--config", config, "/dev/zero")
     assert (result.status, result.err) == (2, "Error: cannot read '/dev/zero': it is not a plain file\n")
 
 
@@ -353,7 +366,9 @@ def test_the_recorded_configurations_run(tmp_path: Path) -> None:
         conf.write_text(line["config"])
         jobs.write_text("\n".join(line["jobs"]))
         ignoring = ["--ignore-prior-routing"] if line["options"] else []
-        result = crondor("route", "match", "--config", str(conf), str(jobs), "--format", "json", *ignoring)
+        result = crondor(
+            "route", "explain", "--summary", "--config", str(conf), str(jobs), "--format", "json", *ignoring
+        )
         assert result.data["matches"] == line["matches"], (line["name"], os.linesep, result.err)
 
 
@@ -361,7 +376,7 @@ def test_a_route_that_takes_everything_is_named(ads: str, tmp_path: Path) -> Non
     """REQUIREMENTS with an = is a macro: the route has none, and explain shows why it takes every candidate."""
     path = tmp_path / "trap.conf"
     path.write_text(CONFIG.replace("REQUIREMENTS RequestMemory <= 1024", "REQUIREMENTS = RequestMemory <= 1024"))
-    result = crondor("route", "explain", "--config", str(path), ads)
+    result = crondor("route", "explain", "--each", "--config", str(path), ads)
     assert result.lines[5] == "  Small  matched (it has no REQUIREMENTS: every candidate matches)"
     assert "  Small  matched, if it were a candidate (it has no REQUIREMENTS: every candidate matches)" in result.lines
 

@@ -157,7 +157,7 @@ def test_jobs_of_a_queue(config: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "queue")
     job = tmp_path / "cron.sub"
     job.write_text(JOB)
-    assert crondor("schedd", "submit", str(job), "--queue", folder, "--now", "2026-11-20 12:00").status == 0
+    assert crondor("queue", "submit", str(job), "--queue", folder, "--now", "2026-11-20 12:00").status == 0
     for queue in (folder, f"{folder}/job_queue.log"):
         assert plan("--config", config, "--queue", queue, "--at-gate", "-n", "1").lines[3] == "1 run: 1 routed"
 

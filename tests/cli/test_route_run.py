@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "routes.conf").write_text(CONFIG)
     (tmp_path / "job.sub").write_text(JOB)
-    assert crondor("schedd", "submit", "job.sub", "--queue", "queue", "--now", NOW).status == 0
+    assert crondor("queue", "submit", "job.sub", "--queue", "queue", "--now", NOW).status == 0
     return tmp_path
 
 
@@ -42,7 +42,7 @@ def run(*arguments: str) -> Result:
 
 def jobs() -> list[str]:
     """Return the jobs of the queue, with who has them."""
-    found = crondor("schedd", "status", "--queue", "queue", "--format", "json", "--now", NOW)
+    found = crondor("queue", "status", "--queue", "queue", "--format", "json", "--now", NOW)
     assert found.err == ""
     log = Path("queue/job_queue.log").read_text(encoding="utf-8")
     return [line.split(maxsplit=3)[3] for line in log.splitlines() if " Managed " in line]

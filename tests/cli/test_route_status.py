@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "routes.conf").write_text(CONFIG)
     (tmp_path / "job.sub").write_text(JOB)
-    assert crondor("schedd", "submit", "job.sub", "--queue", "queue", "--now", NOW).status == 0
+    assert crondor("queue", "submit", "job.sub", "--queue", "queue", "--now", NOW).status == 0
     assert crondor("route", "run", "--config", "routes.conf", "--queue", "queue", "--now", NOW, "--once").status == 0
     return tmp_path
 
@@ -94,7 +94,7 @@ def test_two_queues() -> None:
     """Sources in one, copies in the other."""
     Path("two.sub").write_text("executable = /bin/true\n+WantJobRouter = true\nqueue\n", encoding="utf-8")
     for name in ("sources", "copies"):
-        assert crondor("schedd", "submit", "two.sub", "--queue", name, "--now", NOW).status == 0
+        assert crondor("queue", "submit", "two.sub", "--queue", name, "--now", NOW).status == 0
     both = ("--queue", "sources", "--destination-queue", "copies")
     assert crondor("route", "run", "--config", "routes.conf", "--now", NOW, "--once", *both).status == 0
     assert crondor("route", "q", "-S", "--queue", "sources").lines[1:] == []

@@ -390,13 +390,13 @@ def test_what_runs_is_held_and_removed(tmp_path: Path) -> None:
         while len(lines_of(tmp_path / "started")) < 2:
             assert time.monotonic() < end
             time.sleep(0.01)
-        assert crondor("schedd", "hold", "1.0", "9.9", "--reason", "not now", *queue).out == "1 job held\n"
-        ended = crondor("schedd", "edit", "1.1", "--set", "JobStatus=5", *queue)
+        assert crondor("queue", "hold", "1.0", "9.9", "--reason", "not now", *queue).out == "1 job held\n"
+        ended = crondor("queue", "edit", "1.1", "--set", "JobStatus=5", *queue)
         assert (ended.status, ended.err.count("JobStatus is the schedd's own")) == (1, 1)
         assert (
-            crondor("schedd", "edit", "1", "--set", "JobPrio=5", "--if", "ProcId == 1", *queue).out == "1 job edited\n"
+            crondor("queue", "edit", "1", "--set", "JobPrio=5", "--if", "ProcId == 1", *queue).out == "1 job edited\n"
         )
-        assert crondor("schedd", "rm", "1.1", *queue).status == 0
+        assert crondor("queue", "rm", "1.1", *queue).status == 0
         _, err = running.communicate(timeout=SLOWEST)
     assert b"held (code 1): not now" in err
     assert running.returncode == 1
@@ -407,14 +407,14 @@ def test_what_runs_is_held_and_removed(tmp_path: Path) -> None:
 def test_a_held_job_says_what_to_do(tmp_path: Path) -> None:
     """Each time, until it is released."""
     path = job(tmp_path, LASTING, "executable = later.sh")
-    release = "this lets the next crondor run go on with it:\n  crondor schedd release --queue .crondor/job.sub 1.0\n"
+    release = "this lets the next crondor run go on with it:\n  crondor queue release --queue .crondor/job.sub 1.0\n"
     assert release in run(tmp_path, path.name).err
     ended = run(tmp_path, path.name)
     assert ended.status == 1
     assert "job 1.0 is held: Failed to execute" in ended.err
     assert release in ended.err
     (tmp_path / "program.sh").rename(tmp_path / "later.sh")
-    assert crondor("schedd", "release", "1.0", "--queue", str(tmp_path / ".crondor" / "job.sub")).status == 0
+    assert crondor("queue", "release", "1.0", "--queue", str(tmp_path / ".crondor" / "job.sub")).status == 0
     assert run(tmp_path, path.name).status == 1  # of the program
     assert len(lines_of(tmp_path / "ended")) == 1
 

@@ -1,4 +1,4 @@
-"""`crondor schedd edit`, hold and release are all or nothing, whenever the process is killed."""
+"""`crondor queue edit`, hold and release are all or nothing, whenever the process is killed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMANDS = (
 
 def _start(folder: Path, number: int) -> subprocess.Popen[bytes]:
     name, *options = COMMANDS[number % len(COMMANDS)]
-    arguments = ["schedd", name, "--queue", str(folder), "--now", NOW, *(each.format(number) for each in options)]
+    arguments = ["queue", name, "--queue", str(folder), "--now", NOW, *(each.format(number) for each in options)]
     return subprocess.Popen(
         [*PROGRAM, *arguments], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -1,4 +1,4 @@
-"""`crondor schedd submit|hold|release|rm|edit --live`: the same words, and a schedd behind them."""
+"""`crondor queue submit|hold|release|rm|edit --live`: the same words, and a schedd behind them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stand_in(tmp_path: Path) -> StandIn:
 
 def schedd(stand_in: StandIn, *words: str) -> Result:
     """Run a command on the live schedd."""
-    return crondor("schedd", *words, env=stand_in.environment)
+    return crondor("queue", *words, env=stand_in.environment)
 
 
 def test_a_job_is_held_released_and_removed(stand_in: StandIn) -> None:
@@ -113,7 +113,7 @@ def ctrl_c(stand_in: StandIn, doing: str, calls: int, *words: str) -> tuple[int,
     given = stand_in.environment
     given["PYTHONPATH"] = os.pathsep.join((environment()["PYTHONPATH"], given["PYTHONPATH"]))
     command = subprocess.Popen(
-        [*PROGRAM, "schedd", *words],
+        [*PROGRAM, "queue", *words],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,4 +1,4 @@
-"""`crondor schema`: a schema for each command that prints JSON, which says no more and no less than what it prints."""
+"""`crondor config schema`: a schema for each command that prints JSON, which says exactly what it prints."""
 
 from __future__ import annotations
 
@@ -99,16 +99,16 @@ def test_every_key_has_a_description_and_no_other_is_allowed(name: str) -> None:
 
 def test_the_list_has_a_line_for_each() -> None:
     """Its name, and what the document is."""
-    listed = crondor("schema")
+    listed = crondor("config", "schema")
     assert [line.split()[0] for line in listed.lines] == names()
-    assert "schedd-guard      One line each: a pass" in listed.lines
+    assert "queue-guard        One line each: a pass" in listed.lines
     assert max(map(len, listed.lines)) <= 80
 
 
 def test_a_schema_is_printed_by_the_words_of_its_command() -> None:
     """Apart, or joined by a hyphen."""
-    apart, joined = crondor("schema", "schedd", "status"), crondor("schema", "schedd-status")
-    assert apart.data == joined.data == schema("schedd-status")
+    apart, joined = crondor("config", "schema", "queue", "status"), crondor("config", "schema", "queue-status")
+    assert apart.data == joined.data == schema("queue-status")
     assert apart.status == 0
 
 
@@ -116,16 +116,16 @@ def test_a_schema_is_printed_by_the_words_of_its_command() -> None:
     ("words", "hint"),
     [
         (["nxt"], "Did you mean next?"),
-        (["schedd", "stauts"], "Did you mean schedd-status?"),
+        (["queue", "stauts"], "Did you mean queue-status?"),
         (["hook"], "Did you mean hook-daemon-cron or hook-run?"),
-        (["common"], "crondor schema lists them."),
+        (["common"], "crondor config schema lists them."),
         (["../next"], "Did you mean next?"),
-        (["zzzzzz"], "crondor schema lists them."),
+        (["zzzzzz"], "crondor config schema lists them."),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest(words: list[str], hint: str) -> None:
     """As wrong usage."""
-    answer = crondor("schema", *words)
+    answer = crondor("config", "schema", *words)
     assert answer.status == 2
     assert answer.out == ""
     assert hint in answer.err
@@ -133,12 +133,12 @@ def test_an_unknown_name_is_refused_with_the_nearest(words: list[str], hint: str
 
 @pytest.mark.parametrize(
     ("before", "begun", "wanted"),
-    [([], "ne", ["next"]), ([], "schedd-g", ["schedd-guard"]), (["hook"], "", ["daemon-cron", "run"])],
+    [([], "ne", ["next"]), ([], "queue-g", ["queue-guard"]), (["hook"], "", ["daemon-cron", "run"])],
 )
 def test_names_are_completed(before: list[str], begun: str, wanted: list[str]) -> None:
     """The second word of a command, too."""
     shell = ShellComplete(cli, {}, "crondor", "_CRONDOR_COMPLETE")
-    assert [each.value for each in shell.get_completions(["schema", *before], begun)] == wanted
+    assert [each.value for each in shell.get_completions(["config", "schema", *before], begun)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_names_are_completed(before: list[str], begun: str, wanted: list[str]) -
         ("agenda", "JOB"),
         ("check", "JOB"),
         ("simulate", "--spec", "JOB", "--days", "1", "--events"),
-        ("schedd", "status", "--ads", "examples/queue.long"),
-        ("schedd", "next", "--ads", "examples/queue.long"),
+        ("queue", "status", "--ads", "examples/queue.long"),
+        ("next", "--list", "--ads", "examples/queue.long"),
         ("classad", "eval", "1 + x", "--explain"),
     ],
 )
@@ -200,14 +200,14 @@ def test_a_fault_names_the_file_and_the_key() -> None:
         ("simulate", "event", "what", PoolEventKind),
         ("simulate", "message", "to", Party),
         ("simulate", "not_routed", "reason", RouteReason),
-        ("schedd-status", "job", "state", ScheduledState),
+        ("queue-status", "job", "state", ScheduledState),
         ("monitor", None, "state", [*ScheduledState, None]),
         ("monitor", None, "verdict", Verdict),
         ("monitor", None, "reason", [*Cause, None]),
-        ("schedd-recalc", "edit", "reason", Recalculation),
+        ("queue-recalc", "edit", "reason", Recalculation),
         ("route-explain", "verdict", "outcome", RouteOutcome),
         ("route-explain", "clause", "clause", [each.name.lower() for each in Clause]),
-        ("route-match", "route", "limit", [*Limit, None]),
+        ("route-explain", "route", "limit", [*Limit, None]),
         ("route-plan", "run", "outcome", PlannedOutcome),
         ("route-plan", "run", "conduct", [*CopySchedule, None]),
         ("route-run", "entry", "what", [each.name.lower() for each in RouterEvent]),

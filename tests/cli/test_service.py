@@ -1,4 +1,4 @@
-"""`crondor service install`, and what the commands that run for months tell a service manager."""
+"""`crondor config service`, and what the commands that run for months tell a service manager."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crondor_cli.common.notify import ServiceManager
-from crondor_cli.service.units import KINDS, Unit, quoted
+from crondor_cli.config.units import KINDS, Unit, quoted
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 
 ROUTES = "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\nJOB_ROUTER_POLLING_PERIOD = 3600\n"
@@ -61,7 +61,7 @@ def test_a_router_says_that_it_is_ready_alive_reloading_and_stopping(heard: Hear
     (tmp_path / "r.conf").write_text(ROUTES, "utf-8")
     (tmp_path / "job.sub").write_text(NIGHTLY, "utf-8")
     subprocess.run(
-        [*PROGRAM, "schedd", "submit", "--queue", "q", "job.sub"], cwd=tmp_path, env=environment(), check=True
+        [*PROGRAM, "queue", "submit", "--queue", "q", "job.sub"], cwd=tmp_path, env=environment(), check=True
     )
     router = started(heard, tmp_path, "route", "run", "--config", "r.conf", "--queue", "q")
     try:
@@ -156,7 +156,7 @@ def test_a_unit_is_written_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """With what to type next; not a second time without --force."""
     monkeypatch.chdir(tmp_path)
     env = {"XDG_CONFIG_HOME": str(tmp_path)}
-    result = crondor("service", "install", "run", "--user", "--", "a b.sub", env=env)
+    result = crondor("config", "service", "run", "--user", "--", "a b.sub", env=env)
     assert result.status == 0
     assert "systemctl --user daemon-reload && systemctl --user enable --now crondor-run" in result.out
     text = (tmp_path / "systemd" / "user" / "crondor-run.service").read_text("utf-8")
@@ -164,10 +164,10 @@ def test_a_unit_is_written_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert f"WorkingDirectory={tmp_path}\n" in text
     assert "WantedBy=default.target\n" in text
     assert "ProtectSystem" not in text
-    again = crondor("service", "install", "run", "--user", "--", "b.sub", env=env)
+    again = crondor("config", "service", "run", "--user", "--", "b.sub", env=env)
     assert again.status == 2
     assert "--force overwrites" in again.err
-    assert crondor("service", "install", "run", "--user", "--force", "--", "b.sub", env=env).status == 0
+    assert crondor("config", "service", "run", "--user", "--force", "--", "b.sub", env=env).status == 0
 
 
 @pytest.mark.parametrize("name", ["back\\", "blank ", "two\\\\", "tab\t"])
@@ -184,7 +184,7 @@ def test_no_name_of_a_folder_changes_the_lines_of_a_unit(name: str) -> None:
 def test_a_system_unit_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may write to the folders that its own options name; root keeps what it needs to act as the owners."""
     monkeypatch.chdir(tmp_path)
-    words = ("service", "install", "router", "--show")
+    words = ("config", "service", "router", "--show")
     out = crondor(*words, "--write", "more", "--", "--queue", "q", "--user-logs", "logs").out
     assert f"ReadWritePaths={tmp_path}/more\nReadWritePaths={tmp_path}/q\nReadWritePaths={tmp_path}/logs\n" in out
     assert "DynamicUser=yes\n" in out
@@ -203,15 +203,15 @@ def test_a_system_unit_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_a_unit_has_its_state_for_itself() -> None:
     """Two units of other users must not have one folder: systemd gives it to whoever starts last."""
-    out = crondor("service", "install", "router", "--show", "--", "--live").out
+    out = crondor("config", "service", "router", "--show", "--", "--live").out
     assert "StateDirectory=%N\nEnvironment=XDG_STATE_HOME=%S/%N\n" in out
 
 
 def test_a_monitor_writes_nowhere() -> None:
     """It reads the queue that it is given."""
-    out = crondor("service", "install", "monitor", "--show", "--", "--queue", "q").out
+    out = crondor("config", "service", "monitor", "--show", "--", "--queue", "q").out
     assert "ReadWritePaths" not in out
-    written = crondor("service", "install", "monitor", "--show", "--write", "/var/x", "--", "--live")
+    written = crondor("config", "service", "monitor", "--show", "--write", "/var/x", "--", "--live")
     assert "ReadWritePaths=/var/x\n" in written.out
 
 
@@ -260,7 +260,7 @@ def test_a_monitor_writes_nowhere() -> None:
 )
 def test_wrong_usage_is_said_before_anything_is_written(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     """By the command that is to run."""
-    result = crondor("service", "install", *words, env={"XDG_CONFIG_HOME": str(tmp_path)})
+    result = crondor("config", "service", *words, env={"XDG_CONFIG_HOME": str(tmp_path)})
     assert (result.status, list(tmp_path.iterdir())) == (2, [])
     assert said in result.err
 

@@ -135,7 +135,7 @@ def test_what_is_wrong_is_refused_with_its_place(text: str, place: str, message:
     """By every command, and by `crondor config`; its help is there all the same."""
     path = home / "project" / "crondor.toml"
     path.write_text(f"{text}\n")
-    for result in (crondor("config"), crondor("next", "--crontab", "0 6 * * *"), crondor("at", "noon")):
+    for result in (crondor("config"), crondor("next", "--crontab", "0 6 * * *"), crondor("next", "--at", "noon")):
         assert (result.status, result.out) == (2, "")
         assert f"{path}:{place}" in result.err
         assert message in result.err

@@ -49,7 +49,7 @@ def _format(path: str, _folder: Path) -> Result:
 
 def _transform(path: str, folder: Path) -> Result:
     (folder / "rules").write_text("SET X 1\n")
-    return crondor("transform", "--rules", str(folder / "rules"), path, "--format", "jsonl", "--now", NOW)
+    return crondor("classad", "transform", "--rules", str(folder / "rules"), path, "--format", "jsonl", "--now", NOW)
 
 
 def _next(path: str, _folder: Path) -> Result:
@@ -57,12 +57,12 @@ def _next(path: str, _folder: Path) -> Result:
 
 
 def _status(path: str, _folder: Path) -> Result:
-    return crondor("schedd", "status", "--ads", path, "--now", NOW)
+    return crondor("queue", "status", "--ads", path, "--now", NOW)
 
 
 def _match(path: str, folder: Path) -> Result:
     (folder / "routes").write_text(CONFIG)
-    return crondor("route", "match", "--config", str(folder / "routes"), path, "--now", NOW)
+    return crondor("route", "explain", "--summary", "--config", str(folder / "routes"), path, "--now", NOW)
 
 
 def _apply(path: str, folder: Path) -> Result:
@@ -133,7 +133,7 @@ def test_a_file_of_another_kind_with_faults_costs_no_other_file(tmp_path: Path) 
     (tmp_path / "bad.sub").write_text("executable = x\nif broken\nqueue\n")
     (tmp_path / "jobs.ads").write_text(_written(Format.NEW))
     paths = [str(tmp_path / name) for name in ("bad.sub", "jobs.ads")]
-    result = crondor("route", "match", "--config", str(tmp_path / "routes"), *paths, "--now", NOW)
+    result = crondor("route", "explain", "--summary", "--config", str(tmp_path / "routes"), *paths, "--now", NOW)
     assert result.status == 1
     assert len(_ids(result)) == COUNT
     assert "bad.sub:" in result.err

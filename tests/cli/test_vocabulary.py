@@ -74,4 +74,4 @@ def test_the_words_are_used() -> None:
     """A word that no command has any more is none that a synonym could be banned for."""
     used = {key for command in COMMANDS for key in keys(schema(command))}
     assert set(BANNED) - used == set()
-    assert "job" in json.dumps(schema("schedd-status"))
+    assert "job" in json.dumps(schema("queue-status"))

@@ -19,10 +19,10 @@ FILES = {
 WRITERS = {
     "export": ("out.ics", "export --to ics --minute 5 -o out.ics --force"),
     "import": ("out/date.sub", "import crontab -o out --force ok.tab"),
-    "transform": ("out.ads", "transform --rules ok.rules -o out.ads --force ok.ads"),
+    "classad transform": ("out.ads", "classad transform --rules ok.rules -o out.ads --force ok.ads"),
     "route convert": ("out.conf", "route convert --config old.conf -o out.conf --force"),
     "route test": ("out.toml", "route test --record --config ok.conf -o out.toml --force"),
-    "service": ("out/crondor-run.service", "service install run --user -o out --force -- ok.sub"),
+    "config service": ("out/crondor-run.service", "config service run --user -o out --force -- ok.sub"),
     "alerts": ("out/crondor.rules.yml", "monitor --alerts -o out --force"),
     "baseline": ("out.json", "check --baseline out.json --update-baseline ok.sub"),
     "picture": ("out.svg", "agenda --plot out.svg ok.sub"),
@@ -88,7 +88,7 @@ def test_an_old_file_stays_where_the_disk_is_full(name: str, command: str, monke
         assert not list(Path(name).parent.glob(".crondor*"))
 
 
-@pytest.mark.parametrize("name", ["export", "route convert", "route test", "transform"])
+@pytest.mark.parametrize("name", ["export", "route convert", "route test", "classad transform"])
 def test_a_pipe_or_a_device_is_written_to_as_it_is(name: str) -> None:
     """/dev/null stays one."""
     out, command = WRITERS[name]
@@ -135,7 +135,7 @@ def test_no_link_to_a_submit_file_is_written_to(command: str, lines: str) -> Non
 def test_what_was_transformed_before_a_fault_is_written() -> None:
     """And the fault is told."""
     Path("bad.ads").write_text(FILES["ok.ads"] + "\n)(\n", encoding="utf-8")
-    status, said = run("transform --rules ok.rules -o out.ads ok.ads bad.ads")
+    status, said = run("classad transform --rules ok.rules -o out.ads ok.ads bad.ads")
     assert status != 0
     assert "bad.ads" in said
     assert "A = 1" in Path("out.ads").read_text(encoding="utf-8")

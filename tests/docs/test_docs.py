@@ -209,8 +209,10 @@ JSON_INPUTS = [
     ("next", "--crontab", "30 2 * * *", "--tz", "Europe/Berlin", "-n", "500", "--dialect", "unix"),
     ("next", "--spec", "odd.sub"),
     ("next", "--spec", "unknown.sub"),
-    ("prev", "--spec", "examples/nightly.sub"),
-    ("prev", "--crontab", "0 6 * * 1"),
+    ("next", "--list", "--ads", "queue.ads"),
+    ("next", "--list", "--ads", "examples/queue.long"),
+    ("next", "--previous", "--spec", "examples/nightly.sub"),
+    ("next", "--previous", "--crontab", "0 6 * * 1"),
     ("explain", "--spec", "examples/several-jobs.sub"),
     ("explain", "--spec", "examples/once.sub"),
     ("explain", "--spec", "unknown.sub"),
@@ -242,8 +244,8 @@ JSON_INPUTS = [
     ("diff", "unknown.sub", "unknown.sub"),
     ("next", "--schedule", "every day at 06:00"),
     ("next", "--schedule", "every day at 06:00 except holidays:SG"),
-    ("prev", "--schedule", "every day at 06:00"),
-    ("prev", "--schedule", "every day at 06:00 except holidays:SG"),
+    ("next", "--previous", "--schedule", "every day at 06:00"),
+    ("next", "--previous", "--schedule", "every day at 06:00 except holidays:SG"),
     ("explain", "--schedule", "2020-01-01T06:00", "--at", "2026-12-01 06:00"),
     ("explain", "--schedule", "2027-01-01T06:00"),
     ("explain", "--schedule", "0 6 * * 1"),
@@ -268,7 +270,7 @@ JSON_INPUTS = [
 ]
 
 
-@pytest.mark.parametrize("command", ["next", "prev", "explain", "diff", "agenda", "check", "simulate"])
+@pytest.mark.parametrize("command", ["next", "explain", "diff", "agenda", "check", "simulate"])
 def test_json_keys_are_those_documented(command: str, crondor: Crondor, tmp_path: Path) -> None:
     """Real output is valid, and each documented key occurs in it with each of its types."""
     odd = "cron_minute = 0\ncron_hours = 6\ncron_window = QDate\ncron_prep_time = QDate\nqueue\n"

@@ -55,7 +55,7 @@ def test_a_time_that_requirements_exclude_is_not_due() -> None:
 
 
 def test_a_deferral_time_that_requirements_exclude_is_not_due() -> None:
-    """It never matches, and the monitor has nothing to wait for; `crondor schedd status` says why."""
+    """It never matches, and the monitor has nothing to wait for; `crondor queue status` says why."""
     job = MadeJob(CronMinute=None, DeferralTime=SIX, Requirements=Expression("DeferralTime % 7 == 9"))
     assert [run for now in (SIX - 10, SIX + 1, LATER) for run in job.look(now)] == []
 

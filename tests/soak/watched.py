@@ -7,7 +7,7 @@ from datetime import timezone
 
 from crondor.schedd.selection import Selection
 from crondor_cli.common.options import Clock
-from crondor_cli.common.queue import QueueOptions
+from crondor_cli.common.queue_options import QueueOptions
 from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
 from tests.soak.files import Files
 

@@ -55,9 +55,7 @@ Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; t
 that --suggest shows and does not write, 2 wrong usage, or a file that cannot be written."""
 
 
-@click.command(
-    "agenda", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="The coming days of all jobs of some files."
-)
+@click.command("agenda", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @watch_option()
 @schedule_options
 @ads_option

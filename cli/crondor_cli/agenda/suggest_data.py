@@ -1,4 +1,4 @@
-"""A suggestion as JSON; `crondor schema agenda` has the keys."""
+"""A suggestion as JSON; `crondor config schema agenda` has the keys."""
 
 from __future__ import annotations
 

@@ -55,7 +55,6 @@ that cannot be read."""
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="What will go wrong with submit files, before submission.",
 )
 @watch_option(here=True)
 @submit_files()

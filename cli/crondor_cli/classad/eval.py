@@ -37,7 +37,6 @@ Exit status: 0 there is a value, be it undefined or error; 1 a text that cannot 
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="The value of an expression, and why it is not true.",
 )
 @click.argument("expression", metavar="EXPR")
 @click.option("--my", "my_path", metavar="FILE", help="The ad that EXPR stands in; - reads standard input.")

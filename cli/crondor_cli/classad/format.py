@@ -29,7 +29,7 @@ _MANY = 1 << 16  # characters that are written at once
 _FORMS = [form.value for form in Format]
 
 
-@click.command("format", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Ads from one form into another.")
+@click.command("format", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("file", metavar="FILE")
 @click.option("--to", "to", type=click.Choice(_FORMS), required=True, help="The form to write.")
 @click.option("--from", "from_", type=click.Choice(_FORMS), help="The form to read (default: told by the beginning).")

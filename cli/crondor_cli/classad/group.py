@@ -7,9 +7,10 @@ import click
 from crondor_cli.common.lazy_group import LazyGroup
 
 COMMANDS = {
-    "eval": ("crondor_cli.classad.eval", "The value of an expression, and why it is not true."),
-    "format": ("crondor_cli.classad.format", "Ads from one form into another."),
-    "match": ("crondor_cli.classad.match", "Whether two ads accept each other, and why not."),
+    "eval": ("crondor_cli.classad.eval", "Evaluate an expression, and explain why it is not true."),
+    "format": ("crondor_cli.classad.format", "Convert ads from one form to another."),
+    "transform": ("crondor_cli.classad.transform", "Apply HTCondor's transform rules to ads."),
+    "match": ("crondor_cli.classad.match", "Show whether two ads accept each other, and why not."),
 }
 
 EPILOG = """\b
@@ -17,6 +18,7 @@ Examples:
   crondor classad eval 'splitTime(time())'
   crondor classad eval Requirements --my job.ad --target slot.ad --explain
   crondor classad format history --to json
+  condor_q -long | crondor classad transform --rules site.rules
   crondor classad match job.ad slot.ad --explain
 
 Ads are read in HTCondor's forms: -long (as condor_q -long prints them, and as history files hold them), new syntax,
@@ -29,10 +31,9 @@ JSON and XML; the form is told by how the text begins."""
     modules=COMMANDS,
     epilog=EPILOG,
     no_args_is_help=True,
-    short_help="Expressions and ads by themselves.",
 )
 def command() -> None:
-    """Evaluate, explain, rewrite and match ClassAds as HTCondor's daemons do.
+    """Evaluate, explain, rewrite, transform and match ClassAds as HTCondor's daemons do.
 
     Exit status: 0 fine, 1 a finding (a text that cannot be read, no value, no match), 2 wrong usage.
     """

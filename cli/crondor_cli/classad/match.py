@@ -60,9 +60,7 @@ class MatchSide(NamedTuple):
         return "it has no Requirements" if self.explanation is None else self.explanation.reason()
 
 
-@click.command(
-    "match", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Whether two ads accept each other, and why not."
-)
+@click.command("match", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @clock_options

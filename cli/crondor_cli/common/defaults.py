@@ -12,7 +12,7 @@ from crondor_cli.common.settings_places import may_be_set
 
 _COLOR = "color"
 _NO_CONFIG = "no_config"
-_HELP = frozenset({"-h", "-help", "--help"})
+HELP = frozenset({"-h", "-help", "--help"})
 
 
 def prepare(ctx: click.Context, name: str, command: click.Command, args: Sequence[str]) -> None:
@@ -22,7 +22,7 @@ def prepare(ctx: click.Context, name: str, command: click.Command, args: Sequenc
     """
     if all(param.name != _COLOR for param in command.params):
         command.params += shared_options(hidden=True)
-    is_wanted = not (ctx.resilient_parsing or is_without_config(ctx) or _HELP.intersection(args))
+    is_wanted = not (ctx.resilient_parsing or is_without_config(ctx) or HELP.intersection(args))
     ctx.default_map = {name: Defaults(command, is_wanted=is_wanted)}
 
 

@@ -29,9 +29,9 @@ _TAKES: Final[Mapping[FileKind, str]] = {
     FileKind.CONFIG: "crondor check --pool-config {0} JOB.sub",
     FileKind.CRONTAB: "crondor import crontab {0}",
     FileKind.DAG: "crondor check {0}",
-    FileKind.QUEUE_LOG: "crondor schedd status --log {0}",
+    FileKind.QUEUE_LOG: "crondor queue status --log {0}",
     FileKind.ROUTE_TESTS: "crondor route test {0}",
-    FileKind.RULES: "crondor transform --rules {0} JOBS.ads",
+    FileKind.RULES: "crondor classad transform --rules {0} JOBS.ads",
     FileKind.SUBMIT: "crondor check {0}",
     FileKind.USER_LOG: "crondor monitor --log JOB_QUEUE.LOG --allow-dir {1}",
 }

@@ -59,7 +59,7 @@ def setting_of(command: click.Command, param: click.Parameter) -> Setting | None
 
 
 def _fits(value: SettingValue, param: click.Parameter) -> bool:
-    """Say whether an option takes what is set for all: `crondor prev` knows no dialect htcondor, for one."""
+    """Say whether an option takes what is set for all: `crondor next --previous` knows no dialect htcondor, for one."""
     return not isinstance(param.type, click.Choice) or value.value in param.type.choices
 
 

@@ -98,11 +98,16 @@ def clock_of(now: str | None, tz: str | None) -> Clock:
 
 def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add the ways to name schedules: submit files (as ``paths``), a crontab line, or single fields."""
+    return submit_files()(field_options(function))
+
+
+def field_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add a crontab line and single fields."""
     for field in reversed(FIELDS):
         option = f"--{field.name.replace('_', '-')}"
         help_text = f"{field.command} without a file: {field.low}-{field.high}."
         function = click.option(option, field.name, metavar="FIELD", help=help_text)(function)
-    return submit_files()(crontab_option(function))
+    return crontab_option(function)
 
 
 def crontab_option(function: _Function) -> _Function:

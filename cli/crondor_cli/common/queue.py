@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timezone
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -25,13 +24,13 @@ from crondor.schedd.protocol import Schedd, Scheduled
 from crondor.schedd.queue_log import QueueLogSchedd
 from crondor.schedd.reading import scheduled_among
 from crondor.schedd.selection import NoSelection, Selection
-from crondor.spec import Dialect
 from crondor_cli.common.ad_files import chunks, context_of, name_of
 from crondor_cli.common.completion import completing
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.lock_wait import LockWait
 from crondor_cli.common.options import Clock, UsageProblem
 from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.queue_options import QueueOptions, constraint_option, folder_of
 from crondor_cli.common.show import show
 
 if TYPE_CHECKING:
@@ -40,52 +39,6 @@ if TYPE_CHECKING:
 _LOG = "job_queue.log"
 _MOST_COMPLETED = 8 << 20  # bytes of a log that the shell waits for: half a second
 _Function = TypeVar("_Function", bound=Callable[..., None])
-
-VARIABLE = "CRONDOR_QUEUE"
-_WAYS = (
-    ("live", "--live", "the schedd that runs here"),
-    ("log", "--log FILE", "a schedd's job_queue.log"),
-    ("ads", "--ads FILE", "what condor_q -long prints"),
-    ("queue", "--queue PATH", f"an embedded queue; {VARIABLE} names it too"),
-)
-
-
-class QueueOptions(NamedTuple):
-    """The options that name a queue."""
-
-    queue: str | None
-    log: str | None = None
-    live: bool = False
-    name: str | None = None
-    pool: str | None = None
-    ads: str | None = None
-
-    @property
-    def kind(self) -> str:
-        """``queue``, ``log``, ``live`` or ``ads``. Raises UsageError for none and for more than one."""
-        given = {"log": self.log, "live": self.is_live, "ads": self.ads, "queue": self.queue}
-        chosen = [kind for kind, value in given.items() if value]
-        if len(chosen) > 1:
-            named = " and ".join(f"--{kind}" for kind in chosen)
-            raise click.UsageError(f"{named} name different queues: choose one", click.get_current_context(silent=True))
-        if not chosen and not os.environ.get(VARIABLE):
-            raise which_queue(click.get_current_context(silent=True))
-        return chosen[0] if chosen else "queue"
-
-    @property
-    def is_live(self) -> bool:
-        """Say whether a live schedd is named."""
-        return bool(self.live or self.name or self.pool)
-
-    @property
-    def folder(self) -> Path:
-        """Where the embedded queue is."""
-        return folder_of(self.queue)
-
-    @property
-    def dialect(self) -> Dialect:
-        """How Cron attributes are read there: the embedded queue as the manual says, a schedd's as it does itself."""
-        return Dialect.MANUAL if self.kind == "queue" else Dialect.HTCONDOR
 
 
 class QueueJobs(NamedTuple):
@@ -97,68 +50,6 @@ class QueueJobs(NamedTuple):
     findings: list[Diagnostic]
 
 
-def folder_of(queue: str | None) -> Path:
-    """Return the folder of the embedded queue. Raises UsageError where neither option nor variable names it."""
-    given = queue or os.environ.get(VARIABLE)
-    if not given:
-        raise which_queue(click.get_current_context(silent=True))
-    return Path(given)
-
-
-def which_queue(context: click.Context | None) -> click.UsageError:
-    """Return the error for a command that was told no queue, with the options that it has for one."""
-    known = {param.name for param in context.command.params} if context is not None else set()
-    ways = [f"{option} ({what})" for name, option, what in _WAYS if name in known] or ["--queue PATH"]
-    said = f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else ways[0]
-    return click.UsageError(f"name the queue: {said}", context)
-
-
-def queue_option(function: _Function) -> _Function:
-    """Add --queue."""
-    help_text = f"The embedded queue's folder (default: {VARIABLE})."
-    return click.option("--queue", metavar="PATH", help=help_text)(function)
-
-
-def source_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add all ways to name a queue to be read, which come as one argument ``asked``."""
-    command = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")(
-        _asking(function)
-    )
-    command = _live_options(command)
-    command = click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")(command)
-    return queue_option(command)
-
-
-def schedd_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the ways to name a queue that can be written, which come as one argument ``asked``."""
-    return queue_option(_live_options(_asking(function)))
-
-
-def live_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the ways to name a live schedd, which come as one argument ``asked``."""
-    return _live_options(_asking(function))
-
-
-def _asking(function: Callable[..., None]) -> Callable[..., None]:
-    """Put the options that name a queue together."""
-
-    @wraps(function)
-    def command(*args: object, **options: object) -> None:
-        asked = QueueOptions._make(options.pop(field, None) for field in QueueOptions._fields)
-        function(*args, asked=asked, **options)
-
-    return command
-
-
-def _live_options(function: _Function) -> _Function:
-    """Add --live, --name and --pool."""
-    function = click.option("--pool", metavar="HOST", help="With --live: the collector of another pool.")(function)
-    function = click.option("--name", metavar="NAME", help="With --live: the schedd of this name.")(function)
-    return click.option("--live", is_flag=True, help="The schedd that runs here (needs the htcondor package).")(
-        function
-    )
-
-
 def _completed_jobs(ctx: click.Context) -> Iterable[str]:
     """Return the jobs of an embedded queue or a log that is named before, for the shell; none of a long log."""
     if any(ctx.params.get(name) for name in ("live", "name", "pool", "ads")):
@@ -166,7 +57,7 @@ def _completed_jobs(ctx: click.Context) -> Iterable[str]:
     log = ctx.params.get("log") or folder_of(ctx.params.get("queue")) / _LOG
     if os.path.getsize(log) > _MOST_COMPLETED:
         return []
-    ads, _ = read_jobs(QueueOptions(queue=None, log=str(log)), Clock(0, "UTC", timezone.utc))
+    ads, _ = read_jobs(QueueOptions(log=str(log)), Clock(0, "UTC", timezone.utc))
     return [f"{ad.value('ClusterId')}.{ad.value('ProcId')}" for ad in ads]
 
 
@@ -178,12 +69,6 @@ def job_arguments(function: _Function) -> _Function:
     return click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job)(
         constraint_option(function)
     )
-
-
-def constraint_option(function: _Function) -> _Function:
-    """Add --constraint."""
-    help_text = "Only jobs for which this expression is true."
-    return click.option("--constraint", metavar="EXPR", help=help_text)(function)
 
 
 def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool = False) -> Selection:
@@ -323,7 +208,7 @@ def is_there(log: Path) -> bool:
 
 def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
     """Return what there is to say of a folder without a queue."""
-    hint = "crondor schedd submit makes it; --queue names another folder"
+    hint = "crondor queue submit makes it; --queue names another folder"
     return Diagnostic("queue-missing", f"there is no queue yet in {folder}", severity, help=hint)
 
 
@@ -347,12 +232,12 @@ def _unknown(chosen: Selection, found: Scheduled) -> list[Diagnostic]:
 
 def no_job(beside: str = "") -> Diagnostic:
     """Return the warning for words that are right and name nobody."""
-    hint = "crondor schedd status lists the scheduled jobs"
+    hint = "crondor queue status lists the scheduled jobs"
     return Diagnostic("no-job", f"no job of the queue is meant{beside}", Severity.WARNING, help=hint)
 
 
 def unknown_job(name: str, beside: str = "") -> Diagnostic:
     """Return the error for a job that is not in the queue."""
     what = "job" if "." in name else "job of cluster"
-    hint = "crondor schedd status lists the scheduled jobs, crondor schedd history those that have left"
+    hint = "crondor queue status lists the scheduled jobs, crondor queue history those that have left"
     return Diagnostic("unknown-job", f"there is no {what} {name}{beside} in the queue", help=hint)

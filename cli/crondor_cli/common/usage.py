@@ -28,6 +28,23 @@ _MEANT: Final = {
 """Words of other programs for what has another name here."""
 
 
+RENAMED: Final = {
+    "prev": "next --previous",
+    "at": "next --at",
+    "advertise": "queue advertise",
+    "transform": "classad transform",
+    "doctor": "config doctor",
+    "schema": "config schema",
+    "service": "config service",
+    "service install": "config service",
+    "schedd": "queue",
+    "schedd next": "next --queue",
+    "queue next": "next --queue",
+    "route match": "route explain",
+}
+"""Commands of earlier versions, and what each is now."""
+
+
 class CommandMissing(click.UsageError):
     """A group was called without a command: its help, on stderr."""
 

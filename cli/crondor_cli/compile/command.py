@@ -46,7 +46,6 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="Any schedule as lines for a submit file, proven.",
 )
 @click.argument("words", nargs=-1, metavar="[TEXT]...")
 @click.option("--write", "write", metavar="FILE", help="Write the lines of a submit file's own schedule into it.")

@@ -52,7 +52,6 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="A schedule as lines for Unix cron, or as a calendar.",
 )
 @schedule_options
 @schedule_text_option

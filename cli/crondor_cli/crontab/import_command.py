@@ -22,7 +22,6 @@ Examples:
     modules=COMMANDS,
     epilog=EPILOG,
     no_args_is_help=True,
-    short_help="A Unix crontab as submit files.",
 )
 def command() -> None:
     """Make submit files of schedules that other programs keep.

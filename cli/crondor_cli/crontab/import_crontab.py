@@ -48,9 +48,7 @@ line; docs/crontab.md has the list.
 Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all), 2 wrong usage."""
 
 
-@click.command(
-    "crontab", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="A Unix crontab: a submit file for each line."
-)
+@click.command("crontab", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("file", metavar="FILE|-")
 @output_option("Write NAME.sub files into this folder (default: print them).", "DIR", None)
 @click.option(

@@ -61,9 +61,7 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return tuple(known[name] for name in names)
 
 
-@click.command(
-    "diff", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Where two schedules, or two readings of one, part."
-)
+@click.command("diff", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("sides", nargs=-1, metavar="A [B]")
 @schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")

@@ -1,4 +1,4 @@
-"""Comparisons for programs; `crondor schema diff` has the keys."""
+"""Comparisons for programs; `crondor config schema diff` has the keys."""
 
 from __future__ import annotations
 

@@ -52,7 +52,6 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="What a schedule means, and why it fires at a time or not.",
 )
 @schedule_options
 @ads_option

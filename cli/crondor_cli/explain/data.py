@@ -1,4 +1,4 @@
-"""Explanations for programs; `crondor schema explain` has the keys."""
+"""Explanations for programs; `crondor config schema explain` has the keys."""
 
 from __future__ import annotations
 

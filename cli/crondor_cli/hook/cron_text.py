@@ -1,4 +1,4 @@
-"""What a daemon's cron jobs do and make, for people and programs; `crondor schema hook daemon-cron` has the keys."""
+"""What a daemon's cron jobs do and make, for people and programs (`crondor config schema hook daemon-cron`)."""
 
 from __future__ import annotations
 

@@ -56,7 +56,6 @@ _NAMES = {manager.name.lower(): manager for manager in Manager}
     is_endless=True,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="Run a daemon's cron jobs, and show the ads they make.",
 )
 @click.option("--config", metavar="FILE", multiple=True, required=True, help="HTCondor configuration; later ones win.")
 @click.option("--manager", type=click.Choice(list(_NAMES)), multiple=True, help="Whose jobs (default: startd, schedd).")

@@ -71,7 +71,6 @@ _DASHES = "-----"
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="Answer a startd's hooks with crontab work that is due.",
 )
 @click.argument("answer", required=False, metavar="[ANSWER]")
 @click.option("--specs", metavar="DIR", required=True, help="The folder of the submit files, *.sub.")

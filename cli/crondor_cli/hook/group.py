@@ -25,7 +25,6 @@ Examples:
     modules=COMMANDS,
     epilog=EPILOG,
     no_args_is_help=True,
-    short_help="HTCondor's hooks: try them, run cron jobs, fetch work.",
 )
 def command() -> None:
     """Work with the programs that HTCondor's daemons call: hooks of the router, of fetched work, of daemon ads.

@@ -98,7 +98,6 @@ class Given(NamedTuple):
     is_endless=True,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="Try a hook by hand: what it gets, says and causes.",
 )
 @click.argument("type_", metavar="TYPE", type=HookChoice(HookType))
 @click.argument("script", metavar="SCRIPT")

@@ -1,4 +1,4 @@
-"""A call of a hook for people and for programs; `crondor schema hook run` has the JSON keys."""
+"""A call of a hook for people and for programs; `crondor config schema hook run` has the JSON keys."""
 
 from __future__ import annotations
 

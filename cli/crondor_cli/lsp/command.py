@@ -37,7 +37,6 @@ Exit status: 0 the client ended it, or went away, 1 it ended it without a shutdo
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="A language server: findings and help while you write.",
 )
 @click.option("--stdio", is_flag=True, help="Serve on standard input and output, as it always does.")
 @click.option(

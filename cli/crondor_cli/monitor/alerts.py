@@ -47,7 +47,7 @@ groups:
           severity: warning
         annotations:
           summary: 'Jobs on {{ $labels.schedd }} start at times that their schedules do not mean'
-          description: 'The schedd reads a schedule otherwise, or has its day-0 defect; see crondor schedd guard.'
+          description: 'The schedd reads a schedule otherwise, or has its day-0 defect; see crondor queue guard.'
       - alert: CrondorWrongTimes
         expr: crondor_guard_corrections > 0
         for: 15m
@@ -62,7 +62,7 @@ groups:
           severity: warning
         annotations:
           summary: '{{ $value }} scheduled jobs on {{ $labels.schedd }} are kept from running'
-          description: 'crondor schedd status says which, and why.'
+          description: 'crondor queue status says which, and why.'
       - alert: CrondorQueueUnreadable
         expr: crondor_queue_up == 0
         for: 5m

@@ -29,7 +29,8 @@ from crondor_cli.common.options import (
     reading_options,
 )
 from crondor_cli.common.output import say
-from crondor_cli.common.queue import QueueOptions, job_arguments, selection_of, source_options
+from crondor_cli.common.queue import job_arguments, selection_of
+from crondor_cli.common.queue_options import QueueOptions, source_options
 from crondor_cli.common.show import show
 from crondor_cli.common.signals import waking
 from crondor_cli.monitor.alerts import write_alerts
@@ -41,7 +42,7 @@ from crondor_cli.monitor.rows import Row, all_rows, json_line, line, print_table
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
-crondor schedd submit --queue q job.sub
+crondor queue submit --queue q job.sub
 crondor monitor --once --queue q"""
 
 EPILOG = """\b
@@ -86,7 +87,6 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="What was due, what started, and why the rest did not.",
     is_endless=True,
 )
 @job_arguments

@@ -26,7 +26,8 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.common.ad_files import context_of
 from crondor_cli.common.options import Clock
-from crondor_cli.common.queue import QueueOptions, live_of, no_queue, opened, read_scheduled
+from crondor_cli.common.queue import live_of, no_queue, opened, read_scheduled
+from crondor_cli.common.queue_options import QueueOptions
 
 if TYPE_CHECKING:
     from crondor.schedd.live import LiveSchedd, Question

@@ -1,4 +1,4 @@
-"""Previews for programs: JSON, CSV and bare epoch seconds; `crondor schema next` has the JSON keys."""
+"""Previews for programs: JSON, CSV and bare epoch seconds; `crondor config schema next` has the JSON keys."""
 
 from __future__ import annotations
 

@@ -44,7 +44,6 @@ read."""
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="What the schedd makes of a job: its ad, or its refusal.",
 )
 @submit_files()
 @pool_config_options

@@ -49,7 +49,7 @@ class CommandFacts(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What is typed: ``crondor schedd status``."""
+        """What is typed: ``crondor queue status``."""
         return " ".join(self.path)
 
 

@@ -99,7 +99,7 @@ def _reference(command: CommandFacts, every: Sequence[CommandFacts], code: re.Pa
     name = "-".join(command.path[1:])
     if name in names():
         yield "## JSON"
-        yield f"What all commands share is in [json.md](json.md); `crondor schema {name}` prints this as a JSON Schema."
+        yield f"`crondor config schema {name}` prints this as a JSON Schema; all commands share [json.md](json.md)."
         yield markdown.json(documents(schema(name), shared()))
 
 

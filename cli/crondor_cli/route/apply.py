@@ -39,14 +39,12 @@ Examples:
 
 What condor_job_router_info -route-jobs of HTCondor 25.14 does: each job that is matched is routed, and nothing is
 submitted, spooled or changed. For a job that a route edits in place, the job itself is printed as it would be, below a
-comment that says so; --diff and json say what changes in it. FILES are read as crondor route match reads them.
+comment that says so; --diff and json say what changes in it. FILES are read as crondor route explain reads them.
 
 Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched off; 2 wrong usage."""
 
 
-@click.command(
-    "apply", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="The routed ads of jobs, or what changes."
-)
+@click.command("apply", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @asking_options("long", "json", "table")
 @click.option(
     "--route",

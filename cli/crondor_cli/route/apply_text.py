@@ -69,7 +69,7 @@ def _row(job: str, each: RoutedAd) -> str:
 
 
 def _json(job: str, routed: RoutedAd) -> str:
-    """Return an object on a line; `crondor schema route apply` has the keys."""
+    """Return an object on a line; `crondor config schema route apply` has the keys."""
     return json.dumps(_data(job, routed))
 
 

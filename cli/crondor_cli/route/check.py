@@ -44,7 +44,6 @@ that cannot be read."""
     example=EXAMPLE,
     cls=ConfigCommand,
     epilog=EPILOG,
-    short_help="What is wrong with a router's configuration, or will surprise.",
 )
 @config_options
 @include_option

@@ -56,7 +56,6 @@ or a file that cannot be read or written."""
     example=EXAMPLE,
     cls=ConfigCommand,
     epilog=EPILOG,
-    short_help="Routes written as ClassAds as routes of today.",
 )
 @config_option
 @output_option("Where the new configuration goes.")

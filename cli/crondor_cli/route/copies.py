@@ -16,7 +16,8 @@ from crondor.schedd.ads import job_id
 from crondor.schedd.selection import Selection
 from crondor_cli.common.config_options import ConfigFiles, config_options
 from crondor_cli.common.options import Clock, UsageProblem, include_option
-from crondor_cli.common.queue import QueueOptions, complete_job, selection_of, unknown_job
+from crondor_cli.common.queue import complete_job, selection_of, unknown_job
+from crondor_cli.common.queue_options import QueueOptions
 from crondor_cli.common.route_options import complete_route, load_config
 
 _Function = TypeVar("_Function", bound=Callable[..., None])

@@ -69,7 +69,6 @@ _FORMS: dict[str, Callable[[DiffReport], Iterator[str]]] = {
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="What another configuration does otherwise with jobs.",
 )
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")

@@ -1,4 +1,4 @@
-"""A comparison of two routing tables for programs; `crondor schema route diff` has the keys."""
+"""A comparison of two routing tables for programs; `crondor config schema route diff` has the keys."""
 
 from __future__ import annotations
 

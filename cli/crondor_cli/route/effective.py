@@ -14,7 +14,7 @@ from crondor.router.apply.passing import PassedTransform, PassedVariable, Passin
 from crondor.source import Span
 from crondor_cli.common.ad_findings import AdFindings
 from crondor_cli.common.output import say
-from crondor_cli.route import explain_text
+from crondor_cli.route.explain import explained, lines
 from crondor_cli.route.jobs import CandidateJob, JobFiles
 
 _WIDEST = 28  # columns for names
@@ -56,7 +56,7 @@ def effective_of(files: JobFiles, wanted: str | None, table: RoutingTable, confi
 
 def print_effective(found: Effective) -> None:
     """Print where the job goes, and each transform with its variables."""
-    for line in explain_text.lines(found.job, found.verdict):
+    for line in lines(found.job, found.verdict):
         say(line)
     for passed in found.passed.transforms if found.passed is not None else ():
         say()
@@ -95,9 +95,9 @@ def _location(place: Span) -> str:
 
 
 def effective_data(found: Effective) -> dict[str, object]:
-    """Return an object; `crondor schema route show` has the keys."""
+    """Return an object; `crondor config schema route show` has the keys."""
     return {
-        **explain_text.data(found.job, found.verdict),
+        **explained(found.job, found.verdict),
         "transforms": [_data(each) for each in (found.passed.transforms if found.passed is not None else ())],
         "is_routed": found.is_routed,
     }

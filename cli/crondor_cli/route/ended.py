@@ -17,7 +17,8 @@ from crondor_cli.common.ad_files import chunks, context_of, name_of
 from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.options import Clock
-from crondor_cli.common.queue import QueueOptions, live_of, no_queue
+from crondor_cli.common.queue import live_of, no_queue
+from crondor_cli.common.queue_options import QueueOptions
 
 _NEEDED = (
     "ClusterId", "ProcId", "RouteName", "RoutedFromRoute", "CompletionDate", "EnteredCurrentStatus", "JobStatus",

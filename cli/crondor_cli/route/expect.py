@@ -92,7 +92,7 @@ class TestOptions(NamedTuple):
         return table
 
 
-@click.command("test", cls=Command, example=EXAMPLE, epilog=EPILOG, short_help="Whether routes do what a file expects.")
+@click.command("test", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("tests", nargs=-1, metavar="[FILE]...")
 @config_options
 @click.option("--record", "records", is_flag=True, help="Write FILE, or -o FILE: what the routes do today.")

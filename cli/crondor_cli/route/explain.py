@@ -1,15 +1,24 @@
-"""`crondor route explain`: why a job goes on a route, or does not."""
+"""`crondor route explain`: which job goes on which route, and why the others do not take it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import chain, islice
+
 import click
 
-from crondor.router import RouteState, why
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import printable, shortened
+from crondor.router import JobVerdict, Matcher, Route, RouteOutcome, Search, why
+from crondor.router.match.judging import Judged, JudgedSearch, judge
+from crondor_cli.common.ad_chunks import NearAd
 from crondor_cli.common.command import Command
-from crondor_cli.common.output import say
+from crondor_cli.common.output import emit, say
+from crondor_cli.common.parallel import jobs_option
 from crondor_cli.common.streaming import echo_json
-from crondor_cli.route import explain_text
 from crondor_cli.route.asking import Asking, asking_options
+from crondor_cli.route.jobs import CandidateJob
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
@@ -20,44 +29,188 @@ crondor route explain --config r.conf job.sub"""
 EPILOG = """\b
 Examples:
   crondor route explain --config 50-routes.conf job.sub
-  crondor route explain --config 50-routes.conf --load Site1=100/50 jobs.ads
+  crondor route explain --config 50-routes.conf jobs.ads
+  condor_q -long | crondor route explain --config 50-routes.conf - --each
+  crondor route explain --config 50-routes.conf --load Site1=100/50 \\
+      jobs.ads --each
   crondor route explain \\
       --config 50-routes.conf /var/lib/condor/spool/job_queue.log \\
-      --count-copies --format json
+      --count-copies --summary --format json
 
-For each job and route: matched, or the shortest reason why not. Whether a route's requirements are met is said first;
-full, idle limit and throttled are reasons of a route whose requirements are met. Jobs are taken in their order, and
-count on their routes; FILES are read as crondor route match reads them.
+FILES are submit files, ads in any form (-long, new, JSON, XML), or a job_queue.log, told by what is in them. Jobs are
+taken in their order, and count on their routes, as HTCondor 25.14's job router does in one poll.
+
+A single job is explained: for each route, matched, or the shortest reason why not. Whether the requirements of a route
+are met is said first; full, idle limit and throttled are reasons of a route whose requirements are met. Of several
+jobs the matches are listed: --each explains every job. JSON explains every job: --summary has the matches, and what is
+on the routes then. --format long lists the matches in the words of condor_job_router_info -match-jobs -log-steps.
 
 Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
 
+_HEAD = "Route Name               Source      Submitted/Max        Idle/Max     Throttle"
+_LONGEST = 200  # characters of a reason; whoever wants all of it asks for JSON
+_WIDEST = 24  # columns for the names of routes
 
-@click.command(
-    "explain",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-    short_help="For each job and route: matched, or the reason why not.",
-)
-@asking_options("table", "json")
-def command(asking: Asking, format_: str) -> None:
-    """Say of each job which route takes it, and why the others do not."""
-    table, route_state = asking.table, asking.route_state
-    accepting = () if route_state.is_full(table) else route_state.accepting(table)
-    data = []
-    for job in asking.jobs():
-        told = why(table, job.ad, route_state, asking.context, owner=asking.owner, accepting=accepting)
-        if told.chosen is not None:
-            route_state = _after(route_state, told.chosen.name)
-        if format_ == "json":
-            data.append(explain_text.data(job, told))
-        else:
-            for line in explain_text.lines(job, told):
-                say(line)
-    if format_ == "json":
-        echo_json({"jobs": data, "rejected": [each.name for each in table.rejected]})
+
+@click.command("explain", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@asking_options("table", "long", "json")
+@click.option("--each", "is_each", is_flag=True, help="Explain every job (default for a single job, and for JSON).")
+@click.option("--summary", "is_summary", is_flag=True, help="List the matches (default for several jobs).")
+@jobs_option
+def command(asking: Asking, format_: str, is_each: bool, is_summary: bool, jobs: int | None) -> None:
+    """Explain which route takes each job, and why the others do not."""
+    if is_each and (is_summary or format_ == "long"):
+        other = "--summary" if is_summary else "--format long"
+        raise click.UsageError(f"--each and {other}: choose one", click.get_current_context(silent=True))
+    if is_each or (format_ == "json" and not is_summary):
+        _explain(asking, asking.jobs(), format_)
+    else:
+        _summarise(asking, format_, jobs, may_explain=format_ == "table" and not is_summary)
     asking.end()
 
 
-def _after(route_state: RouteState, name: str) -> RouteState:
-    return route_state.after({name: 1})
+def _explain(asking: Asking, jobs: Iterable[CandidateJob], form: str) -> None:
+    """Print of each job which route takes it, and what each route says of it."""
+    table, route_state = asking.table, asking.route_state
+    accepting = () if route_state.is_full(table) else route_state.accepting(table)
+    data = []
+    for job in jobs:
+        told = why(table, job.ad, route_state, asking.context, owner=asking.owner, accepting=accepting)
+        if told.chosen is not None:
+            route_state = route_state.after({told.chosen.name: 1})
+        if form == "json":
+            data.append(explained(job, told))
+        else:
+            for line in lines(job, told):
+                say(line)
+    if form == "json":
+        echo_json({"jobs": data, "rejected": [each.name for each in table.rejected]})
+
+
+def _summarise(asking: Asking, form: str, processes: int | None, *, may_explain: bool) -> None:
+    """Print the matches of all jobs; where there is one job only, and ``may_explain``, explain it."""
+    matcher = Matcher(asking.table, asking.owner)
+
+    def judged(found: Iterator[CandidateJob]) -> Iterator[Judged]:
+        for job, routes, ad in judge(matcher, found, asking.route_state, asking.context):
+            yield Judged(job, routes, NearAd.of(ad) if may_explain else None)
+
+    with closing(asking.made(judged, processes)) as made:
+        first = list(islice(made, 2)) if may_explain else []
+        if len(first) == 1 and isinstance(first[0].kept, NearAd):
+            _explain(asking, [CandidateJob(first[0].job, asking.near(first[0].kept))], form)
+            return
+        search = JudgedSearch(matcher, _counted(asking, chain(first, made)), asking.route_state, asking.context)
+        if form == "json":
+            echo_json(_found(asking, search))
+            return
+        for text in (_long if form == "long" else _table)(asking, search):
+            emit(text, nl=True) if form == "long" else say(text)
+
+
+def _counted(asking: Asking, judged: Iterable[Judged]) -> Iterator[Judged]:
+    """Count the jobs that the search looks at; some were read before."""
+    for asking.count, each in enumerate(judged, start=1):
+        yield each
+
+
+def lines(job: CandidateJob, told: JobVerdict) -> Iterator[str]:
+    """Yield a block for a job: where it goes, why it is no candidate, and each route."""
+    place = "" if job.ad.place is None else f" ({job.ad.place.name}:{job.ad.place.line})"
+    fate = "no route" if told.chosen is None else f"goes on {told.chosen.name}"
+    yield printable(f"job {job.id}{place}: {fate}")
+    for missed in told.missed:
+        yield f"  not a candidate: {_short(missed.reason)}"
+    width = min(_WIDEST, max((len(each.route.name) for each in told.verdicts), default=0))
+    for verdict in told.verdicts:
+        if verdict.outcome is RouteOutcome.NOT_CANDIDATE:
+            said = "matched, if it were a candidate" + _every(verdict.route)
+        elif verdict.reason is None:
+            said = "matched" if verdict.route is told.chosen else "matched, but another route takes it"
+            said += _every(verdict.route)
+        else:
+            said = f"{verdict.outcome.value}: {_short(verdict.reason)}"
+        yield f"  {printable(verdict.route.name):<{width}}  {said}"
+
+
+def _every(route: Route) -> str:
+    """Say of a route without REQUIREMENTS that they have not been forgotten, or that they have."""
+    return "" if route.transform.requirements is not None else " (it has no REQUIREMENTS: every candidate matches)"
+
+
+def _short(reason: str) -> str:
+    shown = printable(reason)
+    return shortened(shown, _LONGEST)
+
+
+def explained(job: CandidateJob, told: JobVerdict) -> dict[str, object]:
+    """Return what --format json prints of a job."""
+    return {
+        "job": job.id,
+        "route": told.chosen and told.chosen.name,
+        "missed": [{"clause": each.clause.name.lower(), "reason": each.reason} for each in told.missed],
+        "routes": [
+            {"route": each.route.name, "outcome": each.outcome.value, "reason": each.reason} for each in told.verdicts
+        ],
+    }
+
+
+def _table(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
+    """Yield a line for each match, and how many there were."""
+    count = 0
+    for match in search:
+        if not count:
+            yield f"{'JOB':<12} ROUTE"
+        count += 1
+        yield f"{match.job:<12} {printable(match.route.name)}"
+    jobs = f"{asking.count:,} job{'' if asking.count == 1 else 's'}"
+    if search.umbrella is None:
+        yield "no route takes jobs: none was looked at"
+    elif search.is_stopped:
+        yield f"{count:,} of the first {jobs} go on a route; then nothing takes any more"
+    else:
+        yield f"{count:,} of {jobs} go{'es' if 1 in (count, asking.count) else ''} on a route"
+
+
+def _long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
+    """Yield what condor_job_router_info -match-jobs -log-steps says."""
+    yield "Checking for candidate jobs. routing table is:"
+    yield _HEAD
+    for route in asking.table.routes:
+        load, throttle = asking.route_state.load(route), asking.route_state.throttle(route)
+        yield (
+            f"{printable(route.name):<24} {printable(route.name):<11} {load.jobs:>7}/{route.max_jobs:>7} "
+            f"{load.idle:>7}/{route.max_idle_jobs:>7} {throttle!s:>8}"
+        )
+    yield ""
+    if search.umbrella is not None:
+        yield f"Umbrella constraint: {printable(search.umbrella)}"
+    count = 0
+    for match in search:
+        count += 1
+        yield f"Found candidate job src={match.job},route={printable(match.route.name)}"
+    yield f"{count} candidate jobs found"
+
+
+def _found(asking: Asking, search: Search[ClassAd]) -> dict[str, object]:
+    """Return what --format json prints with --summary."""
+    matches = [{"job": match.job, "route": match.route.name} for match in search]
+    route_state = search.route_state
+    routes = [
+        {
+            "route": route.name,
+            "jobs": route_state.load(route).jobs,
+            "idle": route_state.load(route).idle,
+            "limit": limit and limit.value,
+        }
+        for route in asking.table.routes
+        for limit in (route_state.limit(route),)
+    ]
+    return {
+        "umbrella": search.umbrella,
+        "matches": matches,
+        "jobs_read": asking.count,
+        "is_stopped": search.is_stopped,
+        "routes": routes,
+        "rejected": [each.name for each in asking.table.rejected],
+    }

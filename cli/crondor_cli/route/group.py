@@ -7,20 +7,19 @@ import click
 from crondor_cli.common.lazy_group import LazyGroup
 
 COMMANDS = {
-    "show": ("crondor_cli.route.show", "The routing table, and the routes that are rejected."),
-    "check": ("crondor_cli.route.check", "What is wrong with a router's configuration, or will surprise."),
-    "match": ("crondor_cli.route.match", "Which job goes on which route."),
-    "explain": ("crondor_cli.route.explain", "For each job and route: matched, or the reason why not."),
-    "apply": ("crondor_cli.route.apply", "The routed ads of jobs, or what changes."),
-    "diff": ("crondor_cli.route.diff", "What another configuration does otherwise with jobs."),
-    "test": ("crondor_cli.route.expect", "Whether routes do what a file expects."),
-    "plan": ("crondor_cli.route.plan", "The coming runs of scheduled jobs, and the route of each."),
+    "show": ("crondor_cli.route.show", "Show the routing table, and the routes that are rejected."),
+    "check": ("crondor_cli.route.check", "Find what is wrong with a router's configuration."),
+    "explain": ("crondor_cli.route.explain", "Explain which job goes on which route, and why not."),
+    "apply": ("crondor_cli.route.apply", "Print the routed ads of jobs, or what changes."),
+    "diff": ("crondor_cli.route.diff", "Compare what two configurations do with jobs."),
+    "test": ("crondor_cli.route.expect", "Test whether routes do what a file expects."),
+    "plan": ("crondor_cli.route.plan", "List the coming runs of scheduled jobs, and their routes."),
     "run": ("crondor_cli.route.run", "Run a job router over a queue."),
-    "status": ("crondor_cli.route.status", "How the routes stand, and why jobs are not routed now."),
-    "q": ("crondor_cli.route.q", "The routed jobs of a queue, and a summary of their states."),
-    "history": ("crondor_cli.route.history", "Routed jobs that have left the queue, by route."),
+    "status": ("crondor_cli.route.status", "Show the state of the routes, and why jobs are not routed."),
+    "q": ("crondor_cli.route.q", "List the routed jobs of a queue, and their states."),
+    "history": ("crondor_cli.route.history", "List routed jobs that have left the queue, by route."),
     "rm": ("crondor_cli.route.rm", "Remove routed jobs from a queue."),
-    "convert": ("crondor_cli.route.convert", "Routes written as ClassAds as routes of today."),
+    "convert": ("crondor_cli.route.convert", "Convert routes written as ClassAds to today's syntax."),
 }
 
 EPILOG = """\b
@@ -39,7 +38,6 @@ command in it is ever run."""
     modules=COMMANDS,
     epilog=EPILOG,
     no_args_is_help=True,
-    short_help="A job router: its routes, who goes where and why not; run one.",
 )
 def command() -> None:
     """Show what an HTCondor job router does with its configuration and why, and be one.

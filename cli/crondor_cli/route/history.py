@@ -10,7 +10,7 @@ from crondor_cli.common.first_faults import FirstFaults
 from crondor_cli.common.one_dash import OneDashCommand
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
-from crondor_cli.common.queue import QueueOptions, source_options
+from crondor_cli.common.queue_options import QueueOptions, source_options
 from crondor_cli.common.show import show
 from crondor_cli.route.copies import contact_options, queue_of_copies
 from crondor_cli.route.ended import Wanted, ended_jobs
@@ -41,7 +41,6 @@ _MOST = 10  # findings that are shown
     cls=OneDashCommand,
     epilog=EPILOG,
     context_settings={"help_option_names": ["--help", "-help", "-h"]},
-    short_help="Routed jobs that have left the queue, by route.",
 )
 @click.option("--days", callback=days_option, metavar="DAYS", help="How many days the report covers (default: 1).")
 @click.option("--age", callback=days_option, metavar="DAYS", help="How many days ago it ends (default: 0).")

@@ -1,4 +1,4 @@
-"""Routed jobs that have left, as condor_router_history prints them, and as JSON (`crondor schema route history`)."""
+"""Routed jobs that have left, as condor_router_history prints them, and as JSON."""
 
 from __future__ import annotations
 

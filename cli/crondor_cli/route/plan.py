@@ -68,7 +68,6 @@ _DEFAULT_COUNT = 10
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="The coming runs of scheduled jobs, and the route of each.",
 )
 @submit_files()
 @ads_option

@@ -51,7 +51,7 @@ def read_plannable(
         findings += misspelt((span.text if span else key, span) for key, span in names)
         if not any(name in file.keys for name in COMMANDS[:-2]):
             message = f"no job of {name_of(path)} has a cron field or a deferral_time: nothing is planned"
-            help_text = "define cron_minute, cron_hour ... or deferral_time; crondor route match is for other jobs"
+            help_text = "define cron_minute, cron_hour ... or deferral_time; crondor route explain is for other jobs"
             findings.append(Diagnostic("not-deferred", message, Severity.NOTE, help=help_text))
         jobs.append(file)
     for path in ads:
@@ -68,7 +68,7 @@ def _keep(ads: Iterable[ClassAd], name: str, jobs: list[Plannable], findings: li
     if plain:
         said = f"{plain} {'job has' if plain == 1 else 'jobs have'}"
         message = f"{said} neither a cron attribute nor a DeferralTime, of {len(found)} in {name}"
-        help_text = "crondor route match says where they go"
+        help_text = "crondor route explain says where they go"
         findings.append(Diagnostic("not-deferred", message, Severity.NOTE, help=help_text))
     elif not found:
         findings.append(

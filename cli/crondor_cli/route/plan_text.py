@@ -191,7 +191,7 @@ def cures(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], __: dict[Diagno
 
 
 def data(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], found: dict[Diagnostic, None]) -> Iterator[str]:
-    """Yield one object, a line for each run; `crondor schema route plan` has the keys."""
+    """Yield one object, a line for each run; `crondor config schema route plan` has the keys."""
     head = {
         "at_gate": made.options.at_gate,
         "polling_period": made.table.settings.polling_period,

@@ -14,7 +14,8 @@ from crondor_cli.common.ad_files import context_of
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.one_dash import OneDashCommand
 from crondor_cli.common.options import Clock, clock_of, clock_options, format_option
-from crondor_cli.common.queue import QueueOptions, live_of, read_jobs, source_options
+from crondor_cli.common.queue import live_of, read_jobs
+from crondor_cli.common.queue_options import QueueOptions, source_options
 from crondor_cli.common.show import show
 from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 from crondor_cli.route.q_text import (
@@ -59,7 +60,6 @@ class RoutedJobs(NamedTuple):
     cls=OneDashCommand,
     epilog=EPILOG,
     context_settings={"help_option_names": ["--help", "-help", "-h"]},
-    short_help="The routed jobs of a queue, and a summary of their states.",
 )
 @copies_options
 @click.option("-S", "summary", is_flag=True, help="Summarise the jobs on each route.")

@@ -1,4 +1,4 @@
-"""Routed jobs as condor_router_q prints them, and as JSON (`crondor schema route q` has the keys)."""
+"""Routed jobs as condor_router_q prints them, and as JSON (`crondor config schema route q` has the keys)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crondor.router.tools import (
 from crondor_cli.common.data import diagnostic_data, iso
 from crondor_cli.common.options import Clock
 from crondor_cli.common.output import emit, say
-from crondor_cli.common.queue import QueueOptions
+from crondor_cli.common.queue_options import QueueOptions
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.route.copies import queue_name
 

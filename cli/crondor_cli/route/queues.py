@@ -9,7 +9,7 @@ from typing import TypeVar
 import click
 
 from crondor.router import RoutingTable
-from crondor_cli.common.queue import QueueOptions, folder_of
+from crondor_cli.common.queue_options import QueueOptions, folder_of
 from crondor_cli.common.state import state_folder
 
 _Function = TypeVar("_Function", bound=Callable[..., None])

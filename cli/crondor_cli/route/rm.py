@@ -18,14 +18,15 @@ from crondor_cli.common.data import diagnostic_data
 from crondor_cli.common.one_dash import OneDashCommand
 from crondor_cli.common.options import clock_of, clock_options, format_option
 from crondor_cli.common.output import say
-from crondor_cli.common.queue import QueueOptions, embedded_of, live_of, schedd_options
+from crondor_cli.common.queue import embedded_of, live_of
+from crondor_cli.common.queue_options import QueueOptions, schedd_options
 from crondor_cli.common.show import show
 from crondor_cli.common.streaming import echo_json
 from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
-crondor schedd submit --queue q job.sub
+crondor queue submit --queue q job.sub
 crondor route rm -all --queue q"""
 
 EPILOG = """\b
@@ -50,7 +51,6 @@ _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=
     cls=OneDashCommand,
     epilog=EPILOG,
     context_settings={"help_option_names": ["--help", "-help", "-h"]},
-    short_help="Remove routed jobs from a queue.",
 )
 @copies_options
 @click.option("--all", "all_", is_flag=True, help="All routed jobs; without it something must say which.")

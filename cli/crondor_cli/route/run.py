@@ -39,14 +39,8 @@ from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.notify import ServiceManager
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import say
-from crondor_cli.common.queue import (
-    QueueOptions,
-    embedded_of,
-    live_of,
-    no_queue,
-    opened,
-    schedd_options,
-)
+from crondor_cli.common.queue import embedded_of, live_of, no_queue, opened
+from crondor_cli.common.queue_options import QueueOptions, schedd_options
 from crondor_cli.common.route_options import config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.common.show import show, show_error
 from crondor_cli.common.signals import Handler, Waker, waking
@@ -57,7 +51,7 @@ from crondor_cli.route.queues import destination_of, destination_options, lock_p
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
-crondor schedd submit --queue q job.sub
+crondor queue submit --queue q job.sub
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
 echo 'JOB_ROUTER_ROUTE_A = REQUIREMENTS true' >> r.conf
 crondor route run --config r.conf --queue q --once --dry-run"""
@@ -90,9 +84,7 @@ _NO_LOGS = "the user logs of the jobs are not written: nobody sees there that a 
 _STAYS = "the routing table stays as it was"
 
 
-@click.command(
-    "run", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG, short_help="Run a job router over a queue."
-)
+@click.command("run", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG)
 @config_option
 @legacy_option
 @schedd_options

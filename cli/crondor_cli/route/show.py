@@ -50,7 +50,6 @@ with --effective no route takes the job; 2 wrong usage, or a file that cannot be
     example=EXAMPLE,
     cls=ConfigCommand,
     epilog=EPILOG,
-    short_help="The routing table, and the routes that are rejected.",
 )
 @config_option
 @legacy_option

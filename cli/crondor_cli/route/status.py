@@ -18,7 +18,8 @@ from crondor_cli.common.command import Command
 from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.options import Clock, clock_of, clock_options
 from crondor_cli.common.output import emit, say
-from crondor_cli.common.queue import QueueOptions, read_jobs, selection_of, source_options, unknown_job
+from crondor_cli.common.queue import read_jobs, selection_of, unknown_job
+from crondor_cli.common.queue_options import QueueOptions, source_options
 from crondor_cli.common.route_options import config_option, legacy_option, load_config, load_route_table
 from crondor_cli.common.show import show
 from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
@@ -49,7 +50,6 @@ Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="How the routes stand, and why jobs are not routed now.",
 )
 @config_option
 @legacy_option

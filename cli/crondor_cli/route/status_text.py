@@ -83,7 +83,7 @@ def print_job(survey: QueueStatus, job: JobId | None) -> None:
 
 
 def print_json(survey: QueueStatus, report: RouterReport | None, job: JobId | None) -> None:
-    """Print one object; `crondor schema route status` has the keys."""
+    """Print one object; `crondor config schema route status` has the keys."""
     data: dict[str, object] = {
         "name": survey.name,
         "now": survey.now,

@@ -39,7 +39,7 @@ def text(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:
 
 
 def data(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:  # noqa: ARG001 - as the others
-    """Yield one object; `crondor schema route test` has the keys."""
+    """Yield one object; `crondor config schema route test` has the keys."""
     found = {
         "passed": sum(not each.unmet for each in tried),
         "failed": sum(bool(each.unmet) for each in tried),

@@ -87,7 +87,7 @@ def _rejected(rejected: Rejected) -> Iterator[str]:
 
 
 def print_json(table: RoutingTable, effective: dict[str, object] | None = None) -> None:
-    """Print one object, with what one job passes if that was asked; `crondor schema route show` has the keys."""
+    """Print one object, with what one job passes if that was asked; `crondor config schema route show` has the keys."""
     data: dict[str, object] = {
         "is_enabled": table.is_enabled,
         "routes": [_route_data(route) for route in table.routes or table.idle],

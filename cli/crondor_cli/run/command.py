@@ -27,8 +27,8 @@ Examples:
   crondor run backup.sub
   crondor run job.sub --once
   crondor run job.sub --until "tomorrow 06:00" --format json
-  crondor schedd status --queue .crondor/backup.sub
-  crondor schedd hold --queue .crondor/backup.sub 1.0
+  crondor queue status --queue .crondor/backup.sub
+  crondor queue hold --queue .crondor/backup.sub 1.0
 
 A job runs as in the local universe: its executable with its arguments and its environment, in its initialdir, with its
 files, its policies (periodic_*, on_exit_*) and its user log. The queue, its history and the records of what runs are in
@@ -49,7 +49,6 @@ _FOLDER = ".crondor"
     is_endless=True,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="Run the jobs of a submit file on this machine.",
 )
 @submit_files()
 @file_options

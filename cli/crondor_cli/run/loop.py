@@ -105,7 +105,7 @@ class Loop:
             lines.append(f"{waiting:,} idle in {folder}: crondor run goes on with {'it' if waiting == 1 else 'them'}")
         if held:
             which = str(held[0].id) if len(held) == 1 else "--constraint 'JobStatus == 5'"
-            command = f"crondor schedd release --queue {folder} {which}"
+            command = f"crondor queue release --queue {folder} {which}"
             them = "it" if len(held) == 1 else "them"
             lines.append(f"{len(held):,} held in {folder}; this lets the next crondor run go on with {them}:")
             lines.append(whole(f"  {command}"))

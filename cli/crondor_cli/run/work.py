@@ -58,7 +58,7 @@ def run(
     try:
         session = Session(folder, settings, time.time, SessionPlan(once=once, until=until))
     except QueueLocked as error:
-        hint = "change its jobs by crondor schedd hold, release, rm or edit, or name another --state"
+        hint = "change its jobs by crondor queue hold, release, rm or edit, or name another --state"
         raise CrondorError([replace(found, help=hint) for found in error.diagnostics]) from None
     except Untrusted as error:
         raise error.naming("--state DIR") from None
@@ -102,7 +102,7 @@ def _say_there(label: str, count: int, *, is_changed: bool) -> None:
     what = f"{_jobs(count)} of {printable(label)} {'is' if count == 1 else 'are'} in the queue already: going on"
     message = what if count else f"the jobs of {printable(label)} have all left the queue: the killed session is over"
     if is_changed:
-        hint = "remove them (crondor schedd rm --queue DIR), or name another --state, to run the file as it is now"
+        hint = "remove them (crondor queue rm --queue DIR), or name another --state, to run the file as it is now"
         message += ", as the file was then"
         show([Diagnostic("run-changed", message, Severity.WARNING, help=hint)])
     else:

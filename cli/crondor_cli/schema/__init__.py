@@ -1,1 +1,1 @@
-"""`crondor schema`: what commands print as JSON, as JSON Schemas."""
+"""`crondor config schema`: what commands print as JSON, as JSON Schemas."""

@@ -56,7 +56,6 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     cls=Command,
     example=EXAMPLE,
     epilog=EPILOG,
-    short_help="What a pool makes of the jobs: on time, late, missed, held.",
 )
 @submit_files()
 @crontab_option

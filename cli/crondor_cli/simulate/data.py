@@ -1,4 +1,4 @@
-"""A simulation as JSON; `crondor schema simulate` has the keys."""
+"""A simulation as JSON; `crondor config schema simulate` has the keys."""
 
 from __future__ import annotations
 

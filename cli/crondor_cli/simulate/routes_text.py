@@ -82,7 +82,7 @@ def _events(found: RoutedSimulation) -> Iterator[tuple[int, str]]:
 
 
 def print_json(found: RoutedSimulation, findings: list[Diagnostic], lanes: RouteLanes | None, *, events: bool) -> None:
-    """Print one object; `crondor schema simulate` has the keys."""
+    """Print one object; `crondor config schema simulate` has the keys."""
     simulated = found.simulated
     groups, routes = found.fates()
     data: dict[str, object] = {

@@ -200,9 +200,7 @@ def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
     is_date = time is not None and re.fullmatch(_DATE, job.values[time].strip('" '))
     for fault in job.faults("CRN312"):
         is_time = is_date and time is not None and fault.span is not None and fault.span.line == job.span(time).line
-        date = (
-            f"DeferralTime is in epoch seconds: crondor at '{job.values[time]}' says them" if is_time and time else None
-        )
+        date = f"write epoch seconds: crondor next --at '{job.values[time]}' prints them" if is_time and time else None
         yield RuleHit(fault.message, fault.span, date or fault.help)
     names = [name for name in POLICIES if job.values.get(name, "").strip().lower() not in _PLAIN]
     if not names:

@@ -1,4 +1,4 @@
-"""The findings of `crondor check` as JSON; `crondor schema check` has the keys."""
+"""The findings of `crondor check` as JSON; `crondor config schema check` has the keys."""
 
 from __future__ import annotations
 

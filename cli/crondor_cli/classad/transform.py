@@ -1,0 +1,341 @@
+"""`crondor classad transform`: ads through the rules of HTCondor's transform language."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import click
+
+from crondor.classad.ad import ClassAd, Place
+from crondor.classad.formats import Format, Order
+from crondor.classad.formats.writing import Frame, frame_of, print_among
+from crondor.classad.scope import Context
+from crondor.config import InvalidConfig
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.knowledge.kinds import FileKind
+from crondor.macro.files import Files
+from crondor.transform import TraceStep, TransformFacts, TransformOutcome, transform_ads
+from crondor.transform.circular import new_warnings
+from crondor.transform.compiled import MOST_ADS
+from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
+from crondor_cli.common.ad_chunks import Report, SharedAds
+from crondor_cli.common.ad_files import byte_chunks, check_stdin, lenient_option, mode_of, name_of
+from crondor_cli.common.ad_findings import AdFindings
+from crondor_cli.common.command import Command
+from crondor_cli.common.config_options import ConfigFiles, config_options
+from crondor_cli.common.file_problem import FileProblem, refuse_overwriting
+from crondor_cli.common.given_files import open_given, read_source
+from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
+from crondor_cli.common.output import emit, say
+from crondor_cli.common.parallel import jobs_option
+from crondor_cli.common.replacing import written_file
+from crondor_cli.common.route_options import load_config
+
+EXAMPLE = """\
+echo 'SET Site "A"' > site.rules
+echo 'ClusterId = 1' | crondor classad transform --rules site.rules"""
+
+EPILOG = """\b
+Examples:
+  crondor classad transform --rules site.rules jobs.ads
+  condor_q -long | crondor classad transform --rules one.rules \\
+      --rules two.rules --format json
+  crondor classad transform --rules site.rules jobs.ads --diff
+  crondor classad transform --rules site.rules jobs.ads --trace > new.ads
+  crondor classad transform --config 50-site.conf \\
+      --job-transform Accounting jobs.ads
+  crondor classad transform --rules site.rules -D queue=long \\
+      monday.ads tuesday.ads
+
+Rules are applied as condor_transform_ads of HTCondor 25.14 does: --rules first, then --job-transform, then --job-route.
+Ads are written as they are done: the input may be of any length. Much of it is shared out among processes (--jobs), and
+what comes out is the same, in the same order; ads in another form than -long, and with --lenient, are read by one.
+
+Exit status: 0 every command was done; 1 rules with a fault, an ad that cannot be read, a transform that failed, or a
+command that could not be done; 2 wrong usage."""
+
+_MANY = 1 << 16  # characters that are written at once
+_FORMS = [form.value for form in Format]
+
+
+@click.command("transform", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.argument("ads", metavar="[ADS]...", nargs=-1)
+@click.option(
+    "--rules",
+    metavar="FILE",
+    multiple=True,
+    help="Rules, - for standard input; several files are applied in their order.",
+)
+@output_option("Where the new ads go; - writes them out.")
+@click.option("--from", "from_", type=click.Choice(_FORMS), help="The form of the ads (default: by their beginning).")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(_FORMS),
+    default=Format.LONG.value,
+    show_default=True,
+    help="The form of the new ads.",
+)
+@click.option(
+    "--order",
+    type=click.Choice([order.value for order in Order]),
+    default=Order.NAME.value,
+    show_default=True,
+    help="The order of attributes: by name as HTCondor's tools print them, HTCondor's own, or as they were read.",
+)
+@click.option("--diff", is_flag=True, help="Print what changes in each ad instead of the ad.")
+@click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
+@config_options
+@click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")
+@click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
+@click.option("-D", "--define", metavar="NAME=VALUE", multiple=True, help="A macro that is defined before the rules.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="What $RANDOM_CHOICE() draws from.")
+@click.option(
+    "--max-ads",
+    type=click.IntRange(1),
+    metavar="N",
+    default=MOST_ADS,
+    show_default=True,
+    help="The most ads that a TRANSFORM may make of each ad.",
+)
+@include_option
+@clock_options
+@lenient_option
+@jobs_option
+def command(
+    ads: tuple[str, ...],
+    rules: tuple[str, ...],
+    out: str,
+    from_: str | None,
+    format_: str,
+    order: str,
+    diff: bool,
+    trace: bool,
+    config: ConfigFiles,
+    job_transform: tuple[str, ...],
+    job_route: tuple[str, ...],
+    define: tuple[str, ...],
+    seed: int,
+    max_ads: int,
+    now: str | None,
+    tz: str | None,
+    lenient: bool,
+    jobs: int | None,
+    allow_dirs: tuple[str, ...],
+) -> None:
+    """Apply transform rules to the ads of the files ADS; of standard input for - or no file."""
+    if not rules and not job_transform and not job_route:
+        raise click.UsageError("no rules: name a file with --rules, or knobs with --job-transform or --job-route")
+    paths = ads or ("-",)
+    check_stdin(*paths, *rules, *config.paths)
+    _check_files(paths, (*rules, *config.paths), out)
+    clock = clock_of(now, tz)
+    context = Context(now=clock.now, zone=clock.zone, seed=seed)
+    folder = str(Path.cwd())
+    files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)
+    findings = AdFindings()
+    needs_config = config != ConfigFiles() or (bool(job_transform or job_route) and not rules)
+    knobs = _knobs(config, allow_dirs, context, findings) if needs_config else {}
+    loaded = Rules(TransformFacts(knobs, environ=os.environ, context=context, files=files))
+    try:
+        _load(loaded, rules, job_transform, job_route, define)
+    finally:
+        findings.add(loaded.diagnostics, counts=False)
+    known = {each.message for each in loaded.diagnostics}
+    shape = _Shape(None, Order(order)) if diff else _Shape(Format(format_), Order(order))
+
+    def make(read: Iterator[ClassAd], _report: Report) -> Iterator[_Batch]:
+        outcomes = transform_ads(loaded.transforms, read, loaded.facts, macros=loaded.macros, trace=trace, most=max_ads)
+        return _batches(outcomes, shape, known)
+
+    form = None if from_ is None else Format(from_)
+    shared = SharedAds(make, mode_of(lenient))
+    parts = (part for path in paths for part in shared.parts(byte_chunks(path), name_of(path), form))
+    with closing(shared.made(parts, lambda found: findings.add([found]), jobs)) as batches:
+        texts = shape.frame.around(_told(batches, findings))
+        try:
+            _write(texts, out)
+        finally:
+            findings.end()
+    if findings.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _knobs(
+    config: ConfigFiles, allow_dirs: tuple[str, ...], context: Context, findings: AdFindings
+) -> Mapping[str, str]:
+    """Read the configuration and say what is wrong in it. Raises CrondorError where HTCondor would not start."""
+    configuration = replace(load_config(config, allow_dirs, context), subsystem="XFORM")
+    faults = [each for each in configuration.diagnostics if each.severity is Severity.ERROR]
+    findings.add((each for each in configuration.diagnostics if each not in faults), counts=False)
+    if faults:
+        raise InvalidConfig(faults)
+    return configuration.texts()
+
+
+def _load(
+    loaded: Rules, files: tuple[str, ...], knobs: tuple[str, ...], routes: tuple[str, ...], define: tuple[str, ...]
+) -> None:
+    """Load everything named on the command line. Raises CrondorError and UsageError."""
+    for each in define:
+        name, sign, value = each.partition("=")
+        if not sign:
+            raise click.UsageError(f"--define {printable(each)}: write NAME=VALUE")
+        loaded.define(name.strip(), value.strip())
+    for path in files:
+        loaded.add_file(read_source(path, FileKind.RULES))
+    for names in knobs:
+        loaded.add_knobs(JOB_TRANSFORM, names)
+    for name in routes:
+        loaded.add_knobs(JOB_ROUTE, name)
+    loaded.finish()
+
+
+def _check_files(ads: Iterable[str], rules: Iterable[str], out: str) -> None:
+    """Look at all files before the first ad is written. Raises UsageError."""
+    for path in ads:
+        if path != "-" and (reason := _why_not(path)):
+            raise FileProblem(f"cannot read '{printable(path)}': {reason}")
+    refuse_overwriting(out, (*ads, *rules))
+
+
+def _why_not(path: str) -> str:
+    """Return why a file cannot be read, nothing if it can."""
+    try:
+        open_given(path).close()
+    except (OSError, ValueError) as error:
+        return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return ""
+
+
+class _Shape(NamedTuple):
+    """How an outcome is printed: as an ad of a form, or as what changes (None)."""
+
+    form: Format | None
+    order: Order
+
+    @property
+    def frame(self) -> Frame:
+        """What stands around and between the ads."""
+        return Frame() if self.form is None else frame_of(self.form)
+
+    def printed(self, outcome: TransformOutcome, ad: ClassAd) -> str:
+        """Return the text of an outcome."""
+        return _diff(outcome) if self.form is None else print_among(ad, self.form, self.order)
+
+
+class _Said(NamedTuple):
+    """What there is to say of an outcome."""
+
+    place: Place | None
+    applied: tuple[str, ...]
+    trace: tuple[TraceStep, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class _Batch(NamedTuple):
+    """Outcomes in a row: how many, their text, None where there is none, and what there is to say of the last.
+
+    ``failed``: the last has no ad, and ends it all.
+    """
+
+    outcomes: int
+    text: str | None
+    said: _Said | None = None
+    failed: bool = False
+
+
+def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape, known: Container[str]) -> Iterator[_Batch]:
+    """Yield outcomes as texts, those together of which there is nothing to say; ``known`` messages were shown."""
+    between = shape.frame.between
+    texts: list[str] = []
+    size = 0
+    try:
+        for outcome in outcomes:
+            before, ad, applied, diagnostics, trace = outcome
+            if ad is not None and (circles := new_warnings(before, ad, known)):
+                diagnostics = (*diagnostics, *circles)
+            plain = ad is not None and not diagnostics and not trace
+            if (not plain or size >= _MANY) and texts:
+                yield _Batch(len(texts), between.join(texts))
+                texts, size = [], 0
+            text = None if ad is None else shape.printed(outcome, ad)
+            if plain and text is not None:
+                texts.append(text)
+                size += len(text)
+            else:
+                yield _Batch(1, text, _Said(before.place, applied, trace, diagnostics), failed=text is None)
+    except Exception:  # what was done before an error is written
+        if texts:
+            yield _Batch(len(texts), between.join(texts))
+        raise
+    if texts:
+        yield _Batch(len(texts), between.join(texts))
+
+
+def _told(batches: Iterator[_Batch], findings: AdFindings) -> Iterator[str]:
+    """Yield the texts, and say on stderr what was done and what was wrong; end behind an outcome that failed."""
+    number = 0
+    for outcomes, text, said, failed in batches:
+        number += outcomes
+        if said is not None:
+            where = "" if said.place is None else printable(f" of {said.place.name}:{said.place.line}")
+            if said.trace:
+                say(f"# ad {number}{where}: {printable(', '.join(said.applied))}", err=True)
+                for step in said.trace:
+                    say(printable(str(step)), err=True)
+            findings.add(said.diagnostics)
+            if failed:
+                say(f"Transform of ad {number}{where} failed!", err=True)
+        if text is not None:
+            yield text
+        if failed:
+            return
+
+
+def _diff(outcome: TransformOutcome) -> str:
+    """Return what changed in an ad, the old text of an attribute before the new one."""
+    place = outcome.before.place
+    lines = [f"@@ {'ad' if place is None else f'{place.name}:{place.line}'} @@"]
+    for change in outcome.changes:
+        lines += [sign + line for sign, line in zip("-+", change.lines, strict=True) if line is not None]
+    return "\n".join(map(printable, lines)) + "\n"
+
+
+def _write(texts: Iterable[str], out: str) -> None:
+    """Write texts as bytes, those that are no UTF-8 included. Raises UsageError."""
+    failed: list[Exception] = []
+    with nullcontext() if out == "-" else written_file(out) as file:
+        parts: list[str] = []
+        size = 0
+        for text in _up_to_failure(texts, failed):
+            parts.append(text)
+            size += len(text)
+            if size >= _MANY:
+                _flush(parts, file)
+                size = 0
+        _flush(parts, file)
+    if failed:
+        raise failed[0]
+
+
+def _up_to_failure(texts: Iterable[str], failed: list[Exception]) -> Iterator[str]:
+    """Yield texts; what was done before a file that ends in an error is written, so it is only noted."""
+    try:
+        yield from texts
+    except Exception as error:  # noqa: BLE001 - it is raised later
+        failed.append(error)
+
+
+def _flush(parts: list[str], file: BinaryIO | None) -> None:
+    data = "".join(parts).encode("utf-8", "surrogateescape")
+    parts.clear()
+    if file is not None:
+        file.write(data)
+    elif data:
+        emit(data)

@@ -1,0 +1,180 @@
+"""`crondor config doctor`: what is installed here, and whether a live schedd can be worked with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity
+from crondor_cli.common.columns import plural, print_rows
+from crondor_cli.common.command import Command
+from crondor_cli.common.config_files import ConfigReader
+from crondor_cli.common.config_options import ConfigFiles
+from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, interval_option
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.queue import live_of
+from crondor_cli.common.queue_options import QueueOptions, live_options
+from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
+from crondor_cli.config.installed import Installed, installed
+
+if TYPE_CHECKING:
+    from crondor.schedd.connection import Access, Connection, Offset
+
+EXAMPLE = "crondor config doctor"
+
+EPILOG = """\b
+Examples:
+  crondor config doctor
+  crondor config doctor --live
+  crondor config doctor --pool cm.example.org --name ap1.example.org
+
+With --live the schedd is asked for READ and for WRITE, as condor_ping asks, for its SCHEDD_INTERVAL and its zone and
+clock. Nothing is written, no job is touched.
+
+Exit status: 0 all is well, 1 something is not, 2 wrong usage."""
+
+_READABLE, _UNREADABLE, _UNSEEN = "readable", "not readable", "not seen from here"
+
+
+@click.command("doctor", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@live_options
+@interval_option
+@clock_options
+@format_option("table", "json")
+def command(asked: QueueOptions, schedd_interval: int, now: str | None, tz: str | None, format_: str) -> None:
+    """Show what crondor finds on this host, and with --live whether it can work with a schedd."""
+    clock = clock_of(now, tz)
+    here = installed()
+    connection = _connection(asked, clock, lambda: clock_of(now, tz).now)
+    log = "" if connection is None else _access_to(connection.log)
+    findings = [*here.findings(), *_findings(connection, schedd_interval, log)]
+    if format_ == "json":
+        data = {**_here_data(here, clock), "live": None if connection is None else _live_data(connection)}
+        echo_json({**data, "diagnostics": [diagnostic_data(each) for each in findings]})
+    else:
+        rows = [*_here_rows(here, clock), *(() if connection is None else _live_rows(connection, schedd_interval, log))]
+        print_rows(["what", "found"], rows)
+    show(findings)
+    if any(each.severity is not Severity.NOTE for each in findings):
+        raise click.exceptions.Exit(1)
+
+
+def _connection(asked: QueueOptions, clock: Clock, ticks: Callable[[], int]) -> Connection | None:
+    """Ask a schedd, where one is named; ``ticks`` gives the time when it has answered."""
+    if not asked.is_live:
+        return None
+    from crondor.schedd.connection import connection_of  # noqa: PLC0415 - only with --live
+
+    PROGRESS.begin("asking the schedd")
+    with live_of(asked) as schedd:
+        return connection_of(schedd, clock.zone, ticks)
+
+
+def _access_to(path: str) -> str:
+    """Return in a word whether this user may read a file, empty for no path."""
+    if not path:
+        return ""
+    if not os.path.exists(path):
+        return _UNSEEN
+    return _READABLE if os.access(path, os.R_OK) else _UNREADABLE
+
+
+def _findings(connection: Connection | None, interval: int, log: str) -> Iterator[Diagnostic]:
+    if connection is None:
+        return
+    yield from connection.findings(interval)
+    if log == _UNREADABLE:
+        message = f"{connection.log} cannot be read by this user: --log FILE is for root and the user of HTCondor"
+        yield Diagnostic("doctor-log", message, Severity.NOTE, help="--live asks the schedd instead")
+
+
+def _here_rows(here: Installed, clock: Clock) -> Iterator[list[str]]:
+    yield ["crondor", here.crondor or "not installed: run from a checkout"]
+    yield ["Python", f"{here.python} ({here.executable})"]
+    yield ["zone", f"{clock.zone_name}{' (--tz)' if clock.is_given else ''}"]
+    yield ["HTCondor's configuration", _configuration() or "none is found"]
+    for each in here.extras:
+        said = each.version or f"not installed (in a clone: pip install '.[{each.extra}]')"
+        yield [f"{each.package} [{each.extra}]", said]
+
+
+def _configuration() -> str | None:
+    """Return the path of HTCondor's own configuration, as its programs look for it; None where there is none."""
+    try:
+        return next((path for path, _ in ConfigReader(ConfigFiles(), (), None).tried()), "the environment's (ONLY_ENV)")
+    except click.ClickException:
+        return None
+
+
+def _live_rows(connection: Connection, interval: int, log: str) -> Iterator[list[str]]:
+    if connection.fault is not None:
+        yield ["schedd", "does not answer"]
+        return
+    yield ["bindings", f"htcondor {connection.bindings}"]
+    yield ["schedd", f"{connection.name}, HTCondor {connection.release}, {connection.address}"]
+    for each in connection.access:
+        how = f", as {each.user}{f' ({each.methods})' if each.methods else ''}" if each.user else ""
+        yield [each.level, f"{'yes' if each.fault is None else 'no'}{how}"]
+    if connection.interval is not None:
+        beside = "" if connection.interval == interval else f" (here {interval} s)"
+        yield ["SCHEDD_INTERVAL", f"{connection.interval} s{beside}"]
+    if connection.offsets:
+        yield ["zone there", ", ".join(_offset_text(each) for each in connection.offsets)]
+    if connection.ahead is not None:
+        yield ["clock there", _ahead_text(connection.ahead)]
+    if log:
+        yield ["job_queue.log", f"{connection.log} ({log})"]
+
+
+def _ahead_text(ahead: int) -> str:
+    if not ahead:
+        return "as here"
+    return f"{plural(abs(ahead), 'second')} {'ahead' if ahead > 0 else 'behind'}"
+
+
+def _offset_text(offset: Offset) -> str:
+    month = datetime.fromtimestamp(offset.time, timezone.utc).strftime("%B")
+    beside = "" if offset.theirs == offset.ours else f" (here {_signed(offset.ours)})"
+    return f"{_signed(offset.theirs)} in {month}{beside}"
+
+
+def _signed(minutes: int) -> str:
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02}{rest:02}"
+
+
+def _here_data(here: Installed, clock: Clock) -> dict[str, object]:
+    return {
+        "crondor": here.crondor,
+        "python": here.python,
+        "executable": here.executable,
+        "zone": clock.zone_name,
+        "configuration": _configuration(),
+        "packages": [each._asdict() for each in here.extras],
+    }
+
+
+def _live_data(connection: Connection) -> dict[str, object]:
+    return {
+        "bindings": connection.bindings or None,
+        "schedd": connection.name or None,
+        "machine": connection.machine or None,
+        "address": connection.address or None,
+        "release": connection.release or None,
+        "access": [_access_data(each) for each in connection.access],
+        "schedd_interval": connection.interval,
+        "seconds_ahead": connection.ahead,
+        "offsets": [each._asdict() for each in connection.offsets],
+        "log": connection.log or None,
+    }
+
+
+def _access_data(access: Access) -> dict[str, object]:
+    allowed = access.fault is None
+    return {"level": access.level, "allowed": allowed, "user": access.user or None, "methods": access.methods or None}

@@ -1,0 +1,196 @@
+"""`crondor config service`: the unit of a command that runs for months."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor_cli.common.command import Command
+from crondor_cli.common.file_problem import file_problem
+from crondor_cli.common.homes import home_path
+from crondor_cli.common.options import output_option, refuse_existing
+from crondor_cli.common.output import say
+from crondor_cli.common.queue_options import QueueOptions, which_queue
+from crondor_cli.common.replacing import write_file
+from crondor_cli.common.show import show
+from crondor_cli.config.units import KINDS, Kind, Unit, can_be_said, is_account, is_line_end, is_too_long, is_unit_name
+
+EXAMPLE = "crondor config service router --show -- --live --config routes.conf"
+
+EPILOG = """\b
+Examples:
+  crondor config service router --system --run-as condor -- \\
+      --live --config /etc/crondor/routes.conf
+  crondor config service router --system --token /etc/crondor/token -- \\
+      --name ap1.example.org --pool cm.example.org \\
+      --config /etc/crondor/routes.conf
+  crondor config service monitor --system --run-as condor -- \\
+      --live --metrics 9811
+  crondor config service run --user -- nightly.sub
+  crondor config service router --show -- --live
+
+What stands after -- is what the command takes, and is checked as if it were typed. Its relative paths count from the
+folder that this is typed in. systemctl is not run: what to type is said.
+
+A unit of --system runs as a user that systemd makes for it, unless --run-as names one; it can write to a folder for its
+state, /var/lib/ and the unit's name, and to what --write names. --token hands a token over, which only the service can
+read.
+
+Exit status: 0 written, 1 it cannot be, 2 wrong usage."""
+
+_WRITING = ("queue", "destination_queue", "user_logs", "spool", "files_dirs")  # options of the commands: folders
+_NOT_FOR_MONTHS = {"once": "--once", "dry_run": "--dry-run", "now": "--now", "watch": "--watch", "alerts": "--alerts"}
+
+
+@click.command("service", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.argument("arguments", nargs=-1, metavar="[-- ARGUMENT...]")
+@click.option("--system", "is_system", is_flag=True, help="For all of the machine: /etc/systemd/system.")
+@click.option("--user", "is_user", is_flag=True, help="For this user: systemd/user in his folder of settings.")
+@click.option("--unit", "name", metavar="NAME", help="The unit's name (default: crondor-router and so on).")
+@click.option("--run-as", "account", metavar="USER", help="With --system: the user it runs as.")
+@click.option("--token", metavar="FILE", help="With --system: a token of HTCondor's for it (LoadCredential).")
+@click.option("--write", "writes", metavar="DIR", multiple=True, help="With --system: a folder it may write to.")
+@click.option("--show", "is_shown", is_flag=True, help="Print the unit, and write nothing.")
+@output_option("Write it into this folder instead.", "DIR", default=None)
+def command(
+    kind: str,
+    arguments: tuple[str, ...],
+    is_system: bool,
+    is_user: bool,
+    name: str | None,
+    account: str | None,
+    token: str | None,
+    writes: tuple[str, ...],
+    is_shown: bool,
+    out: str | None,
+    force: bool,
+) -> None:
+    """Write a unit of systemd that runs `crondor route run`, `monitor` or `run`, and say how it is started."""
+    if is_system and is_user:
+        raise _usage("choose one of --system and --user")
+    if not is_system and not is_user and not is_shown:
+        raise _usage("for whom: --system or --user")
+    is_system = not is_user
+    if not is_system and (account or token or writes):
+        raise _usage("--run-as, --token and --write go with --system")
+    given = _checked(KINDS[kind], arguments)
+    unit = Unit(
+        KINDS[kind],
+        _program(),
+        arguments,
+        os.getcwd(),
+        is_system,
+        account,
+        None if token is None else os.path.abspath(token),
+        [os.path.abspath(path) for path in (*writes, *([] if KINDS[kind].only_reads else _written(given)))],
+        is_live=any(given.get(option) for option in ("live", "name", "pool")),
+    )
+    _check(unit)
+    if is_shown:
+        say(unit.text(), nl=False, fits=False)
+        return
+    unit_name = (name or f"crondor-{kind}").removesuffix(".service")
+    if not is_unit_name(unit_name):
+        message = "at most 240 letters, digits and :-_.\\, a letter, digit or _ first, no \\ last"
+        raise _usage(f"--unit {printable(unit_name)!r} is not the name of a unit: {message}")
+    folder = _folder(is_system=is_system) if out is None else Path(out)
+    path = folder / f"{unit_name}.service"
+    if not force:
+        refuse_existing([str(path)])
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise file_problem("write", str(path), error) from None
+    write_file(str(path), unit.text().encode())
+    _say_next(path, unit_name, is_system=is_system)
+    show(_unreadable(unit))
+
+
+def _checked(kind: Kind, arguments: tuple[str, ...]) -> dict[str, object]:
+    """Parse the arguments as the command does, and return what it would get. Raises UsageError."""
+    from crondor_cli.main import cli  # noqa: PLC0415 - the whole of it has this command in it
+
+    found: click.Command = cli
+    context = click.Context(cli, info_name="crondor")
+    for word in kind.words:
+        inner = found.get_command(context, word) if isinstance(found, click.Group) else None
+        if inner is None:
+            raise AssertionError(f"there is a command {word}")
+        found, context = inner, click.Context(inner, info_name=word, parent=context)
+    typed = found.make_context(kind.words[-1], list(arguments), parent=context.parent)
+    for param, option in _NOT_FOR_MONTHS.items():
+        if typed.params.get(param):
+            raise click.UsageError(f"{option} ends the command: a service would begin it again and again", typed)
+    if "queue" in typed.params and not any(map(typed.params.get, (*QueueOptions._fields, "all_schedds"))):
+        raise which_queue(typed)  # a variable of this shell is none of the service's
+    return typed.params
+
+
+def _check(unit: Unit) -> None:
+    """Refuse what cannot stand in a unit. Raises UsageError."""
+    texts = (*unit.program, *unit.arguments, unit.folder, unit.account or "", unit.token or "", *unit.writes)
+    for text in texts:
+        if not can_be_said(text):
+            raise _usage(f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8")
+    if unit.account is not None and not is_account(unit.account):
+        raise _usage(f"--run-as '{printable(unit.account)}' is not the name of a user")
+    if unit.token is not None and not is_line_end(unit.token):
+        raise _usage(
+            f"--token '{printable(unit.token)}' cannot stand in a unit: rename it without the \\ or blank at its end"
+        )
+    if is_too_long(unit.text()):
+        raise _usage("the arguments are too long: systemd reads lines of less than 1 MiB")
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context(silent=True))
+
+
+def _written(params: dict[str, object]) -> list[str]:
+    """Return the folders that the command's own options have written to."""
+    found: list[str] = []
+    for name in _WRITING:
+        value = params.get(name)
+        found += [value] if isinstance(value, str) else map(str, value) if isinstance(value, (list, tuple)) else []
+    return found
+
+
+def _program() -> list[str]:
+    """Return how this crondor is started, by its whole path."""
+    script = os.path.abspath(sys.argv[0])
+    if os.path.basename(script) == "crondor" and os.access(script, os.X_OK):
+        return [script]
+    return [sys.executable, "-m", "crondor"]
+
+
+def _folder(*, is_system: bool) -> Path:
+    if is_system:
+        return Path("/etc/systemd/system")
+    base = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path.home() / ".config") / "systemd" / "user"
+
+
+def _say_next(path: Path, name: str, *, is_system: bool) -> None:
+    systemctl = "systemctl" if is_system else "systemctl --user"
+    journal = "journalctl" if is_system else "journalctl --user"
+    say(f"{printable(str(path))} is written")
+    say(f"{systemctl} daemon-reload && {systemctl} enable --now {shlex.quote(name)}", fits=False)
+    say(f"{journal} -fu {shlex.quote(name)}", fits=False)
+    if not is_system:
+        say("loginctl enable-linger    lets it run while you are not logged in")
+
+
+def _unreadable(unit: Unit) -> list[Diagnostic]:
+    """Return a warning where another user starts a program in somebody's home folder."""
+    program = home_path(unit.program[0])
+    if not unit.is_system or unit.account == "root" or program is None:
+        return []
+    message = f"{program} is in a home folder, which the service's user cannot read"
+    hint = "make an environment below /opt: python3 -m venv /opt/crondor (docs/live.md)"
+    return [Diagnostic("service-home", message, Severity.WARNING, help=hint)]

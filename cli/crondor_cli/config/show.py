@@ -1,0 +1,84 @@
+"""`crondor config show`: the value of each setting, and where it comes from."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from crondor_cli.common.columns import print_rows
+from crondor_cli.common.command import Command
+from crondor_cli.common.defaults import is_without_config
+from crondor_cli.common.option_settings import show_warnings
+from crondor_cli.common.options import UsageProblem, format_option
+from crondor_cli.common.output import say
+from crondor_cli.common.setting_table import SETTINGS, Setting
+from crondor_cli.common.settings import BadSettings, Found, SettingValue, find_settings
+from crondor_cli.common.settings_places import user_folder
+from crondor_cli.common.streaming import echo_json
+
+EXAMPLE = "CRONDOR_TZ=Europe/Berlin crondor config show"
+
+EPILOG = """\b
+Examples:
+  crondor config
+  crondor config show --format json
+  CRONDOR_TZ=Europe/Berlin crondor config
+
+\b
+A file crondor.toml, or [tool.crondor] in pyproject.toml:
+  tz = "Europe/Berlin"
+  schedd-interval = 60
+  [check]
+  ignore = ["CRN401"]
+  [simulate]
+  slots = 8
+
+What is nearer counts: an option, a variable CRONDOR_TZ, CRONDOR_CHECK_IGNORE and so on, the nearest of these files from
+this folder upwards, crondor.toml in the user's own folder of settings, /etc/crondor.toml, the default.
+
+Files of other users are ignored, with a warning: all but yours, root's, and under sudo those of who called it.
+/etc/crondor.toml must be writable by root alone. Paths in a project's own file stay below its folder.
+
+Exit status: 0 shown, 2 a file or a variable that is wrong."""
+
+
+@click.command("show", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@format_option("table", "json", text="How to print the settings.")
+@click.pass_context
+def command(ctx: click.Context, format_: str) -> None:
+    """Show the value of each setting, and where it comes from: a file and its line, a variable, or the default."""
+    try:
+        found = Found({}, ()) if is_without_config(ctx) else find_settings(os.environ, user_folder())
+    except BadSettings as error:
+        raise UsageProblem(error) from None
+    show_warnings(found)
+    if format_ == "json":
+        echo_json({"files": list(found.files), "settings": [_data(setting, found) for setting in SETTINGS]})
+        return
+    rows = [[s.name, *_shown(s, found.values.get(s.keys)), s.meaning] for s in SETTINGS]
+    print_rows(["setting", "value", "from", "meaning"], rows)
+    say("")
+    say(f"files: {', '.join(found.files) or 'none'}")
+
+
+def _shown(setting: Setting, value: SettingValue | None) -> list[str]:
+    if value is None:
+        return [setting.default or "none", "default"]
+    text = ", ".join(value.value) if isinstance(value.value, list) else str(value.value)
+    text = text.lower() if isinstance(value.value, bool) else text
+    place = value.source if value.span is None else f"{value.source}:{value.span.line}"
+    return [text, place]
+
+
+def _data(setting: Setting, found: Found) -> dict[str, object]:
+    value = found.values.get(setting.keys)
+    return {
+        "name": setting.name,
+        "meaning": setting.meaning,
+        "variable": setting.variable,
+        "default": setting.default or None,
+        "value": None if value is None else value.value,
+        "source": None if value is None else value.source,
+        "line": None if value is None or value.span is None else value.span.line,
+    }

@@ -1,0 +1,289 @@
+"""`crondor next`: the runs of jobs, coming or past; the starts of a queue; a time in words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from crondor.diagnostics import Diagnostic, Severity, has_error
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
+from crondor_cli.common.command import Command
+from crondor_cli.common.config_options import ConfigFiles
+from crondor_cli.common.jobs import ScheduleRequest
+from crondor_cli.common.options import (
+    Clock,
+    Surroundings,
+    ads_option,
+    clock_of,
+    clock_options,
+    field_options,
+    file_options,
+    format_option,
+    from_option,
+    interval_option,
+    reading_options,
+    until_option,
+)
+from crondor_cli.common.output import say
+from crondor_cli.common.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
+from crondor_cli.common.preview import Preview, Wanted, preview
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.queue_options import QueueOptions, constraint_option, queue_options
+from crondor_cli.common.schedules import read_schedules
+from crondor_cli.common.show import show
+from crondor_cli.common.submit_files import find
+from crondor_cli.common.watching import watch_option
+from crondor_cli.next.past import show_past
+from crondor_cli.next.text import print_table
+from crondor_cli.times.text import local_text, relative
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
+
+EXAMPLE = 'crondor next --crontab "30 2 * * *"'
+
+EPILOG = """\b
+Examples:
+  crondor next --spec job.sub
+  crondor next --spec job.sub -n 20 --from 'tomorrow 6:00' \\
+      --tz Europe/Berlin
+  crondor next --crontab '0 6 * * 1' --format json
+  crondor next --minute 0 --hour '*/6' --until 2027-01-01
+  crondor next --schedule 'last Friday of the month at 18:00'
+  crondor next --spec job.sub --pool-config 50-site.conf
+  crondor next --spec job.sub --previous       the last run
+  condor_q -long | crondor next --ads - -n 3
+  crondor next --live alice                    the starts of a queue's jobs
+  condor_q -all -long | crondor next --ads - --list
+  crondor next --at 'tomorrow 6:30'            as deferral_time
+  crondor next --at 1795264200                 as a time
+
+TIME is `now`, `tomorrow 6:30`, `next monday 06:00`, `in 3 hours`, a date such as `2026-11-20 06:30`, or epoch seconds.
+
+Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 really
+does. Where the two differ, the table shows both and says why.
+
+--previous lists the last runs, the latest first, as the manual or --dialect unix reads the fields. The answers of a
+schedd depend on when it is asked, so they cannot be computed backwards.
+
+With --queue, --log, --live or --list the starts of all jobs of the queue are listed in order of time; FILES are then
+jobs: 12.0, 12 for a whole cluster, or an owner. A job without on_exit_remove = false leaves the queue when a run ends:
+it has one start. Held jobs have none.
+
+Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a difference), 2 wrong usage."""
+
+_MANY = 10  # runs that are shown without -n; of the previous runs one
+_OF_AT = frozenset(("at", "now", "tz", "format_"))
+_OF_QUEUES = frozenset((
+    *("files", "constraint", "is_listed", "queue", "log", "live", "name", "pool", "ads"),
+    *("count", "now", "tz", "dialect", "policy", "format_"),
+))  # fmt: skip
+_NOT_OF_PREVIOUS = frozenset(("until", "pool_config", "config_root", "ce", "target", "strict"))
+
+
+@click.command(
+    "next",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+)
+@watch_option()
+@click.argument("files", nargs=-1, metavar="[FILES]...")
+@click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file, as FILES.")
+@field_options
+@ads_option
+@schedule_text_option
+@click.option("--previous", "is_previous", is_flag=True, help="List the last runs instead, the latest first.")
+@click.option("--at", metavar="TIME", help="Print TIME as deferral_time, or epoch seconds as a time.")
+@click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs to show (default: 10; with --previous: 1).")
+@from_option("Show runs")
+@until_option("Show runs")
+@file_options
+@clock_options
+@reading_options(htcondor=True)
+@interval_option
+@pool_config_options
+@target_option
+@click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
+@queue_options
+@click.option("--list", "is_listed", is_flag=True, help="List the starts of all jobs of --ads, or of CRONDOR_QUEUE.")
+@constraint_option
+@format_option("table", "json", "csv", "epoch", text="How to print the runs.")
+def command(
+    files: tuple[str, ...],
+    specs: tuple[str, ...],
+    crontab: str | None,
+    ads: tuple[str, ...],
+    schedule: str | None,
+    own_zone: str | None,
+    is_previous: bool,
+    at: str | None,
+    count: int | None,
+    from_: str | None,
+    until: str | None,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    schedd_interval: int,
+    pool_config: ConfigFiles | None,
+    target: Release | None,
+    strict: bool,
+    asked: QueueOptions,
+    is_listed: bool,
+    constraint: str | None,
+    format_: str,
+    surroundings: Surroundings,
+    **fields: str | None,
+) -> None:
+    """Show when a job will run, from when it may be matched, and until when it may start.
+
+    Show the last runs with --previous, the coming starts of a queue with --queue, --log, --live or --list, and a
+    time in words as deferral_time with --at.
+    """
+    clock = clock_of(now, tz)
+    if at is not None:
+        _print_time(at, clock, format_)
+        return
+    if is_listed or any(asked):
+        from crondor_cli.next.queue import show_starts  # noqa: PLC0415 - queues need the ClassAd engine, 60 ms
+
+        _refuse_others("a queue", _OF_QUEUES, format_, ("table", "json"))
+        if len(ads) > 1:
+            raise _usage("--list takes one --ads")
+        asked = asked._replace(ads=ads[0] if ads else None)
+        show_starts(asked, files, constraint, clock, dialect, policy, count or _MANY, format_)
+        return
+    _refuse("only a queue takes", ("constraint",))
+    if is_previous:
+        dialect = _checked_previous(dialect, format_)
+    paths = find((*specs, *files))
+    others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect, "--strict": strict}
+    is_text = check_alone(schedule, own_zone, others)
+    end = clock.last(until, "no run", from_)
+    count = count or (1 if is_previous else _MANY)
+    start = clock.after(from_) if not is_previous else clock.now if from_ is None else clock.read(from_, "--from") + 1
+    if is_text:
+        from crondor_cli.next.asked import show_next, show_previous  # noqa: PLC0415 - the languages take 15 ms
+
+        read = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+        if is_previous:
+            show_previous(read, clock, start, count, format_)
+        else:
+            show_next(read, clock, start, end, count, format_)
+        return
+    request = ScheduleRequest(
+        paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
+    )
+    if is_previous:
+        show_past(request._replace(dialect=dialect or Dialect.MANUAL), start, count, format_)
+        return
+    check_target(pool_config)
+    if pool_config is not None:
+        access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
+        from crondor_cli.common.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
+
+        interval = interval_of(schedd_interval, access_point)
+        request = request._replace(schedd_interval=interval, through=through(access_point))
+    _show_coming(request, Wanted(start, count, end, is_one=format_ == "table"), format_, strict=strict)
+
+
+def _show_coming(request: ScheduleRequest, wanted: Wanted, form: str, *, strict: bool) -> None:
+    """Print the coming runs. Exits with 1 for a finding."""
+    jobs, warnings = read_schedules(request)
+    previews = [preview(job, request.dialect, wanted) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
+    for findings in _by_file(request.paths, warnings, previews):
+        show(dict.fromkeys(findings))
+    _print(previews, warnings, form)
+    if form == "epoch":
+        show(_unseen(previews))
+    if _is_finding(previews, strict=strict) or has_error(warnings):
+        raise click.exceptions.Exit(1)
+
+
+def _checked_previous(dialect: Dialect | None, form: str) -> Dialect | None:
+    """Return the dialect that --previous reads; one that is only set, and has no past, does not count."""
+    _refuse("--previous takes no", _NOT_OF_PREVIOUS)
+    if form == "csv":
+        raise _usage("previous runs are printed as table, json or epoch, not as csv")
+    if dialect is not Dialect.HTCONDOR:
+        return dialect
+    _refuse("a schedd has no past: with --previous choose manual or unix for", ("dialect",))
+    return None
+
+
+def _refuse_others(what: str, allowed: Collection[str], form: str, forms: Sequence[str]) -> None:
+    """Refuse the options that are not of one way to use the command. Raises UsageError."""
+    context = click.get_current_context()
+    _refuse(f"{what} takes no", {param.name for param in context.command.params if param.name not in allowed})
+    if form not in forms:
+        raise _usage(f"{what} is printed as {' or '.join(forms)}, not as {form}")
+
+
+def _refuse(why: str, names: Collection[str | None]) -> None:
+    context = click.get_current_context()
+    for param in context.command.params:
+        name = param.name or ""
+        source = context.get_parameter_source(name)
+        if name in names and context.params.get(name) and source is ParameterSource.COMMANDLINE:
+            raise _usage(f"{why} {param.opts[0] if isinstance(param, click.Option) else 'FILES'}")
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context(silent=True))
+
+
+def _print_time(text: str, clock: Clock, form: str) -> None:
+    """Print a time in words as a line for a submit file, and epoch seconds as a time."""
+    _refuse_others("--at", _OF_AT, form, ("table", "epoch"))
+    epoch = clock.read(text, "--at")
+    shown = f"{local_text(epoch, clock.zone)} {clock.zone_name}, {relative(epoch - clock.now)}"
+    if form == "epoch":
+        say(epoch)
+    elif text.strip().isdecimal():
+        say(shown)
+    else:
+        say(f"# {shown}\ndeferral_time = {epoch}", fits=False)
+
+
+def _by_file(
+    paths: Sequence[str], warnings: Iterable[Diagnostic], previews: Iterable[Preview]
+) -> Iterable[list[Diagnostic]]:
+    """Return what there is to say of each file: what has no place in a text stays with the file of its job."""
+    if len(paths) < 2:
+        return [[*warnings, *(finding for p in previews for finding in p.findings)]]
+    found: dict[str, list[Diagnostic]] = {path: [] for path in paths}
+    for each in warnings:
+        found.setdefault("" if each.span is None else each.span.source.name, []).append(each)
+    for p in previews:
+        found.setdefault(p.job.name, []).extend(p.findings)
+    return found.values()
+
+
+def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:
+    if form == "table":
+        print_table(previews)
+    else:
+        from crondor_cli.next.data import print_csv, print_epochs, print_json  # noqa: PLC0415 - 2 ms, for programs only
+
+        {"json": print_json, "csv": print_csv, "epoch": print_epochs}[form](previews, warnings)
+
+
+def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:
+    """Warn of differences, where the form of the output has no place for them."""
+    for p in previews:
+        if p.differs:
+            count = p.rows.differing
+            message = f"the real schedd differs in {count} of {len(p.rows)} rows"
+            help_text = "--format table shows the rows, and why"
+            yield Diagnostic("schedd-differs", message, Severity.WARNING, p.job.queue, help_text)
+
+
+def _is_finding(previews: list[Preview], *, strict: bool) -> bool:
+    nothing = all(p.schedule is not None and not p.schedule.is_deferred for p in previews)
+    return nothing or any(p.failed or (strict and p.differs) for p in previews)

@@ -1,0 +1,62 @@
+"""The coming starts of the jobs of a queue, all together in order of time."""
+
+from __future__ import annotations
+
+import click
+
+from crondor.diagnostics import has_error
+from crondor.schedd.status import QueuedStart, coming_starts
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.common.columns import cell, print_rows
+from crondor_cli.common.data import diagnostic_data, moments
+from crondor_cli.common.options import Clock
+from crondor_cli.common.output import say
+from crondor_cli.common.queue_options import QueueOptions
+from crondor_cli.common.queue_reading import QueueReading, read_queue
+from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
+from crondor_cli.times.text import ClockFace
+
+
+def show_starts(
+    asked: QueueOptions,
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    clock: Clock,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    count: int,
+    form: str,
+) -> None:
+    """Print the first ``count`` starts of a queue's jobs. Exits with 1 where the queue cannot be read."""
+    read = read_queue(asked, jobs, constraint, clock, dialect, policy)
+    starts = coming_starts(read.looks(), count)
+    show(dict.fromkeys(read.found.findings))
+    if form == "json":
+        _print_json(starts, read)
+    else:
+        _print_table(starts, clock)
+    if has_error(read.found.findings):
+        raise click.exceptions.Exit(1)
+
+
+def _print_table(starts: list[QueuedStart], clock: Clock) -> None:
+    if not starts:
+        say("no start ahead")
+        return
+    face = ClockFace(clock.zone)
+    rows = []
+    for job, owner, cmd, run in starts:
+        distance = face.relative(run.time - clock.now)
+        edges = (face.beside(run.match_opens, run.time), face.beside(run.last_start, run.time))
+        rows.append([face.text(run.time), distance, job, cell(owner), cell(cmd), *edges])
+    print_rows(["start", "from now", "job", "owner", "cmd", "match opens", "last start"], rows)
+
+
+def _print_json(starts: list[QueuedStart], read: QueueReading) -> None:
+    rows = (
+        {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, read.clock.zone)}
+        for start in starts
+    )
+    echo_json({**read.head, "starts": rows, "diagnostics": map(diagnostic_data, read.found.findings)})

@@ -1,0 +1,1 @@
+"""crondor queue, and crondor queue advertise."""

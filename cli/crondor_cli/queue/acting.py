@@ -1,0 +1,136 @@
+"""What `crondor queue hold`, `release` and `rm` have in common: an action on jobs of a queue that can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity
+from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.protocol import Acted, Schedd
+from crondor.schedd.selection import Selection
+from crondor_cli.common.command import Command
+from crondor_cli.common.data import diagnostic_data
+from crondor_cli.common.options import clock_of, clock_options, format_option
+from crondor_cli.common.output import say
+from crondor_cli.common.queue import job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
+from crondor_cli.common.queue_options import QueueOptions, schedd_options
+from crondor_cli.common.show import show
+from crondor_cli.common.streaming import echo_json
+from crondor_cli.queue.running import changed
+
+_EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor queue submit --queue q job.sub
+crondor queue """
+
+Act = Callable[[Schedd, Selection, str], Acted]
+
+
+class QueueAction(NamedTuple):
+    """An action: the word for what it does, the words for what was done, and what jobs it is not done to."""
+
+    name: str
+    done: str
+    already: str
+    bad_status: str
+    act: Act
+
+
+def acting(action: QueueAction, short_help: str, help_text: str) -> click.Command:
+    """Return the command of an action."""
+    reason_text = f"via crondor queue {action.name}"
+    reason_help = f'What is written as the reason (default: "{reason_text}").'
+
+    example = _EXAMPLE + action.name + " --queue q 1.0"
+
+    @click.command(
+        action.name,
+        cls=Command,
+        example=example,
+        epilog=_epilog(action.name),
+        short_help=short_help,
+        help=help_text,
+    )
+    @job_arguments
+    @schedd_options
+    @click.option("--reason", metavar="TEXT", default=reason_text, help=reason_help)
+    @clock_options
+    @format_option("text", "json")
+    def command(
+        jobs: tuple[str, ...],
+        constraint: str | None,
+        asked: QueueOptions,
+        reason: str,
+        now: str | None,
+        tz: str | None,
+        format_: str,
+    ) -> None:
+        _act(action, jobs, constraint, asked, reason, now, tz, format_)
+
+    return command
+
+
+def _act(
+    action: QueueAction, jobs: tuple[str, ...], constraint: str | None, asked: QueueOptions, reason: str,
+    now: str | None, tz: str | None, format_: str,
+) -> None:  # fmt: skip
+    """Do an action to jobs, say what was done, and end with 1 where it was not done to all that were named."""
+    chosen = selection_of(jobs, constraint, needed=True)
+    clock = clock_of(now, tz)
+
+    def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
+        missing = chosen.missing(schedd.mirror)
+        return {**action.act(schedd, chosen, reason)._asdict(), "missing": missing}
+
+    if asked.kind == "live":
+        answer = _live(asked, action, chosen, reason)
+    else:
+        request = {"what": action.name, "jobs": jobs, "constraint": constraint, "reason": reason}
+        answer = changed(asked.queue, clock, direct, request)
+    acted = Acted(*(answer[name] for name in Acted._fields))
+    findings = [unknown_job(name) for name in answer["missing"]]
+    denied = "another's, and not this user's to change"
+    unchanged = ((acted.already, action.already), (acted.bad_status, action.bad_status), (acted.denied, denied))
+    for count, why in unchanged:
+        if count:
+            findings.append(Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING))
+    if not findings and not acted.done:
+        findings.append(no_job())
+    show(findings)
+    if format_ == "json":
+        counts = acted._asdict()
+        found = [diagnostic_data(finding) for finding in findings]
+        echo_json({"action": action.name, **counts, "diagnostics": found})
+    else:
+        say(f"{_jobs(acted.done)} {action.done}")
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+def _live(asked: QueueOptions, action: QueueAction, chosen: Selection, reason: str) -> dict[str, Any]:
+    """Let a live schedd do it, and look beforehand which of the jobs named it has."""
+    with live_of(asked) as schedd:
+        missing = missing_of(schedd, chosen)
+        return {**action.act(schedd, chosen, reason)._asdict(), "missing": missing}
+
+
+def _epilog(name: str) -> str:
+    """Return the examples and exit statuses of an action."""
+    return f"""\b
+Examples:
+  crondor queue {name} 12.0 --queue q
+  crondor queue {name} 12 13.1 alice --live
+  crondor queue {name} --live --constraint 'CronHour == "2"' --reason late
+  crondor queue {name} --live 12.0
+
+Numbers and owners are joined by or; --constraint narrows them. Everything named is done at once, or nothing. Where
+crondor run has the queue open, that one does it, job by job, and by its own clock. With --live the schedd does it.
+
+Exit status: 0 fine, 1 a finding (a job that is not there, or that this cannot be done to), 2 wrong usage."""
+
+
+def _jobs(count: int) -> str:
+    return f"{count:,} job{'' if count == 1 else 's'}"

@@ -1,0 +1,147 @@
+"""`crondor queue advertise`: a queue's next deferrals as attributes, in the form of a daemon's cron job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.printing import Format, Order
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
+from crondor.job.attributes import integer
+from crondor.schedd.status import QueuedStart, ScheduledJob, ScheduledState, coming_starts
+from crondor.spec import Dialect
+from crondor.submit import job_ads
+from crondor.zones import Policy
+from crondor_cli.common.ad_files import context_of
+from crondor_cli.common.command import Command
+from crondor_cli.common.jobs import ScheduleRequest
+from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, reading_options
+from crondor_cli.common.output import emit
+from crondor_cli.common.queue import QueueJobs, selection_of
+from crondor_cli.common.queue_options import QueueOptions, constraint_option, source_options
+from crondor_cli.common.queue_reading import QueueReading, read_queue
+from crondor_cli.common.show import show
+from crondor_cli.common.submit_files import submit_files
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor queue advertise job.sub"""
+
+EPILOG = """\b
+Examples:
+  crondor queue advertise --log /var/lib/condor/spool/job_queue.log
+  crondor queue advertise nightly.sub weekly.sub -n 5
+  condor_q -all -long | crondor queue advertise --ads -
+
+\b
+In the schedd's configuration, so that condor_status -schedd -long shows them:
+  use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, \\
+      queue advertise --log $(SPOOL)/job_queue.log)
+
+Attributes: CrondorJobs counts the jobs with a schedule, CrondorIdle, CrondorWaiting, CrondorRunning and CrondorHeld
+those in a state, CrondorTrouble those with trouble; CrondorNextJob, CrondorNextOwner and CrondorNextDeferral (epoch
+seconds) are the next start, CrondorNext a list of the coming ones. There is no Next without a start.
+
+Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage."""
+
+_MOST = 100
+_MOST_JOBS = 1000  # of one submit file
+_STATES = (ScheduledState.IDLE, ScheduledState.WAITING, ScheduledState.RUNNING, ScheduledState.HELD)
+
+
+@click.command(
+    "advertise",
+    cls=Command,
+    example=EXAMPLE,
+    epilog=EPILOG,
+)
+@submit_files("A submit file, as FILES, instead of a queue.")
+@constraint_option
+@click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")
+@source_options
+@file_options
+@clock_options
+@reading_options(htcondor=True)
+def command(
+    paths: tuple[str, ...],
+    constraint: str | None,
+    count: int,
+    asked: QueueOptions,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    surroundings: Surroundings,
+) -> None:
+    """Print what scheduled jobs do next, as attributes for the schedd's own ad: those of a queue, or of FILES."""
+    clock = clock_of(now, tz)
+    if paths:
+        if any(asked):
+            raise click.UsageError("FILES and a queue: choose one", click.get_current_context(silent=True))
+        read = QueueReading(
+            asked, clock, _submitted(paths, constraint, clock, surroundings), dialect or Dialect.HTCONDOR, policy
+        )
+    else:
+        read = read_queue(asked, (), constraint, clock, dialect, policy)
+    looks = list(read.looks())
+    show(dict.fromkeys(read.found.findings))
+    ad = advertised(looks, coming_starts(looks, count))
+    emit(ad.print(Format.LONG, Order.KEPT) + "-", nl=True)
+    if has_error(read.found.findings):
+        raise click.exceptions.Exit(1)
+
+
+def advertised(looks: list[ScheduledJob], starts: list[QueuedStart]) -> ClassAd:
+    """Return the attributes for the daemon's ad."""
+    states = Counter(look.state for look in looks)
+    ad = ClassAd({"CrondorJobs": len(looks)})
+    for state in _STATES:
+        ad[f"Crondor{state.name.title()}"] = states[state]
+    ad["CrondorTrouble"] = sum(any(each.severity is not Severity.NOTE for each in look.trouble) for look in looks)
+    if starts:
+        first = starts[0]
+        ad["CrondorNextJob"] = first.job
+        if first.owner is not None:
+            ad["CrondorNextOwner"] = first.owner
+        ad["CrondorNextDeferral"] = int(first.deferral.time)
+        ad["CrondorNext"] = [
+            {
+                "Job": start.job,
+                "Owner": start.owner,
+                "Cmd": start.cmd,
+                "Deferral": int(start.deferral.time),
+                "MatchOpens": int(start.deferral.match_opens),
+                "LastStart": int(start.deferral.last_start),
+            }
+            for start in starts
+        ]
+    return ad
+
+
+def _submitted(paths: tuple[str, ...], constraint: str | None, clock: Clock, surroundings: Surroundings) -> QueueJobs:
+    """Return the jobs of submit files, as if each file was a cluster."""
+    request = ScheduleRequest(paths, None, {}, clock, surroundings=surroundings)
+    chosen, context = selection_of((), constraint), context_of(clock)
+    made = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
+    ads = [ad for ad in made if chosen.holds(ad, context)]
+    return QueueJobs(ads, len(ads), sees_deferral_time=True, findings=[])
+
+
+def _jobs(request: ScheduleRequest, path: str, number: int) -> Iterator[ClassAd]:
+    """Yield the ads of one file's jobs. Raises CrondorError for very many."""
+    made = list(job_ads(request.read(path), cluster=number))
+    count = sum(one.jobs.count for one in made)
+    if count > _MOST_JOBS:
+        message = f"{printable(path)} has {count} jobs: no more than {_MOST_JOBS} of a file are advertised"
+        raise CrondorError(Diagnostic("advertise-many", message, help="submit it, and advertise the queue"))
+    for one in made:
+        first = integer(one.ad, "ProcId") or 0
+        for process in range(one.jobs.count):
+            ad = one.ad.copy()
+            ad["ProcId"] = first + process
+            if "JobStatus" not in ad:
+                ad["JobStatus"] = 1
+            yield ad

@@ -1,0 +1,155 @@
+"""`crondor queue guard`: DeferralTime of queued jobs on the meaning of the manual."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.schedd.guard import Guard, GuardPass
+from crondor.schedd.protocol import Schedd, Unreachable
+from crondor.zones import Policy
+from crondor_cli.common.command import Command
+from crondor_cli.common.data import diagnostic_data, iso
+from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, policy_option
+from crondor_cli.common.output import say
+from crondor_cli.common.progress import PROGRESS
+from crondor_cli.common.queue import embedded_of, job_arguments, live_of, no_queue, opened, selection_of
+from crondor_cli.common.queue_options import QueueOptions, schedd_options
+from crondor_cli.common.show import show, show_error
+from crondor_cli.common.streaming import say_json
+from crondor_cli.times.text import local_text
+
+EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor queue submit --queue q job.sub
+crondor queue guard --queue q --once"""
+
+EPILOG = """\b
+Examples:
+  crondor queue guard --live --once
+  crondor queue guard --live --apply --poll 10
+  crondor queue guard --live --apply alice
+
+It is for jobs that are queued already, and best effort: a match that is made between two passes, before the edit, runs
+at the schedd's time. Jobs that are still to be submitted have a better cure, a clause in requirements that lets only
+the right times match: crondor next --spec FILE prints it.
+
+Exit status: 0 fine, 1 a finding (with --once: a time that was not right, a schedule that cannot be guarded), 2 wrong
+usage. Without --once it goes on until Ctrl-C."""
+
+_WARNING = Diagnostic(
+    "guard-best-effort",
+    "best effort: a match that is made between two passes runs at the schedd's time, and the guard cannot win it",
+    Severity.NOTE,
+    help="for jobs still to be submitted, add to requirements the clause that crondor next --spec FILE prints",
+)
+
+
+@click.command("guard", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@job_arguments
+@click.option("--apply", is_flag=True, help="Edit the jobs; without it the edits are only said.")
+@click.option("--once", is_flag=True, help="Make one pass and end.")
+@click.option(
+    "--poll", type=click.FloatRange(1, 3600), default=30.0, metavar="SECONDS", help="Between passes (default: 30)."
+)
+@schedd_options
+@clock_options
+@policy_option()
+@format_option("text", "json", text="json: a line each pass.")
+def command(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    apply: bool,
+    once: bool,
+    poll: float,
+    asked: QueueOptions,
+    now: str | None,
+    tz: str | None,
+    policy: Policy | None,
+    format_: str,
+) -> None:
+    """Compare the DeferralTime of idle crontab jobs with the manual, and edit it where the schedd reads otherwise."""
+    chosen = selection_of(jobs, constraint)
+    clock = clock_of(now, tz)
+    show([_WARNING])
+    with ExitStack() as stack:
+        schedd: Schedd
+        if asked.kind == "live":
+            schedd = stack.enter_context(live_of(asked))
+        else:
+            schedd = _embedded(asked, clock, stack, apply=apply, once=once)
+        guard = Guard(schedd, zone=clock.zone, policy=policy, which=chosen)
+        said: set[Diagnostic] = set()
+        while not _pass(guard, clock, said, format_, apply=apply, once=once):
+            PROGRESS.hide()  # it waits, and there is no end that could come nearer
+            time.sleep(poll)
+            clock = clock._replace(now=int(time.time()))
+
+
+def _embedded(asked: QueueOptions, clock: Clock, stack: ExitStack, *, apply: bool, once: bool) -> Schedd:
+    """Open the embedded queue, for writing only where there may be something to write. Raises CrondorError."""
+    if apply:
+        return stack.enter_context(embedded_of(asked.queue, clock, waits=once))
+    schedd = stack.enter_context(opened(asked, clock))
+    if schedd is None:
+        raise CrondorError(no_queue(asked.folder, Severity.ERROR))
+    return schedd
+
+
+def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, apply: bool, once: bool) -> bool:
+    """Make a pass and print it, and say whether it was the only one; one that finds no schedd is not the end."""
+    try:
+        found = guard.guard(clock.now, apply=apply)
+    except Unreachable as error:
+        if once:
+            raise
+        show_error(error)
+        return False
+    _say(found, said)
+    (_print_json if format_ == "json" else _print_text)(found, clock)
+    if once and (found.corrections or found.trouble):
+        raise click.exceptions.Exit(1)
+    return once
+
+
+def _say(found: GuardPass, said: set[Diagnostic]) -> None:
+    """Write what the guard cannot help with, once."""
+    new = [fault for faults in found.trouble.values() for fault in faults if fault not in said]
+    show(dict.fromkeys(new))
+    said.update(new)
+
+
+def _print_text(found: GuardPass, clock: Clock) -> None:
+    for correction in found.corrections:
+        before = "none" if correction.before is None else local_text(correction.before, clock.zone)
+        change = f"{correction.job} DeferralTime {before} -> {local_text(correction.time, clock.zone)}"
+        outcome = {None: "not written: --apply", True: "written", False: "not written: the job has changed"}
+        say(f"{local_text(clock.now, clock.zone)}  {change}  ({outcome[correction.applied]})")
+    if not found.corrections:
+        count = f"{found.jobs:,} idle crontab job{'' if found.jobs == 1 else 's'}"
+        say(f"{local_text(clock.now, clock.zone)}  {count}, nothing to correct")
+
+
+def _print_json(found: GuardPass, clock: Clock) -> None:
+    data = {
+        "now": clock.now,
+        "job_count": found.jobs,
+        "corrections": [
+            {
+                "job": str(correction.job),
+                "before": correction.before,
+                "time": correction.time,
+                "local": iso(correction.time, clock.zone),
+                "applied": correction.applied,
+            }
+            for correction in found.corrections
+        ],
+        "trouble": [
+            {"job": str(job), "diagnostics": [diagnostic_data(fault) for fault in faults]}
+            for job, faults in found.trouble.items()
+        ],
+    }
+    say_json(data)

@@ -1,1 +1,0 @@
-"""crondor schedd, and crondor advertise."""

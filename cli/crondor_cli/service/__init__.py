@@ -1,1 +1,0 @@
-"""`crondor service`: units of systemd for the commands that run for months."""
