@@ -16,7 +16,7 @@ from crondor_cli.common.usage import RENAMED, CommandMissing, no_such_option
 class LazyGroup(click.Group):
     """Loads a subcommand on demand, and guesses at a mistyped one.
 
-    ``modules`` maps a name to the module whose ``command`` it is, and one line of help; ``unlisted`` has further ones.
+    ``modules`` maps a name to its module and one line of help: ``module`` for its ``command``, or ``module:name``; ``unlisted`` has further ones.
     ``default`` is the command that is meant where none is named.
     """
 
@@ -42,8 +42,9 @@ class LazyGroup(click.Group):
         """Import and return a command, None for a name that is not in the table."""
         if cmd_name not in self._all:
             return None
-        module, line = self._all[cmd_name]
-        command = import_module(module).command
+        place, line = self._all[cmd_name]
+        module, _, name = place.partition(":")
+        command = getattr(import_module(module), name or "command")
         if not isinstance(command, click.Command):
             raise TypeError(cmd_name)
         command.short_help = line

@@ -8,13 +8,13 @@ from crondor_cli.common.lazy_group import LazyGroup
 
 COMMANDS = {
     "status": ("crondor_cli.queue.status", "List the jobs with a schedule: state, next start, trouble."),
-    "recalc": ("crondor_cli.queue.recalc", "Show what a schedd's pass over its crontab jobs does now."),
+    "recalc": ("crondor_cli.queue.status:recalc", "Show what a schedd's pass over its crontab jobs does now."),
     "submit": ("crondor_cli.queue.submit", "Submit a file to a queue."),
-    "hold": ("crondor_cli.queue.hold", "Put jobs of a queue on hold."),
-    "release": ("crondor_cli.queue.release", "Release held jobs of a queue."),
-    "rm": ("crondor_cli.queue.rm", "Remove jobs from a queue."),
-    "edit": ("crondor_cli.queue.edit", "Set attributes of jobs of a queue."),
-    "history": ("crondor_cli.queue.history", "List jobs that have left the queue."),
+    "hold": ("crondor_cli.queue.acting:hold", "Put jobs of a queue on hold."),
+    "release": ("crondor_cli.queue.acting:release", "Release held jobs of a queue."),
+    "rm": ("crondor_cli.queue.acting:remove", "Remove jobs from a queue."),
+    "edit": ("crondor_cli.queue.submit:edit", "Set attributes of jobs of a queue."),
+    "history": ("crondor_cli.queue.status:history", "List jobs that have left the queue."),
     "guard": ("crondor_cli.queue.guard", "Keep DeferralTime on the manual's meaning."),
     "advertise": ("crondor_cli.queue.advertise", "Print a queue's next starts, as a Schedd Cron job does."),
 }
