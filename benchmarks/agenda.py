@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 from crondor.spec import Dialect
 from crondor_cli.agenda.days import Agenda
 from crondor_cli.agenda.span import AgendaSpan
-from crondor_cli.common.jobs import ScheduleRequest
-from crondor_cli.common.options import Clock
+from crondor_cli.kit.jobs import ScheduleRequest
+from crondor_cli.kit.options import Clock
 
 FILES = 2000
 _START = 1795132925  # 2026-11-20 00:02:05 UTC

@@ -16,8 +16,8 @@ from crondor.check.fixing import fixed
 from crondor.diagnostics import CrondorError
 from crondor.submit import read_submit
 from crondor_cli.check.run import CheckOptions, run
-from crondor_cli.common.given_files import read_source
-from crondor_cli.common.options import Surroundings
+from crondor_cli.kit.files import read_source
+from crondor_cli.kit.options import Surroundings
 
 FILES = 2000
 _ROOT = Path(__file__).resolve().parent.parent

@@ -38,7 +38,7 @@ from crondor.submit import reader as submit_reader
 from crondor.transform import command_line, iterate, program, statements, words
 from crondor.transform.commands import LineFault
 from crondor.zones import zone_of
-from crondor_cli.times import dates, parse
+from crondor_cli.kit import typed_times
 from tests import ebnf
 
 expand = import_module("crondor.macro.expand")  # the package has a function of that name
@@ -68,7 +68,7 @@ CLOSED: dict[str, tuple[str, tuple[ModuleType, ...], tuple[ModuleType, ...]]] = 
         (*EXPRESSION, *MACRO, *QUEUE),
     ),
     "field": ("field", (fields,), ()),
-    "time": ("time parts", (parse, dates), ()),
+    "time": ("time parts", (typed_times,), ()),
     "schedule": (
         "schedule",
         (
@@ -201,7 +201,13 @@ READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[
     ("times", (expression,), SAID, " ", lambda text: _schedule(f"every day at {text}")),
     ("union", (expression,), SAID | {"clause": "", "schedule": "weekends"}, " ", _schedule),
     ("cron", (cron,), WRITTEN, " ", _piece(cron.read_cron)),
-    ("time", (parse, dates), UNITS | CLOCKS, " ", _is_read(lambda text: parse.parse_time(text, 1_700_000_000, UTC))),
+    (
+        "time",
+        (typed_times,),
+        UNITS | CLOCKS,
+        " ",
+        _is_read(lambda text: typed_times.parse_time(text, 1_700_000_000, UTC)),
+    ),
 )
 
 

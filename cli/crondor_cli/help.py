@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.command import Command
-from crondor_cli.common.output import say
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.screen import say
 
 EXAMPLE = "crondor help next"
 

@@ -11,10 +11,8 @@ from typing import NoReturn, TextIO
 import click
 
 from crondor.diagnostics import CrondorError
-from crondor_cli.common.defaults import shared_options
-from crondor_cli.common.lazy_group import LazyGroup
-from crondor_cli.common.output import say
-from crondor_cli.common.show import show_error
+from crondor_cli.kit.command import LazyGroup, shared_options
+from crondor_cli.kit.screen import say, show_error
 
 # Name -> the module whose `command` it is, and one line of help: listing the commands imports none of them.
 COMMANDS = {

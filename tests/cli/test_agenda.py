@@ -648,7 +648,7 @@ def test_matplotlib_is_imported_for_a_picture_only() -> None:
     command = [sys.executable, "-c", script, "agenda", str(EXAMPLES[0])]
     ended = subprocess.run(command, env=environment(), capture_output=True, check=True, text=True)
     loaded = ended.stdout.splitlines()[-1]
-    assert "'crondor_cli.agenda.text'" in loaded
+    assert "'crondor_cli.agenda.shown'" in loaded
     assert not re.search(r"'(matplotlib|numpy|json)'", loaded)
 
 

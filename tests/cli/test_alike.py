@@ -11,8 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from crondor_cli.common.command import Command
-from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.kit.command import Command, LazyGroup
 from crondor_cli.main import cli
 from tests.cli.running import Result, crondor
 

@@ -16,8 +16,8 @@ import pytest
 from crondor.check import RULES
 from crondor.check.fixing import fixed
 from crondor_cli.check import fix as check_fix
-from crondor_cli.common import submit_files
-from crondor_cli.common.given_files import read_source
+from crondor_cli.kit import files
+from crondor_cli.kit.files import read_source
 from tests.cli.conftest import Write
 from tests.cli.running import PROGRAM, Result, at_now, environment, process
 
@@ -382,7 +382,7 @@ def test_a_file_that_becomes_a_link_out_is_not_read(write: Write, tmp_path: Path
     """Between the look into the folder and the reading."""
     (tmp_path / "r").mkdir()
     secret, path = write(*SIXTY, name="secret.sub"), Path(write(*CLEAN, name="r/a.sub"))
-    found = submit_files.find([str(tmp_path / "r")])
+    found = files.find([str(tmp_path / "r")])
     path.unlink()
     path.symlink_to(secret)
     with pytest.raises(click.UsageError, match="it leads out of"):

@@ -17,7 +17,7 @@ from crondor.hooks.cron.live import LiveProgram, LivePrograms
 from crondor.hooks.cron.schedule import CronManager, CronStep
 from crondor.hooks.cron.settings import CronJob, CronMode, CronSettings, Manager
 from crondor.hooks.runner import RunningHook, wait
-from crondor_cli.hook import cron_loop as hook_cron_loop
+from crondor_cli.hook import daemon_cron as hook_cron_loop
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 from tests.cli.schemas import faults
 from tests.hooks.test_runner import ends

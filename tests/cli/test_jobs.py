@@ -22,9 +22,10 @@ from hypothesis import strategies as st
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import ReadMode, read_ads
 from crondor.diagnostics import Diagnostic
-from crondor_cli.common import ad_chunks, parallel
-from crondor_cli.common.ad_chunks import SharedAds
-from crondor_cli.common.parallel import Alone, Sharing
+from crondor_cli.kit import ads as ads_
+from crondor_cli.kit import parallel
+from crondor_cli.kit.ads import SharedAds
+from crondor_cli.kit.parallel import Alone, Sharing
 from tests.cli.running import NOW, ROOT, SLOWEST, crondor, environment
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darwin", reason="one process does all here")
@@ -32,8 +33,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or sys.platform == "darw
 # The command with chunks so small that a short input has many.
 SMALL = """
 import sys
-from crondor_cli.common import ad_chunks, ad_files
-ad_files._CHUNK = ad_chunks.SIZE = 3000
+from crondor_cli.kit import ads
+ads._CHUNK = ads.SIZE = 3000
 from crondor_cli.main import script
 """
 # Commands one after the other, each in a process of its own that has imported everything.
@@ -278,7 +279,7 @@ def test_chunks_are_the_text(text: str, size: int, mode: ReadMode) -> None:
     pieces = (data[at : at + size] for at in range(0, len(data), size))
     shared = SharedAds[ClassAd](lambda ads, _report: ads, mode)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ad_chunks, "SIZE", size)
+        patch.setattr(ads_, "SIZE", size)
         parts.extend(map(_seen, shared.made(shared.parts(pieces, "a"), lambda each: parts.append(_told(each)), 1)))
     assert parts == whole
 
@@ -297,12 +298,12 @@ def _told(found: Diagnostic) -> object:
 
 def test_an_ad_without_an_end_is_read_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that cannot be cut is not held whole before something is read of it."""
-    monkeypatch.setattr(ad_chunks, "_MOST", 1000)
-    monkeypatch.setattr(ad_chunks, "SIZE", 100)
+    monkeypatch.setattr(ads_, "_MOST", 1000)
+    monkeypatch.setattr(ads_, "SIZE", 100)
     shared = SharedAds[ClassAd](lambda ads, _report: ads, ReadMode.STRICT)
     pieces = iter([b"A = 1\n\n", *[b"B = 1\n"] * 400, b"\nC = 2\n"])
     parts = list(shared.parts(pieces, "a"))
-    assert [type(part) for part in parts] == [ad_chunks.AdChunk, Alone]
+    assert [type(part) for part in parts] == [ads_.AdChunk, Alone]
     ads = list(shared.made(iter(parts), lambda found: pytest.fail(str(found)), 1))
     assert [ad.place and ad.place.line for ad in ads] == [1, 3, 404]
 
@@ -312,7 +313,7 @@ def test_little_forks_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(parallel, "_Crew", lambda *_: pytest.fail("forked"))
     arguments = ("--rules", str(folder / "rules"), str(folder / "made0"))
     assert crondor("classad", "transform", *arguments).out
-    monkeypatch.setattr(ad_chunks, "FEW", 0)
+    monkeypatch.setattr(ads_, "FEW", 0)
     monkeypatch.setattr(parallel, "processors", lambda: 1)
     assert crondor("classad", "transform", *arguments).out
 
@@ -333,7 +334,7 @@ def test_a_task_that_fails_is_told_in_its_turn() -> None:
     """What comes before it is there, its own beginning too, and what comes behind it is not."""
     program = """
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor_cli.common.parallel import Sharing
+from crondor_cli.kit.parallel import Sharing
 
 def work(number):
     yield number
@@ -359,7 +360,7 @@ def test_who_cannot_be_forked_is_not_missed() -> None:
     """Where a user may have no more processes, those that are there do it all."""
     program = """
 from multiprocessing.context import ForkProcess
-from crondor_cli.common.parallel import Sharing
+from crondor_cli.kit.parallel import Sharing
 
 start, most = ForkProcess.start, 0
 

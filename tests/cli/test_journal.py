@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor_cli.common.journal import Level, levelled
+from crondor_cli.kit.screen import Level, levelled
 from tests.cli.running import PROGRAM, SLOWEST, environment
 
 

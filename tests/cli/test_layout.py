@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import Diagnostic, columns_of, render
 from crondor.source import Source
-from crondor_cli.common.layout import PROSE, fitted, in_columns, padded, prose, screen_columns
+from crondor_cli.kit.screen import PROSE, fitted, in_columns, padded, prose, screen_columns
 from tests.cli.running import NOW, crondor
 from tests.cli.terminal import on_screen
 
@@ -175,7 +175,7 @@ def test_no_terminal_breaks_what_programs_read_or_people_paste(
     if arguments[0] == "check":
         stdin = "executable = a\ncron_minute = 61\nqueue\n"
     wide = crondor(*arguments, stdin=stdin)
-    monkeypatch.setattr("crondor_cli.common.output.screen_columns", lambda _stream: 40)
+    monkeypatch.setattr("crondor_cli.kit.screen.screen_columns", lambda _stream: 40)
     narrow = crondor(*arguments, stdin=stdin)
     assert max(map(len, wide.lines)) > 40
     assert narrow.out == wide.out

@@ -21,8 +21,15 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from crondor.router.daemon import RouterReport
 from crondor.router.daemon.lock import RouterLock
-from crondor_cli.monitor.alerts import ALERT_RULES, dashboard
-from crondor_cli.monitor.metrics import FAMILIES, MOST_CONNECTIONS, Address, Metrics, read_address
+from crondor_cli.monitor.metrics import (
+    ALERT_RULES,
+    FAMILIES,
+    MOST_CONNECTIONS,
+    Address,
+    Metrics,
+    dashboard,
+    read_address,
+)
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 from tests.monitor.made import SIX
 from tests.monitor.prometheus.made_metrics import LATER, looked

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from crondor_cli.common import progress as progress_
-from crondor_cli.common.progress import Progress
-from crondor_cli.common.status_line import StatusLine
+from crondor_cli.kit import progress as progress_
+from crondor_cli.kit.progress import Progress
+from crondor_cli.kit.screen import StatusLine
 from crondor_cli.main import cli
 from tests.cli.running import EXAMPLES, PROGRAM, crondor
 from tests.cli.terminal import CTRL_C, Seen, on_screen

@@ -9,7 +9,7 @@ import pytest
 
 from crondor.router.compare import Expectation
 from crondor.source import Source
-from crondor_cli.route.expectation_files import BadExpectations, read_expectations, written
+from crondor_cli.route.expect import BadExpectations, read_expectations, written
 from tests.cli.running import Result, crondor
 from tests.cli.test_route_diff import JOB, NEW, OLD
 

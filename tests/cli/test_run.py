@@ -25,18 +25,16 @@ from crondor.pool.local import clock as local_clock
 from crondor.pool.local import disk_queue, run_records, session
 from crondor.pool.local import programs as real_programs
 from crondor.schedd import embedded
-from crondor_cli.common import jobs
+from crondor_cli.kit import jobs
 from crondor_cli.main import main
-from crondor_cli.run import jobs as run_jobs
+from crondor_cli.run import command as run_command
 from crondor_cli.run import loop as run_loop
-from crondor_cli.run import text as view_run
-from crondor_cli.run import work as run_work
 from tests.cli.running import PROGRAM, SLOWEST, ZONE, Result, crondor, environment
 from tests.cli.schemas import check_output
 from tests.cli.test_process import on_terminal
 from tests.hooks.test_runner import ends
 
-LOADED = (jobs, run_work, run_jobs, run_loop, view_run)  # here, so that no copy of this process has to
+LOADED = (jobs, run_command, run_loop)  # here, so that no copy of this process has to
 SOON = 2  # seconds from the writing of a submit file to its deferral_time
 WINDOW = 3600  # seconds; no machine is as slow as that
 # Says that it runs, runs for a while, says that it has, and fails.
@@ -421,7 +419,7 @@ def test_a_held_job_says_what_to_do(tmp_path: Path) -> None:
 
 def test_a_job_that_stays_held_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its periodic_hold asks for the time, and has no say any more; its periodic_release is false for good."""
-    monkeypatch.setattr(run_work, "PERIODIC_INTERVAL", 1)
+    monkeypatch.setattr(run_command, "PERIODIC_INTERVAL", 1)
     monkeypatch.setattr(local_clock, "_PAUSE", 1)
     lines = ("periodic_hold = time() > 0", "periodic_release = NumHolds < 2", 'periodic_hold_reason = "no"')
     path = job(tmp_path, "exec sleep 300", *lines)

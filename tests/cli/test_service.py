@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from crondor_cli.common.notify import ServiceManager
-from crondor_cli.config.units import KINDS, Unit, quoted
+from crondor_cli.config.service import KINDS, Unit, quoted
+from crondor_cli.kit.progress import ServiceManager
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 
 ROUTES = "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\nJOB_ROUTER_POLLING_PERIOD = 3600\n"

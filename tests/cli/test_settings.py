@@ -12,10 +12,9 @@ import pytest
 
 from crondor.rights.accounts import Account
 from crondor_cli.check.run import LEAST
-from crondor_cli.common import parallel, settings, settings_places
-from crondor_cli.common.setting_table import BY_KEYS, SETTINGS
-from crondor_cli.common.settings import find_settings
-from crondor_cli.lsp.settings import GivenOptions, SettingsOfFolders
+from crondor_cli.kit import parallel, settings
+from crondor_cli.kit.settings import BY_KEYS, SETTINGS, find_settings
+from crondor_cli.lsp.server import GivenOptions, SettingsOfFolders
 from crondor_cli.main import COMMANDS, cli
 from tests.rights.people import ALICE, BOB, ME, as_root, be
 from tests.rights.people import home as home_of
@@ -322,8 +321,7 @@ def test_an_unreadable_file_of_another_user_breaks_nothing(commons: Path) -> Non
 def test_settings_of_the_host(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are the farthest; only root may write them; their paths lead where they like."""
     path, user = home / "etc.toml", home / "user" / "crondor" / "crondor.toml"
-    for module in (settings, settings_places):
-        monkeypatch.setattr(module, "system_file", lambda: str(path))
+    monkeypatch.setattr(settings, "system_file", lambda: str(path))
     path.write_text(f'tz = "{ZONES[0]}"\nschedd-interval = 60\nallow-dir = ["/srv"]\n')
     assert zone_of() == ZONES[0]
     user.write_text(f'tz = "{ZONES[1]}"\n')

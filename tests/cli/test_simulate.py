@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from crondor.event_log import read_events
-from crondor_cli.simulate.axis import TimeAxis
+from crondor_cli.simulate.shown import TimeAxis
 from tests.cli.conftest import Write
 from tests.cli.running import Result, at_now
 

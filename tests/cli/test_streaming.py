@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor_cli.common.output import echo_lines
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.screen import echo_lines
+from crondor_cli.kit.tables import echo_json
 
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text()),

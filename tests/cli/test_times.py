@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError
 from crondor.zones import UnknownZone
-from crondor_cli.times.parse import UnreadableTime, parse_time
-from crondor_cli.times.text import ClockFace, local_text, relative
-from crondor_cli.times.zone import UnnamedZone, find_zone, local_zone
+from crondor_cli.kit.times import ClockFace, UnnamedZone, find_zone, local_text, local_zone, relative
+from crondor_cli.kit.typed_times import UnreadableTime, parse_time
 
 BERLIN = ZoneInfo("Europe/Berlin")
 ZONES = [ZoneInfo(n) for n in ("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe")]
@@ -470,7 +469,7 @@ def test_days_grow(days: int, more: int, now: int, zone: ZoneInfo) -> None:
 def test_the_zone_of_the_host_does_not_matter(tz: str) -> None:
     """Abbreviations that the host uses itself have no other meaning; dateutil and tzlocal load only when needed."""
     program = (
-        "import sys, crondor_cli.times.parse as t, crondor_cli.times.zone, datetime as d\n"
+        "import sys, crondor_cli.kit.typed_times as t, crondor_cli.kit.times, datetime as d\n"
         "assert not {'dateutil', 'tzlocal'} & set(sys.modules)\n"
         "zone = d.timezone(d.timedelta(hours=5))\n"
         "print([t.parse_time(x, 0, zone) for x in ('1 Jul 2026 12:00 GMT', '2026-07-01 12:00')])\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from crondor_cli.common.output import say
-from crondor_cli.common.watching import run_on_changes
+from crondor_cli.kit.progress import run_on_changes
+from crondor_cli.kit.screen import say
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.kit.command import LazyGroup
 from crondor_cli.main import cli
 from tests.cli.test_alike import COMMANDS
 from tests.docs.test_docs import ROOT

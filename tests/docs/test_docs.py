@@ -23,8 +23,8 @@ from crondor.check import RULES
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
+from crondor_cli.kit.typed_times import UnreadableTime, parse_time
 from crondor_cli.main import main
-from crondor_cli.times.parse import UnreadableTime, parse_time
 from tests.cli.schemas import faults
 from tests.cli.test_alike import COMMANDS
 from tests.docs.json_types import unseen

@@ -10,8 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from crondor_cli.common.command import Command
-from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.kit.command import Command, LazyGroup
 from crondor_cli.main import cli
 from crondor_cli.reference import markdown
 from crondor_cli.reference.commands import CommandFacts, OptionFacts, commands

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol.types import Position
 
-from crondor_cli.lsp.positions import Positions
+from crondor_cli.lsp.answers import Positions
 
 TEXTS = st.text(st.sampled_from("a é𝄞\n\r\x0c\u2028\x85\t\ud800"), max_size=30)
 ENCODINGS = st.sampled_from(["utf-8", "utf-16", "utf-32"])

@@ -11,7 +11,7 @@ import pytest
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.schedd.live_process import Answer
 from crondor.schedd.protocol import Unreachable
-from crondor_cli.monitor.asking import Questions
+from crondor_cli.monitor.command import Questions
 from crondor_cli.monitor.queues import WatchedQueue
 
 LONG = 3600.0  # seconds; who waits so long fails

@@ -14,8 +14,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Unreachable
 from crondor.schedd.selection import Selection
-from crondor_cli.common.options import Clock
-from crondor_cli.common.queue_options import QueueOptions
+from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.monitor.command import _Told
 from crondor_cli.monitor.queues import Wanted, WatchedQueue
 from tests.monitor.made import HOUR, SIX, MadeJob

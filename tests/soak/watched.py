@@ -6,8 +6,7 @@ from contextlib import ExitStack
 from datetime import timezone
 
 from crondor.schedd.selection import Selection
-from crondor_cli.common.options import Clock
-from crondor_cli.common.queue_options import QueueOptions
+from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
 from tests.soak.files import Files
 

@@ -7,13 +7,13 @@ import click
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.agenda.days import Agenda
+from crondor_cli.agenda.shown import print_table
 from crondor_cli.agenda.span import MOST_DAYS, AgendaSpan
-from crondor_cli.agenda.suggest_options import SuggestOptions
-from crondor_cli.agenda.text import print_table
-from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
-from crondor_cli.common.command import Command
-from crondor_cli.common.jobs import ScheduleRequest
-from crondor_cli.common.options import (
+from crondor_cli.agenda.suggest import SuggestOptions
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import check_plot, needs_matplotlib, writes
+from crondor_cli.kit.jobs import ScheduleRequest
+from crondor_cli.kit.options import (
     Clock,
     Surroundings,
     ads_option,
@@ -27,11 +27,10 @@ from crondor_cli.common.options import (
     schedule_options,
     until_option,
 )
-from crondor_cli.common.output import say
-from crondor_cli.common.parallel import jobs_option
-from crondor_cli.common.plot_file import check_plot, needs_matplotlib, writes
-from crondor_cli.common.show import show
-from crondor_cli.common.watching import watch_option
+from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.progress import watch_option
+from crondor_cli.kit.schedules import check_alone, read_asked, schedule_text_option, without_fields
+from crondor_cli.kit.screen import say, show
 
 EXAMPLE = 'crondor agenda --crontab "0 6 * * 1-5"'
 
@@ -156,7 +155,7 @@ def command(
     if format_ == "table":
         print_table(agenda, clock, pairs)
     else:
-        from crondor_cli.agenda.data import print_json  # noqa: PLC0415 - 2 ms, for programs only
+        from crondor_cli.agenda.shown import print_json  # noqa: PLC0415 - 2 ms, for programs only
 
         print_json(agenda, clock, pairs)
     if agenda.failed:
@@ -186,13 +185,16 @@ def _suggest(
     plot: str | None,
 ) -> None:
     """Show or write other minutes, and exit."""
-    from crondor_cli.agenda.suggest import suggest, write_files  # noqa: PLC0415 - 15 ms, and seldom asked for
-    from crondor_cli.agenda.suggest_text import print_suggestion  # noqa: PLC0415 - with it
+    from crondor_cli.agenda.suggest import (  # noqa: PLC0415 - 15 ms, and seldom asked for
+        print_suggestion,
+        suggest,
+        write_files,
+    )
 
     found = suggest(agenda, request, options)
     if plot is not None:
         with needs_matplotlib():
-            from crondor_cli.agenda.suggest_plot import save_suggestion  # noqa: PLC0415 - as below
+            from crondor_cli.agenda.plot import save_suggestion  # noqa: PLC0415 - as below
         with writes(plot):
             save_suggestion(agenda, found, clock, plot)
     failed = write_files(found) if options.write else []
@@ -201,8 +203,8 @@ def _suggest(
     if format_ == "table":
         print_suggestion(agenda, found, clock, is_written=options.write)
     else:
-        from crondor_cli.agenda.data import print_json  # noqa: PLC0415 - as above
-        from crondor_cli.agenda.suggest_data import suggestion_data  # noqa: PLC0415 - as above
+        from crondor_cli.agenda.shown import print_json  # noqa: PLC0415 - as above
+        from crondor_cli.agenda.suggest import suggestion_data  # noqa: PLC0415 - as above
 
         print_json(agenda, clock, pairs, suggestion_data(found, clock, is_written=is_written))
     files = f"{len(found.files) - len(failed)} file{'' if len(found.files) - len(failed) == 1 else 's'}"

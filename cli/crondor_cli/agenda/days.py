@@ -3,22 +3,271 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import islice
+from functools import reduce
+from hashlib import blake2b
+from heapq import heappush, heappushpop
+from itertools import combinations, groupby, islice, product
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
-from crondor.calendar import lowest
+from crondor.calendar import EPOCH_ORDINAL, lowest
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
+from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
-from crondor_cli.agenda.collisions import Collision, Strand, collisions, together
+from crondor.times import JobTimes
 from crondor_cli.agenda.span import AgendaSpan, Day, Hour
-from crondor_cli.agenda.starts import Tally, bits_of, first_start, members, starts
-from crondor_cli.common.jobs import Job, ScheduleRequest, not_deferred
-from crondor_cli.common.preview import placed, too_late
-from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.schedules import read_each
+from crondor_cli.kit.jobs import Job, ScheduleRequest, not_deferred
+from crondor_cli.kit.previews import placed, too_late
+from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.schedules import read_each
+
+
+def with_count(entry: AgendaEntry) -> str:
+    """Return the name of an entry, and how many jobs it stands for if there are several."""
+    return entry.label if entry.job.count == 1 else f"{entry.label} ({entry.job.count} jobs)"
+
+
+class Strand:
+    """Entries that start at the same minutes: their numbers, and the bit set of the minutes.
+
+    ``several`` are those that stand for several equal jobs, which collide among themselves.
+    """
+
+    __slots__ = ("bits", "jobs", "minutes_of_hour", "several")
+
+    def __init__(self, bits: int) -> None:
+        """Begin without a job."""
+        self.bits = bits
+        self.jobs: list[int] = []
+        self.several: list[int] = []
+        # Most pairs are told apart by this alone.
+        self.minutes_of_hour = _folded(bits, 60)
+
+
+class Collision(NamedTuple):
+    """Two entries, by number, that start in the same minute: how many times, and the first such minute.
+
+    The same number twice means the equal jobs of one entry.
+    """
+
+    times: int
+    first: int
+    jobs: tuple[int, int]
+
+
+def together(strands: Sequence[Strand], minutes: int) -> list[int]:
+    """Return some minutes in bit sets, each of those in which the same strands start.
+
+    Each strand has a number of 64 random bits. Minutes with the same exclusive or of the numbers of their strands have
+    the same strands, and a bit set of minutes for each of the 64 is enough to know them.
+    """
+    planes = [0] * 64
+    for strand in strands:
+        if common := strand.bits & minutes:
+            number = int.from_bytes(blake2b(str(strand.jobs[0]).encode(), digest_size=8).digest(), "big")
+            for plane in range(64):
+                if number >> plane & 1:
+                    planes[plane] ^= common
+    found = [minutes] if minutes else []
+    for plane in planes:
+        found = [part for group in found for part in (group & plane, group & ~plane) if part]
+    return found
+
+
+def collisions(strands: Sequence[Strand], most: int) -> tuple[list[Collision], int]:
+    """Return the pairs of entries that collide most often, ``most`` of them, and how many pairs there are in all."""
+    total = 0
+    kept: list[tuple[int, int, int, int]] = []  # a heap: fewest collisions, then the latest first one, on top
+    for one, other, common in _pairs(strands):
+        same = one is other
+        total += _own_pairs(one) if same else len(one.jobs) * len(other.jobs)
+        count = common.bit_count()
+        if not most or (len(kept) == most and count < kept[0][0]):
+            continue
+        low, high = sorted((one.jobs[0], other.jobs[0]))
+        item = (count, -lowest(common), -low, -high)
+        if len(kept) < most:
+            heappush(kept, item)
+        else:
+            heappushpop(kept, item)
+    home = {number: strand for strand in strands for number in strand.jobs}
+    found: list[Collision] = []
+    for count, first, low, high in sorted(kept, reverse=True):
+        numbers = _jobs(home[-low], home[-high])
+        found += [Collision(count, -first, pair) for pair in islice(numbers, most - len(found))]
+    return sorted(found, key=lambda c: (-c.times, c.first, c.jobs)), total
+
+
+def _pairs(strands: Sequence[Strand]) -> Iterator[tuple[Strand, Strand, int]]:
+    for number, one in enumerate(strands):
+        bits, folded = one.bits, one.minutes_of_hour
+        if bits and _own_pairs(one):
+            yield one, one, bits
+        for other in strands[:number]:
+            if folded & other.minutes_of_hour:
+                common = bits & other.bits
+                if common:
+                    yield one, other, common
+
+
+def _own_pairs(strand: Strand) -> int:
+    return len(strand.several) + len(strand.jobs) * (len(strand.jobs) - 1) // 2
+
+
+def _jobs(one: Strand, other: Strand) -> Iterator[tuple[int, int]]:
+    if one is other:
+        yield from ((number, number) for number in one.several)
+        yield from combinations(one.jobs, 2)
+    else:
+        for low, high in product(one.jobs, other.jobs):
+            yield min(low, high), max(low, high)
+
+
+def _folded(bits: int, width: int) -> int:
+    """Return which remainders by ``width`` the members have, by halves."""
+    size = width
+    while size < bits.bit_length():
+        size *= 2
+    while size > width:
+        size //= 2
+        bits = bits & ((1 << size) - 1) | bits >> size
+    return bits
+
+
+_DAY_BYTES = 1440 // 8
+
+
+def first_start(times: JobTimes, span: AgendaSpan, now: int) -> int | None:
+    """Return the first run in the span or after it, None where requirements exclude those that were looked at.
+
+    A deferral time, taken at ``now``, may lie before the span. Raises NeverRuns, ScheddHangs, UnknownValue and
+    InvalidDeferral.
+    """
+    if times.schedule.recurrence is None:
+        time = times.schedule.next(now).time
+        return None if times.excludes(time) else time
+    found = next(times.runs(span.after), None)
+    return None if found is None else int(found)
+
+
+def starts(times: JobTimes, first: int | None, span: AgendaSpan) -> int:
+    """Return the minutes of the span in which a job with this first run is started, bit n for minute n."""
+    if first is None or not span.after < first < span.end:
+        return 0
+    recurrence = times.schedule.recurrence
+    if recurrence is None:
+        return 1 << span.minute(first)
+    if recurrence.spec.dialect is Dialect.HTCONDOR or times.is_restricted or times.present is not None:
+        return bits_of(span, times.runs(span.after, span.end - 1))
+    return _by_days(recurrence, span)
+
+
+def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
+    """Put a day's pattern where the clock is plain; enumerate the runs of the other days."""
+    wall = recurrence.wall_clock
+    pattern = sum(wall.minutes << 60 * hour for hour in range(24) if wall.hours >> hour & 1)
+    taken, free = pattern.to_bytes(_DAY_BYTES, "little"), bytes(_DAY_BYTES)
+    found = 0
+    begun = span.after >= span.origin  # the first minute, of which a run of a plain day would not count
+    for plain, days in groupby(span.days, span.is_plain):
+        some = list(days)
+        first = some[0]
+        if plain:
+            numbers = (day.date.toordinal() - EPOCH_ORDINAL for day in some)
+            block = b"".join(taken if wall.rule.next_day(number) == number else free for number in numbers)
+            shift = span.minute(first.start)
+            bits = int.from_bytes(block, "little")
+            found |= (bits << shift if shift >= 0 else bits >> -shift) & ~int(begun)
+        else:
+            found |= bits_of(
+                span, recurrence.between(max(first.start - 1, span.after), min(some[-1].end, span.end) - 1)
+            )
+    return found & ((1 << span.size) - 1)
+
+
+def bits_of(span: AgendaSpan, instants: Iterable[int]) -> int:
+    """Return instants of a span as a bit set of its minutes."""
+    digits = bytearray(b"0" * span.size)
+    for instant in instants:
+        digits[-1 - span.minute(instant)] = 49  # ASCII 1
+    return int(digits, 2)
+
+
+def members(bits: int) -> Iterator[int]:
+    """Yield the members of a bit set in order."""
+    digits = bin(bits)[:1:-1]
+    found = digits.find("1")
+    while found >= 0:
+        yield found
+        found = digits.find("1", found + 1)
+
+
+class Tally:
+    """How many jobs start in each minute.
+
+    The counts are kept as bit planes, plane n with the bit 2**n of every minute's count: a schedule is added to
+    all minutes at once, whatever the number of its runs.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._planes: list[int] = []
+        self._digits: list[str] = []
+
+    def add(self, bits: int, jobs: int) -> None:
+        """Count ``jobs`` starts in each minute of a bit set."""
+        self._digits = []
+        level = 0
+        while jobs:
+            if jobs & 1:
+                self._carry(bits, level)
+            jobs >>= 1
+            level += 1
+
+    def _carry(self, bits: int, level: int) -> None:
+        while bits:
+            self._planes += [0] * (level + 1 - len(self._planes))
+            plane = self._planes[level]
+            self._planes[level] = plane ^ bits
+            bits &= plane
+            level += 1
+
+    @property
+    def minutes(self) -> int:
+        """The minutes with any start."""
+        return reduce(or_, self._planes, 0)
+
+    @property
+    def shared(self) -> int:
+        """The minutes with more than one start."""
+        return reduce(or_, self._planes[1:], 0)
+
+    @property
+    def total(self) -> int:
+        """The starts of all minutes."""
+        return sum(plane.bit_count() << level for level, plane in enumerate(self._planes))
+
+    def count(self, low: int, high: int) -> int:
+        """Return the starts in the minutes from ``low`` to ``high`` (excluded)."""
+        if not self._digits:
+            self._digits = [bin(plane)[:1:-1] for plane in self._planes]
+        return sum(digits.count("1", low, high) << level for level, digits in enumerate(self._digits))
+
+    def levels(self) -> Iterator[tuple[int, int]]:
+        """Yield the counts that occur, the largest first, each with the bit set of its minutes."""
+        left = self.minutes
+        while left:
+            count, chosen = 0, left
+            for level in reversed(range(len(self._planes))):
+                if chosen & self._planes[level]:
+                    chosen &= self._planes[level]
+                    count |= 1 << level
+            yield count, chosen
+            left &= ~chosen
+
 
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule

@@ -1,4 +1,4 @@
-"""The coming days of an agenda: which minutes fall into which local hour, and where the clock is changed."""
+"""The span of an agenda: its days and hours in a zone, and the clock changes in it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,19 @@ from crondor.recurrence import Recurrence
 from crondor.spec import CronSpec
 from crondor.zones import Zone, zone_of
 
+
+def is_skipped(day: Day, hour: int, span: AgendaSpan) -> bool:
+    """Say whether the clock skips an hour of a date; what lies before the span is not looked at."""
+    later = any(inside.ranges for inside in day.hours[:hour]) or day.start >= span.start
+    return later and not day.hours[hour].length
+
+
 MOST_DAYS = 366
+
+
 _HOUR = 3600
+
+
 _DAY = 86400
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -13,12 +14,34 @@ import click
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.source import Source, Span
 from crondor.spec import HOUR, MINUTE, Field
-from crondor.spreading import Move, Spreading, SpreadJob, SpreadTime, propose
+from crondor.spreading import Load, Move, Spreading, SpreadJob, SpreadTime, propose
 from crondor.spreading.writing import field_place, spread_text, why_pinned
-from crondor_cli.agenda.days import Agenda, AgendaEntry
-from crondor_cli.agenda.suggest_options import SuggestOptions
-from crondor_cli.common.changed_text import write_source
-from crondor_cli.common.jobs import ScheduleRequest
+from crondor_cli.agenda.days import LISTED, Agenda, AgendaEntry, with_count
+from crondor_cli.agenda.shown import some
+from crondor_cli.common.changed_text import diff_of, write_source
+from crondor_cli.kit.jobs import ScheduleRequest
+from crondor_cli.kit.options import Clock
+from crondor_cli.kit.screen import emit, in_columns, say, screen_columns
+from crondor_cli.kit.tables import diagnostic_data, iso, plural
+from crondor_cli.kit.times import local_text
+
+
+class SuggestOptions(NamedTuple):
+    """What the command line says of a suggestion; ``run_time`` in seconds, ``hours`` that may move."""
+
+    is_asked: bool
+    write: bool
+    pins: tuple[str, ...]
+    run_time: int
+    hours: int = 0
+
+    def check(self) -> None:
+        """Refuse options that go with --suggest, without it. Raises UsageError."""
+        given = {"--write": self.write, "--pin": bool(self.pins), "--run-time": bool(self.run_time)}
+        given["--hours"] = bool(self.hours)
+        for name, is_given in given.items():
+            if is_given and not self.is_asked:
+                raise click.UsageError(f"{name} goes with --suggest", click.get_current_context(silent=True))
 
 
 class _Place(NamedTuple):
@@ -183,3 +206,122 @@ def _files(
         else:
             files.append((source, after))
     return files, faults
+
+
+_REASONS = 10  # jobs that stay, listed
+
+
+def print_suggestion(agenda: Agenda, suggestion: Suggestion, clock: Clock, *, is_written: bool) -> None:
+    """Print it, and unless it was written the diff of each file; nothing where no file has a job with a time."""
+    if not agenda.entries:
+        return
+    before, after = suggestion.spreading.before, suggestion.spreading.after
+    lines = [_title(agenda, suggestion, clock), ""]
+    rows = [
+        ["most starts in a minute", str(before.most_starts), str(after.most_starts)],
+        ["most slots held at once", str(before.most_held), str(after.most_held)],
+    ]
+    lines += in_columns(["", "before", "after"], rows, screen_columns(sys.stdout), right={1, 2})
+    for name, load in (("before", before), ("after", after))[: 2 if suggestion.moves else 1]:
+        lines += ["", f"Busiest minutes {name}" if suggestion.moves else "Busiest minutes"]
+        lines += _minutes(load, suggestion, clock)
+    lines += ["", *_moves(agenda, suggestion)]
+    lines += _staying(agenda, suggestion)
+    say("\n".join(lines))
+    if suggestion.files and not is_written:
+        say()
+        for old, new in suggestion.files:
+            emit(diff_of(old, new).encode("utf-8", "surrogateescape"))
+
+
+def why(suggestion: Suggestion, number: int) -> str:
+    """Say why a move is made."""
+    move = suggestion.moves[number]
+    how = "the minute of its name" if move.is_own else "a better time" if move.after.later else "a better minute"
+    if move.starts[0] > move.starts[1]:
+        return f"{how}: among {plural(move.starts[1], 'start')} at most, not {move.starts[0]}"
+    if move.held[0] > move.held[1]:
+        return f"{how}: among {move.held[1]} held slots at most, not {move.held[0]}"
+    return f"{how}: makes room for others"
+
+
+def _title(agenda: Agenda, suggestion: Suggestion, clock: Clock) -> str:
+    time = suggestion.time
+    return (
+        f"{plural(agenda.jobs, 'job')} from {local_text(time.start, clock.zone)} until "
+        f"{local_text(time.end, clock.zone)}\nzone {clock.zone_name}, dialect {agenda.dialect.value}; a slot is held "
+        f"from when a job may be matched until its window ends"
+        + (f", or {time.run_time} s after its start" if time.run_time else "")
+    )
+
+
+def _minutes(load: Load, suggestion: Suggestion, clock: Clock) -> list[str]:
+    rows = []
+    for minute in load.busiest(LISTED):
+        at = local_text(suggestion.time.start + 60 * minute, clock.zone)
+        rows.append([at, plural(load.held[minute], "slot"), plural(load.starts[minute], "start")])
+    return in_columns([""] * 3, rows, screen_columns(sys.stdout), margin="  ", right={1, 2}) if rows else ["  none"]
+
+
+def _moves(agenda: Agenda, suggestion: Suggestion) -> Iterator[str]:
+    if not suggestion.moves:
+        yield "Nothing to move: the jobs that may be moved stand well where they are"
+        return
+    has_hours = any(move.after.later for move in suggestion.moves)
+    yield "Proposed for cron_minute and cron_hour" if has_hours else "Proposed for cron_minute"
+    rows = []
+    for number, move in enumerate(suggestion.moves):
+        hours = [f"hour {move.hours[0]} -> {move.hours[1]}" if move.after.later else ""] if has_hours else []
+        minutes = f"{move.before.text} -> {move.after.text}"
+        rows.append([some(agenda, move.jobs), minutes, *hours, why(suggestion, number)])
+    yield from in_columns([""] * (4 if has_hours else 3), rows, screen_columns(sys.stdout), margin="  ")
+
+
+def _staying(agenda: Agenda, suggestion: Suggestion) -> Iterator[str]:
+    fixed = suggestion.spreading.fixed
+    if not fixed:
+        return
+    yield from ("", "Not moved")
+    rows = [[with_count(agenda.entries[number]), fixed[number]] for number in sorted(fixed)[:_REASONS]]
+    yield from in_columns([""] * 2, rows, screen_columns(sys.stdout), margin="  ")
+    if len(fixed) > _REASONS:
+        yield f"  and {len(fixed) - _REASONS:,} more"
+
+
+def suggestion_data(suggestion: Suggestion, clock: Clock, *, is_written: bool) -> dict[str, object]:
+    """Return a suggestion as what JSON has."""
+    spreading = suggestion.spreading
+    return {
+        "from": suggestion.time.start,
+        "until": suggestion.time.end,
+        "run_time": suggestion.time.run_time,
+        "before": _load(spreading.before, suggestion, clock),
+        "after": _load(spreading.after, suggestion, clock),
+        "moves": [
+            {
+                "jobs": list(move.jobs),
+                "minute": move.before.text,
+                "proposed": move.after.text,
+                "hour": move.hours[0],
+                "proposed_hour": move.hours[1],
+                "is_own": move.is_own,
+                "starts": list(move.starts),
+                "held": list(move.held),
+                "reason": why(suggestion, number),
+            }
+            for number, move in enumerate(suggestion.moves)
+        ],
+        "fixed": [{"job": number, "reason": reason} for number, reason in sorted(spreading.fixed.items())],
+        "files": [old.name for old, _ in suggestion.files],
+        "written": is_written,
+        "diagnostics": [diagnostic_data(each) for each in suggestion.problems],
+    }
+
+
+def _load(load: Load, suggestion: Suggestion, clock: Clock) -> dict[str, object]:
+    minutes = []
+    for minute in load.busiest(LISTED):
+        at = suggestion.time.start + 60 * minute
+        local = iso(at, clock.zone)
+        minutes.append({"time": at, "local": local, "starts": load.starts[minute], "held": load.held[minute]})
+    return {"most_starts": load.most_starts, "most_held": load.most_held, "busiest": minutes}

@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
-from crondor_cli.common.command import Command
-from crondor_cli.common.completion import complete_code, complete_codes
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.given_files import FoundPath
-from crondor_cli.common.options import Surroundings, clock_options, file_options, format_option, interval_option
-from crondor_cli.common.output import say
-from crondor_cli.common.parallel import jobs_option
-from crondor_cli.common.pool_config import pool_config_options
-from crondor_cli.common.release import ReleaseType
-from crondor_cli.common.submit_files import KINDS, below, inside_of, submit_files
-from crondor_cli.common.watching import watch_option
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, submit_files
+from crondor_cli.kit.options import (
+    ConfigFiles,
+    Surroundings,
+    clock_options,
+    complete_code,
+    complete_codes,
+    file_options,
+    format_option,
+    interval_option,
+)
+from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.pool_config import pool_config_options
+from crondor_cli.kit.progress import watch_option
+from crondor_cli.kit.screen import say
+from crondor_cli.kit.settings import ReleaseType
 
 if TYPE_CHECKING:
     from crondor.knowledge.releases import Release

@@ -15,14 +15,13 @@ from crondor.knowledge.releases import NEWEST, Release
 from crondor.source import Source
 from crondor.submit import SubmitFile
 from crondor_cli.common.checked_files import read_checked
-from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
-from crondor_cli.common.given_files import read_source
-from crondor_cli.common.options import Surroundings, clock_of
-from crondor_cli.common.parallel import of_many
-from crondor_cli.common.pool_config import interval_of, read_pool
-from crondor_cli.common.progress import PROGRESS
+from crondor_cli.kit.files import read_source
+from crondor_cli.kit.options import ConfigFiles, Surroundings, clock_of
+from crondor_cli.kit.parallel import of_many
+from crondor_cli.kit.pool_config import interval_of, read_pool
+from crondor_cli.kit.progress import PROGRESS
 
 LEAST: Final = 60
 """Files from which on several processes check them, of 3 ms each."""

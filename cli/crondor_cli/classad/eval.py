@@ -9,11 +9,11 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Reference
 from crondor.diagnostics import printable
 from crondor.source import Source
-from crondor_cli.common.ad_files import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
-from crondor_cli.common.command import Command
-from crondor_cli.common.options import clock_of, clock_options, format_option
-from crondor_cli.common.output import say
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.ads import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.options import clock_of, clock_options, format_option
+from crondor_cli.kit.screen import say
+from crondor_cli.kit.tables import echo_json
 
 EXAMPLE = "crondor classad eval '1 + 2 * 3'"
 

@@ -6,10 +6,9 @@ import click
 
 from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.diagnostics import Diagnostic
-from crondor_cli.common.ad_files import chunks, lenient_option, mode_of, name_of
-from crondor_cli.common.command import Command
-from crondor_cli.common.output import emit
-from crondor_cli.common.show import show
+from crondor_cli.kit.ads import chunks, lenient_option, mode_of, name_of
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.screen import emit, show
 
 EXAMPLE = "echo 'Cpus = 1' | crondor classad format - --to json"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.kit.command import LazyGroup
 
 COMMANDS = {
     "eval": ("crondor_cli.classad.eval", "Evaluate an expression, and explain why it is not true."),

@@ -12,7 +12,7 @@ from crondor.classad import Context, Explanation, matches
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.classad.eval import part_data
-from crondor_cli.common.ad_files import (
+from crondor_cli.kit.ads import (
     ad_of,
     check_stdin,
     context_of,
@@ -21,11 +21,10 @@ from crondor_cli.common.ad_files import (
     mode_of,
     name_of,
 )
-from crondor_cli.common.command import Command
-from crondor_cli.common.options import clock_of, clock_options, format_option
-from crondor_cli.common.output import say
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.options import clock_of, clock_options, format_option
+from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.tables import echo_json
 
 EXAMPLE = """\
 echo 'Requirements = true' > job.ad

@@ -23,18 +23,22 @@ from crondor.transform import TraceStep, TransformFacts, TransformOutcome, trans
 from crondor.transform.circular import new_warnings
 from crondor.transform.compiled import MOST_ADS
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
-from crondor_cli.common.ad_chunks import Report, SharedAds
-from crondor_cli.common.ad_files import byte_chunks, check_stdin, lenient_option, mode_of, name_of
-from crondor_cli.common.ad_findings import AdFindings
-from crondor_cli.common.command import Command
-from crondor_cli.common.config_options import ConfigFiles, config_options
-from crondor_cli.common.file_problem import FileProblem, refuse_overwriting
-from crondor_cli.common.given_files import open_given, read_source
-from crondor_cli.common.options import clock_of, clock_options, include_option, output_option
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.parallel import jobs_option
-from crondor_cli.common.replacing import written_file
-from crondor_cli.common.route_options import load_config
+from crondor_cli.kit.ads import (
+    AdFindings,
+    Report,
+    SharedAds,
+    byte_chunks,
+    check_stdin,
+    lenient_option,
+    mode_of,
+    name_of,
+)
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import load_config
+from crondor_cli.kit.files import FileProblem, open_given, read_source, refuse_overwriting, written_file
+from crondor_cli.kit.options import ConfigFiles, clock_of, clock_options, config_options, include_option, output_option
+from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.screen import emit, say
 
 EXAMPLE = """\
 echo 'SET Site "A"' > site.rules

@@ -9,7 +9,7 @@ import click
 from crondor.diagnostics import printable
 from crondor.source import Source, lines_of
 from crondor_cli.common.findings.result import STDIN
-from crondor_cli.common.replacing import replace_file
+from crondor_cli.kit.files import replace_file
 
 
 def diff_of(before: Source, after: Source) -> str:

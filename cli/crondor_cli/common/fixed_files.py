@@ -14,8 +14,7 @@ from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.common.changed_text import diff_of, write_source
 from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.output import emit, reads_commands, say
-from crondor_cli.common.show import in_order, shown
+from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown
 
 
 def report_fixed(result: ChosenReports, cures: Iterable[tuple[CheckReport, Cured]], *, write: bool) -> int:

@@ -7,13 +7,14 @@ import click
 from crondor.compile.writing.wish import LineOptions
 from crondor.diagnostics import CrondorError
 from crondor.zones import Policy
-from crondor_cli.common.command import Command
-from crondor_cli.common.completion import complete_zone
-from crondor_cli.common.options import (
+from crondor_cli.compile.show import Asked
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.options import (
     Surroundings,
     asked_interval,
     clock_of,
     clock_options,
+    complete_zone,
     format_option,
     from_option,
     include_option,
@@ -21,7 +22,6 @@ from crondor_cli.common.options import (
     policy_option,
     until_option,
 )
-from crondor_cli.compile.asking import Asked
 
 EXAMPLE = "crondor compile 'last Friday of the month at 18:00'"
 
@@ -116,7 +116,7 @@ def command(
             message = "--write takes the schedule from the file: leave TEXT out, and write it there as a line"
             line = f"# crondor: schedule = {' '.join(words)}"
             raise click.UsageError(f"{message}\n  {line}", click.get_current_context(silent=True))
-        from crondor_cli.compile.writing import write_file  # noqa: PLC0415 - reading submit files takes 20 ms
+        from crondor_cli.compile.show import write_file  # noqa: PLC0415 - reading submit files takes 20 ms
 
         write_file(write, asked, Surroundings(allow_dirs))
         return

@@ -2,25 +2,102 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
 
 from crondor.compile.days import seconds_of
+from crondor.compile.text import Beside, WrittenSchedule, read_schedule, schedule_line, whole_text
+from crondor.compile.writing.compiler import compile_schedule
+from crondor.compile.writing.wish import LAST, Compiled, LineOptions, Wish, default_end
+from crondor.compiled_text import compile_text
 from crondor.deferral import DEFAULT_PREP_TIME
 from crondor.diagnostics import CrondorError, printable
+from crondor.knowledge.kinds import FileKind
+from crondor.macro.files import Files
+from crondor.source import Source, Span
 from crondor.words import describe
-from crondor_cli.common.data import diagnostic_data, instant
-from crondor_cli.common.layout import prose
-from crondor_cli.common.options import Clock
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
-from crondor_cli.times.text import local_text, relative
+from crondor.zones import Policy, zone_of
+from crondor_cli.common.changed_text import write_source
+from crondor_cli.kit.files import read_source
+from crondor_cli.kit.jobs import ScheduleRequest
+from crondor_cli.kit.options import (
+    Clock,
+    Surroundings,
+    UsageProblem,
+)
+from crondor_cli.kit.screen import emit, prose, say, show
+from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
+from crondor_cli.kit.times import find_zone, local_text, relative
+
+
+class Asked(NamedTuple):
+    """What is said beside the schedule itself; times are epoch seconds, None where they are not said."""
+
+    clock: Clock
+    own_zone: str | None
+    start: int | None
+    until: int | None
+    excepted: tuple[str, ...]
+    options: LineOptions
+    schedd_interval: int
+    name: str
+    policy: Policy | None
+    allow_dirs: tuple[str, ...]
+
+    @property
+    def begin(self) -> int:
+        """Return the instant after which the schedd may set times."""
+        return self.clock.now
+
+    @property
+    def end(self) -> int:
+        """Return the last instant to prove: without --until a midnight some years on."""
+        if self.until is None:
+            return default_end(max(self.begin, self.start or 0))
+        if self.until <= max(self.begin, (self.start or 0) - 1):
+            said = "now" if self.start is None else "--from"
+            message = f"--until is not later than {said}: no run can lie between them"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        return min(self.until, LAST)
+
+    def whole(self, text: str) -> str:
+        """Return a text that says by itself what the options say of its meaning.
+
+        Raises UsageProblem for a zone that is none, InvalidSchedule for a text that is no schedule.
+        """
+        try:
+            zone = None if self.own_zone is None else find_zone(self.own_zone, label="--zone").key
+        except CrondorError as error:
+            raise UsageProblem(error) from None
+        beside = Beside(zone, self.excepted, self.start, self.name, self.policy)
+        return whole_text(text, beside, zone_of(self.clock.zone_name), "TEXT")
+
+    def schedule(self, text: str | Span, folder: str = ".") -> WrittenSchedule:
+        """Return the schedule that a whole text says; .ics files are those below a folder and --allow-dir.
+
+        Raises CrondorError for a text that is no schedule.
+        """
+        files = Files((folder, *self.allow_dirs), base=folder)
+        is_whole = self.until is not None
+        return read_schedule(text, zone=self.clock.zone_name, files=files, label="TEXT", is_whole=is_whole)
+
+    def compiled(self, schedule: WrittenSchedule) -> Compiled:
+        """Return the jobs that say a schedule. Raises CannotCompile."""
+        return compile_schedule(self.wish(schedule, self.options))
+
+    def wish(self, schedule: WrittenSchedule, options: LineOptions, universe: str | None = None) -> Wish:
+        """Return what is asked for, for jobs of a universe."""
+        options = options.over(LineOptions(schedd_interval=self.schedd_interval))
+        host, first = zone_of(self.clock.zone_name), self.start or 0
+        return options.wish(schedule, host, self.begin, self.end, universe=universe, first=first)
+
 
 if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
-    from crondor.compile.writing.wish import Compiled, CompiledJob
+    from crondor.compile.writing.wish import CompiledJob
 
 _STAYS = {"on_exit_remove": "false"}
 _MOST = 20  # differences that are listed
@@ -238,3 +315,47 @@ def _head(schedule: WrittenSchedule, clock: Clock) -> dict[str, object]:
         "submit_zone": clock.zone_name,
         "now": clock.now,
     }
+
+
+def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
+    """Write the compiled lines of a submit file's own schedule; says what was done.
+
+    Raises UsageError for a file without a schedule or that cannot be written, CrondorError for a schedule that cannot
+    be said, or lines of the file that come in its way.
+    """
+    context = click.get_current_context(silent=True)
+    if path == "-":
+        raise click.UsageError("--write changes a file: standard input is none", context)
+    source = written = read_source(path, FileKind.SUBMIT)
+    line = schedule_line(source)
+    if line is None:
+        message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every Friday at 06:00"
+        raise click.UsageError(message, context)
+    whole = asked.whole(line.text)
+    if whole != line.text:
+        source = Source(source.text[: line.start] + whole + source.text[line.end :], source.name)
+        line = source.span(line.start, line.start + len(whole))
+    schedule = asked.schedule(line, os.path.dirname(path) or ".")
+    show(schedule.warnings)
+    request = ScheduleRequest((path,), None, {}, asked.clock, surroundings=surroundings)
+    made = compile_text(
+        source,
+        lambda universe, options: asked.wish(schedule, options, universe),
+        lambda read: request.read_from(read, path),
+        asked.until,
+        asked.options,
+    )
+    end = local_text(made.until, asked.clock.zone)
+    if made.compiled is None and source is written:
+        say(f"{printable(path)}: the lines fit, until {end}; nothing was written")
+        return
+    if made.text != written.text:
+        write_source(written, Source(made.text, source.name))
+    if made.compiled is None:
+        say(f"{printable(path)}: the schedule line is whole, and the lines fit, until {end}")
+        return
+    jobs = "1 job" if len(made.compiled.jobs) == 1 else f"{len(made.compiled.jobs)} jobs"
+    result = "exact" if made.compiled.exact else "NOT exact"
+    say(f"{printable(path)}: {jobs}, {result}, {made.compiled.proof.offered:,} times compared, until {end}")
+    for reason in made.compiled.reasons:
+        say(f"  {printable(reason)}")

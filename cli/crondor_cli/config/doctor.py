@@ -3,25 +3,86 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from importlib import metadata
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from crondor.diagnostics import Diagnostic, Severity
-from crondor_cli.common.columns import plural, print_rows
-from crondor_cli.common.command import Command
-from crondor_cli.common.config_files import ConfigReader
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.data import diagnostic_data
-from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, interval_option
-from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.queue import live_of
-from crondor_cli.common.queue_options import QueueOptions, live_options
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
-from crondor_cli.config.installed import Installed, installed
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import ConfigReader
+from crondor_cli.kit.options import (
+    Clock,
+    ConfigFiles,
+    QueueOptions,
+    clock_of,
+    clock_options,
+    format_option,
+    interval_option,
+    live_options,
+)
+from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.queues import live_of
+from crondor_cli.kit.screen import show
+from crondor_cli.kit.settings import home_path
+from crondor_cli.kit.tables import diagnostic_data, echo_json, plural, print_rows
+
+_REQUIREMENT: Final = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
+_USERS: Final = ("plot", "htcondor", "watch", "ics", "lsp", "holidays", "monitor")
+
+
+class Extra(NamedTuple):
+    """A package that an extra of ours brings, and its version where it is installed."""
+
+    extra: str
+    package: str
+    version: str | None
+
+
+class Installed(NamedTuple):
+    """The versions; ``crondor`` is None in a checkout that is not installed."""
+
+    crondor: str | None
+    python: str
+    executable: str
+    extras: tuple[Extra, ...]
+
+    def findings(self) -> Iterator[Diagnostic]:
+        """Yield what a service's user would stumble over."""
+        home = home_path(sys.prefix)
+        if home is not None:
+            message = f"this Python environment is in a home folder ({home}), which the user of a service cannot read"
+            hint = "for a service make the environment below /opt or /usr/local: python3 -m venv /opt/crondor"
+            yield Diagnostic("doctor-home", message, Severity.NOTE, help=hint)
+
+
+def installed() -> Installed:
+    """Look at this Python's packages; nothing of them is imported."""
+    try:
+        own = metadata.distribution("crondor")
+    except metadata.PackageNotFoundError:
+        version, requires = None, []
+    else:
+        version, requires = own.version, own.requires or []
+    found = (_REQUIREMENT.fullmatch(line) for line in requires)
+    extras = [
+        Extra(each["extra"], each["name"], _version(each["name"]))
+        for each in found
+        if each is not None and each["extra"] in _USERS
+    ]
+    return Installed(version, ".".join(map(str, sys.version_info[:3])), sys.executable, tuple(extras))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
 
 if TYPE_CHECKING:
     from crondor.schedd.connection import Access, Connection, Offset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.kit.command import LazyGroup
 
 COMMANDS = {
     "show": ("crondor_cli.config.show", "Show the settings, and where each comes from (default)."),

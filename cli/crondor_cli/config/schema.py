@@ -6,9 +6,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from crondor.diagnostics import similar
-from crondor_cli.common.command import Command
-from crondor_cli.common.output import say
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.screen import say
+from crondor_cli.kit.tables import echo_json
 from crondor_cli.schema.catalogue import names, schema, title
 
 EPILOG = """\b

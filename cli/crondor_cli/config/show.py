@@ -6,16 +6,20 @@ import os
 
 import click
 
-from crondor_cli.common.columns import print_rows
-from crondor_cli.common.command import Command
-from crondor_cli.common.defaults import is_without_config
-from crondor_cli.common.option_settings import show_warnings
-from crondor_cli.common.options import UsageProblem, format_option
-from crondor_cli.common.output import say
-from crondor_cli.common.setting_table import SETTINGS, Setting
-from crondor_cli.common.settings import BadSettings, Found, SettingValue, find_settings
-from crondor_cli.common.settings_places import user_folder
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.command import Command, is_without_config
+from crondor_cli.kit.options import UsageProblem, format_option
+from crondor_cli.kit.screen import say
+from crondor_cli.kit.settings import (
+    SETTINGS,
+    BadSettings,
+    Found,
+    Setting,
+    SettingValue,
+    find_settings,
+    show_warnings,
+    user_folder,
+)
+from crondor_cli.kit.tables import echo_json, print_rows
 
 EXAMPLE = "CRONDOR_TZ=Europe/Berlin crondor config show"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.kit.command import LazyGroup
 
 COMMANDS = {
     "crontab": ("crondor_cli.crontab.import_crontab", "A Unix crontab: a submit file for each line."),

@@ -13,11 +13,9 @@ from crondor.diagnostics import has_error, printable
 from crondor.knowledge.kinds import FileKind
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
-from crondor_cli.common.command import Command
-from crondor_cli.common.data import diagnostic_data
-from crondor_cli.common.file_problem import file_problem
-from crondor_cli.common.given_files import read_source
-from crondor_cli.common.options import (
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import file_problem, read_source, write_file
+from crondor_cli.kit.options import (
     asked_interval,
     clock_of,
     clock_options,
@@ -26,11 +24,9 @@ from crondor_cli.common.options import (
     output_option,
     refuse_existing,
 )
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.replacing import write_file
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.screen import emit, say, show
+from crondor_cli.kit.tables import diagnostic_data, echo_json
 
 EXAMPLE = "echo '30 2 * * * backup' | crondor import crontab -"
 

@@ -4,27 +4,200 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from datetime import datetime
 from itertools import chain
+from types import FrameType
+from typing import Final
 
 import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.hooks.cron.live import LivePrograms
 from crondor.hooks.cron.misspelt import misspelt
-from crondor.hooks.cron.schedule import CronManager
-from crondor.hooks.cron.settings import CronSettings, Manager, read_settings
+from crondor.hooks.cron.schedule import CronEvent, CronManager, CronStep
+from crondor.hooks.cron.settings import CronMode, CronSettings, Manager, read_settings
 from crondor.hooks.environment import daemon_environment
-from crondor_cli.common.ad_files import chunks, name_of
-from crondor_cli.common.command import Command
-from crondor_cli.common.hook_config import knobs_of
-from crondor_cli.common.options import Clock, clock_of, clock_options, format_option
-from crondor_cli.common.show import show
-from crondor_cli.hook.cron_loop import CronLoop
-from crondor_cli.hook.cron_text import Screen
+from crondor.hooks.runner import RunningHook, wait
+from crondor.job.attributes import printed, string
+from crondor_cli.hook.run import ad_lines
+from crondor_cli.kit.ads import chunks, name_of
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import knobs_of
+from crondor_cli.kit.options import Clock, clock_of, clock_options, format_option
+from crondor_cli.kit.progress import Waker, waking
+from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.tables import say_json
+
+Read = Callable[[], Sequence[CronSettings] | None]
+"""Reads the configuration anew: the settings of the managers in their order, None where that cannot be done."""
+
+_LONGEST: Final = 0.5  # seconds between two looks, where nothing is due before
+_MOST_CLOSING: Final = 5.0  # seconds for programs to end, of which SIGKILL is sent after one
+
+
+class CronLoop:
+    """Runs the cron jobs of some managers until the end, or until somebody asks for it.
+
+    ``start`` is the time in the ads at the beginning; where it ``stands``, it does not go on. SIGHUP reads the
+    configuration anew, as condor_reconfig; SIGTERM and Ctrl-C end the programs, a second one at once.
+    """
+
+    _waker: Waker
+
+    def __init__(self, managers: Sequence[CronManager], start: float, *, stands: bool, read: Read) -> None:
+        """Take the managers, which nobody has configured yet."""
+        self._managers = managers
+        self._start = start
+        self._stands = stands
+        self._read = read
+        self._began = time.monotonic()
+        self._done: set[tuple[Manager, str]] = set()
+        self._asked = 0
+        self._is_new = False
+
+    def events(self, *, once: bool, seconds: float | None) -> Iterator[CronEvent]:
+        """Yield what happens: until each job has run one time (``once``), for some time, or until it is asked to end.
+
+        Raises KeyboardInterrupt where it is asked a second time.
+        """
+        with waking({"SIGINT": self._end, "SIGTERM": self._end, "SIGHUP": self._renew}) as self._waker:
+            yield from self._configured([each.settings for each in self._managers], self._now())
+            while not (self._asked or (once and self._is_through()) or self._is_over(seconds)):
+                self._wait()
+                yield from self._stepped(self._now())
+                if self._is_new:
+                    self._is_new = False
+                    settings = self._read()
+                    yield from () if settings is None else self._configured(settings, self._now())
+            yield from self._closed()
+
+    def _end(self, _number: int, _frame: FrameType | None) -> None:
+        self._asked += 1
+        if self._asked > 1:
+            raise KeyboardInterrupt
+
+    def _renew(self, _number: int, _frame: FrameType | None) -> None:
+        self._is_new = True
+
+    def _now(self) -> float:
+        return self._start + (0 if self._stands else time.monotonic() - self._began)
+
+    def _is_over(self, seconds: float | None) -> bool:
+        return seconds is not None and time.monotonic() - self._began >= seconds
+
+    def _is_through(self) -> bool:
+        """Say whether each job has had its run; one that waits has none if nothing runs whose end it could await."""
+        left = {
+            (manager.settings.manager, job.name)
+            for manager in self._managers
+            for job in manager.settings.jobs
+            if job.mode is not CronMode.ON_DEMAND or manager.settings.manager is Manager.BENCHMARKS
+        } - self._done
+        waiting = {(manager.settings.manager, name) for manager in self._managers for name in manager.waiting}
+        return left <= waiting and not (left and any(manager.running for manager in self._managers))
+
+    def _wait(self) -> None:
+        due = [time for manager in self._managers if (time := manager.next_time()) is not None]
+        longest = min([_LONGEST, *(time - self._now() for time in due if not self._stands)])
+        wait([hook for manager in self._managers for hook in _started(manager)], longest, [self._waker.descriptor])
+        self._waker.forget()
+
+    def _configured(self, settings: Sequence[CronSettings], now: float) -> Iterator[CronEvent]:
+        for manager, theirs in zip(self._managers, settings, strict=True):
+            starts = manager.configure(theirs, now)
+            benchmarks = manager.demand(now) if theirs.manager is Manager.BENCHMARKS else ()
+            yield from self._noted(chain(starts, benchmarks), manager)
+
+    def _stepped(self, now: float) -> Iterator[CronEvent]:
+        for manager in self._managers:
+            for hook in _started(manager):  # also those of jobs that have been taken away
+                hook.poll()
+            yield from self._noted(manager.step(now), manager)
+        is_busy = any(each.running for each in self._managers if each.settings.manager is Manager.BENCHMARKS)
+        for manager in self._managers:
+            manager.blocked = manager.settings.manager is Manager.STARTD and is_busy
+
+    def _closed(self) -> Iterator[CronEvent]:
+        """End what still runs; time goes on for that, even where the clock stands."""
+        began = time.monotonic()
+        base = self._now()
+        for manager in self._managers:
+            yield from manager.close(base)
+        while any(manager.running for manager in self._managers) and time.monotonic() - began < _MOST_CLOSING:
+            self._wait()
+            yield from self._stepped(base + time.monotonic() - began)
+
+    def _noted(self, events: Iterable[CronEvent], manager: CronManager) -> Iterator[CronEvent]:
+        """Yield events, and note which jobs have had a run."""
+        for event in events:
+            if event.what in {CronStep.ENDED, CronStep.FAILED_TO_START}:
+                self._done.add((manager.settings.manager, event.job))
+            yield event
+
+
+def _started(manager: CronManager) -> list[RunningHook]:
+    programs = manager.programs
+    return programs.started if isinstance(programs, LivePrograms) else []
+
+
+class Screen:
+    """Prints events as they come, and the ads at the end."""
+
+    def __init__(self, format_: str, clock: Clock) -> None:
+        """Take the form (table or json) and the zone to show times in."""
+        self._is_json = format_ == "json"
+        self._clock = clock
+        self.failed = False
+
+    def event(self, event: CronEvent) -> None:
+        """Print what happened."""
+        self.failed = self.failed or event.what is CronStep.FAILED_TO_START
+        if self._is_json:
+            say_json(_event_data(event))
+            return
+        moment = datetime.fromtimestamp(event.time, self._clock.zone)
+        name = event.job if event.block is None else event.block.name
+        said = event.text
+        if event.published is not None:
+            said = "update of the collector" if event.published.updates else "no update"
+        say(printable(f"{moment:%H:%M:%S}  {name:12}  {event.what.value:15}  {said}".rstrip()))
+        if event.block is not None:
+            for line in ad_lines(event.block.ad):
+                say(f"          {printable(line)}")
+
+    def ads(self, manager: Manager, ads: Iterable[tuple[ClassAd, ClassAd]]) -> None:
+        """Print what the jobs have added to the ads: pairs of an ad without and with it."""
+        for before, after in ads:
+            added = after.flat()
+            for each in [n for n in after if n in before and printed(after, n) == printed(before, n)]:
+                added.prune(each)
+            shown = string(before, "Name") or "the ad"
+            if self._is_json:
+                values = {each: added.text(each) for each in added}
+                say_json({"manager": manager.name.lower(), "ad": shown, "attributes": values})
+            else:
+                say(f"\n{printable(shown)}")
+                for line in ad_lines(added) if added else ["nothing"]:
+                    say(f"  {printable(line)}")
+
+
+def _event_data(event: CronEvent) -> dict[str, object]:
+    block, published = event.block, event.published
+    return {
+        "time": round(event.time, 3),
+        "job": event.job,
+        "what": event.what.value,
+        "text": event.text,
+        "ad": None if block is None else {"name": block.name, "attributes": {n: block.ad.text(n) for n in block.ad}},
+        "changed": None if published is None else published.changed,
+        "updates": None if published is None else published.updates,
+    }
+
 
 EXAMPLE = """\
 printf 'STARTD_CRON_JOBLIST=A\\nSTARTD_CRON_A_MODE=OneShot\\n' > a.conf

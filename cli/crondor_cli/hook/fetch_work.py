@@ -22,14 +22,13 @@ from crondor.rights.accounts import current_user, user_name
 from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
-from crondor_cli.common.command import Command
-from crondor_cli.common.jobs import ScheduleRequest
-from crondor_cli.common.options import Clock, clock_of, clock_options, policy_option
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.show import show, show_error
-from crondor_cli.common.state import state_folder
-from crondor_cli.hook.choice import HookChoice
-from crondor_cli.times.text import local_text
+from crondor_cli.hook.run import HookChoice
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.jobs import ScheduleRequest
+from crondor_cli.kit.options import Clock, clock_of, clock_options, policy_option
+from crondor_cli.kit.progress import state_folder
+from crondor_cli.kit.screen import emit, say, show, show_error
+from crondor_cli.kit.times import local_text
 
 EXAMPLE = "crondor hook fetch-work --specs . --state s --list"
 

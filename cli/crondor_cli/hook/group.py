@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.kit.command import LazyGroup
 
 COMMANDS = {
     "run": ("crondor_cli.hook.run", "Try a hook by hand: what it gets, says and causes."),

@@ -3,23 +3,304 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Final
 
 from lsprotocol import types
+from lsprotocol.types import (
+    CodeAction,
+    CodeActionContext,
+    CodeActionKind,
+    CodeDescription,
+    Command,
+    Diagnostic,
+    DiagnosticRelatedInformation,
+    DiagnosticSeverity,
+    Location,
+    OptionalVersionedTextDocumentIdentifier,
+    Position,
+    PositionEncodingKind,
+    Range,
+    TextDocumentEdit,
+    TextEdit,
+    WorkspaceEdit,
+)
 
+from crondor.check import Finding, Fix, address
+from crondor.diagnostics import Severity
+from crondor.editing import CheckedText, EditSettings, ReadText
+from crondor.editing.changes import safe_fixes, silenced
+from crondor.editing.compiling import says_schedule
 from crondor.editing.completing import Completion, WordKind, completions, documentation
 from crondor.editing.hints import hints
 from crondor.editing.hovering import hover
 from crondor.editing.names import definitions, references, renameable, renamed
-from crondor.editing.reading import ReadText
 from crondor.editing.schedules import counted, moment, schedules
 from crondor.editing.structure import ColouredWord, Part, PartKind, WordClass, folds, links, parts, words
-from crondor.source import Span
-from crondor_cli.common.columns import plural
-from crondor_cli.lsp.actions import edit_of
-from crondor_cli.lsp.positions import Positions, TextOnScreen
+from crondor.source import Source, Span
+from crondor_cli.kit.tables import plural
+
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_CODECS: Final = {PositionEncodingKind.Utf8.value: ("utf-8", 1), PositionEncodingKind.Utf16.value: ("utf-16-le", 2)}
+_UTF8_BOUNDS: Final = (0x80, 0x800, 0x10000)
+
+
+class Positions:
+    """The lines of one text; columns are counted in the units of ``encoding``.
+
+    A line ends with LF, CR LF or CR, as the protocol has it. A place behind the end of a line, or of the text, is that
+    end.
+    """
+
+    def __init__(self, text: str, encoding: str = PositionEncodingKind.Utf16.value) -> None:
+        """Look for the lines."""
+        self._text = text
+        self._encoding = encoding
+        self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+        self._is_plain = encoding == PositionEncodingKind.Utf32.value or text.isascii()
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are; a text that ends with a line end has an empty last one."""
+        return len(self._starts)
+
+    def line_start(self, line: int) -> int:
+        """Return the offset at which a line (from 0) begins."""
+        return self._starts[line] if line < len(self._starts) else len(self._text)
+
+    def line_end(self, line: int) -> int:
+        """Return the offset of the end of a line, its line end aside."""
+        if line + 1 >= len(self._starts):
+            return len(self._text)
+        end = self._starts[line + 1]
+        return end - (2 if self._text.endswith("\r\n", 0, end) else 1)
+
+    def offset(self, position: Position) -> int:
+        """Return the offset of a place."""
+        if position.line >= len(self._starts):
+            return len(self._text)
+        start, end = self._starts[position.line], self.line_end(position.line)
+        if self._is_plain:
+            return min(start + position.character, end)
+        left, at = position.character, start
+        while at < end and left > 0:
+            left -= self._units(self._text[at])
+            at += left >= 0  # a place inside a character is before it
+        return at
+
+    def position(self, offset: int) -> Position:
+        """Return the place of an offset."""
+        line = bisect_right(self._starts, offset) - 1
+        start = self._starts[line]
+        offset = min(offset, self.line_end(line))
+        if self._is_plain:
+            return Position(line, offset - start)
+        codec, size = _CODECS[self._encoding]
+        return Position(line, len(self._text[start:offset].encode(codec, "surrogatepass")) // size)
+
+    def range(self, start: int, end: int) -> Range:
+        """Return the places of two offsets."""
+        return Range(self.position(start), self.position(end))
+
+    def range_of(self, span: Span) -> Range:
+        """Return the places of a piece of the text."""
+        return self.range(span.start, span.end)
+
+    def _units(self, character: str) -> int:
+        code = ord(character)
+        if self._encoding == PositionEncodingKind.Utf8.value:
+            return 1 + sum(code >= bound for bound in _UTF8_BOUNDS)
+        return 1 + (code >= 0x10000)
+
+
+class TextOnScreen:
+    """One version of a text that is open in an editor; each change makes another."""
+
+    def __init__(self, uri: str, source: Source, version: int | None, language: str, encoding: str) -> None:
+        """Take the text; ``source`` is called as its file."""
+        self.uri = uri
+        self.source = source
+        self.version = version
+        self.language = language
+        self.encoding = encoding
+        self.places = Positions(source.text, encoding)
+
+    def changed(self, place: Range | None, text: str, version: int | None) -> TextOnScreen:
+        """Return the text with a piece replaced, or (None) all of it."""
+        if place is not None:
+            start, end = sorted((self.places.offset(place.start), self.places.offset(place.end)))
+            text = self.source.text[:start] + text + self.source.text[end:]
+        return TextOnScreen(self.uri, Source(text, self.source.name), version, self.language, self.encoding)
+
+
+SOURCE: Final = "crondor"
+MOST: Final = 1000  # of one text; an editor shows no more, and a file may be made to have thousands
+_SEVERITIES: Final = {
+    Severity.ERROR: DiagnosticSeverity.Error,
+    Severity.WARNING: DiagnosticSeverity.Warning,
+    Severity.NOTE: DiagnosticSeverity.Information,
+}
+_PAGES: Final = ("crondor.check.pages", "crondor.router.rules.pages")
+
+
+def shown(finding: Finding, text: TextOnScreen) -> Diagnostic:
+    """Return a finding; one about a file that the text includes stands at the line that includes it, with its place."""
+    found = finding.diagnostic
+    span = found.span
+    related = None
+    start = end = 0
+    message = found.message
+    if span is not None and span.source is text.source:
+        start, end = span.start, span.end
+    elif span is not None:
+        start, end = _naming(text, span.source.name)
+        place = Location(
+            Path(os.path.abspath(span.source.name)).as_uri(), Positions(span.source.text, text.encoding).range_of(span)
+        )
+        related = [DiagnosticRelatedInformation(place, message)]
+        message = f"{span.location}: {message}"
+    return Diagnostic(
+        range=text.places.range(start, end),
+        message=f"{message}\nhelp: {found.help}" if found.help else message,
+        severity=_SEVERITIES[found.severity],
+        code=found.code,
+        code_description=_description(found.code),
+        source=SOURCE,
+        related_information=related,
+    )
+
+
+def page_uri(code: str) -> str | None:
+    """Return where the page of a rule can be opened: on the web, else beside the program; None where it has none."""
+    web = address(code)
+    if web.startswith(("http://", "https://")):
+        return web
+    for package in _PAGES:
+        page = Path(str(resources.files(package) / f"{code}.md"))
+        if page.is_file():
+            return page.as_uri()
+    return None
+
+
+@cache
+def _description(code: str) -> CodeDescription | None:
+    uri = page_uri(code) if code.isalnum() else None
+    return None if uri is None else CodeDescription(uri)
+
+
+def _naming(text: TextOnScreen, name: str) -> tuple[int, int]:
+    """Return the piece of a text that names a file, its first line where none does."""
+    last = os.path.basename(name)
+    at = text.source.text.find(last) if last else -1
+    return (at, at + len(last)) if at >= 0 else (0, text.places.line_end(0))
+
+
+EXPLAIN = "crondor.explain"
+COMPILE = "crondor.compileSchedule"
+_OF_SCHEDULES = frozenset(("CRN565", "CRN566"))  # cured by compiling again
+
+
+def actions(
+    text: TextOnScreen, checked: CheckedText, read: ReadText, place: Range, context: CodeActionContext
+) -> list[CodeAction]:
+    """Return what can be done at a place; ``context.only`` are the kinds that are asked for."""
+    start, end = text.places.offset(place.start), text.places.offset(place.end)
+    here = [each for each in checked.findings if _touches(each, text, start, end)]
+    found: list[CodeAction] = []
+    if _wanted(context, CodeActionKind.QuickFix):
+        found += _fixes(text, here)
+        found += _others(text, checked, here)
+    if _wanted(context, CodeActionKind.SourceFixAll):
+        found += _all(text, checked, read.settings)
+    return [*found, *_compiling(text, read, here, start, context)]
+
+
+def _compiling(
+    text: TextOnScreen, read: ReadText, here: Iterable[Finding], at: int, context: CodeActionContext
+) -> Iterator[CodeAction]:
+    """Yield the compiling of a schedule, which takes a while, and is begun only when it is wanted."""
+    cured = [shown(each, text) for each in here if each.diagnostic.code in _OF_SCHEDULES]
+    kind = CodeActionKind.QuickFix if cured else CodeActionKind.RefactorRewrite
+    if _wanted(context, kind) and says_schedule(read, at):
+        line = text.places.position(at).line
+        command = Command(title="Compile this schedule", command=COMPILE, arguments=[text.uri, line])
+        yield CodeAction(command.title, kind, cured or None, command=command)
+
+
+def edit_of(text: TextOnScreen, edits: Iterable[TextEdit]) -> WorkspaceEdit:
+    """Return edits of a text, good for this version of it alone."""
+    identifier = OptionalVersionedTextDocumentIdentifier(uri=text.uri, version=text.version)
+    return WorkspaceEdit(document_changes=[TextDocumentEdit(identifier, list(edits))])
+
+
+def _fixes(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]:
+    for finding in here:
+        fix = finding.fix
+        if fix is None or any(edit.span.source is not text.source for edit in fix.edits):
+            continue
+        yield CodeAction(
+            title=fix.title if fix.safe else f"{fix.title} (changes what was asked for)",
+            kind=CodeActionKind.QuickFix,
+            diagnostics=[shown(finding, text)],
+            is_preferred=fix.safe,
+            edit=edit_of(text, _edits(text, fix)),
+        )
+
+
+def _edits(text: TextOnScreen, fix: Fix) -> Iterator[TextEdit]:
+    for edit in fix.edits:
+        yield TextEdit(text.places.range_of(edit.span), edit.text)
+
+
+def _others(text: TextOnScreen, checked: CheckedText, here: Iterable[Finding]) -> Iterator[CodeAction]:
+    """Yield, for each rule once, the comment that keeps it quiet here, and its page."""
+    by_code: dict[str, list[Finding]] = {}
+    for finding in here:
+        if finding.diagnostic.code in checked.rules:
+            by_code.setdefault(finding.diagnostic.code, []).append(finding)
+    for code, findings in by_code.items():
+        diagnostics = [shown(each, text) for each in findings]
+        span = findings[0].diagnostic.span
+        change = silenced(text.source, span.start, code) if span is not None and span.source is text.source else None
+        if change is not None:
+            edit = TextEdit(text.places.range_of(change.span), change.text)
+            yield CodeAction(
+                f"Keep {code} quiet here", CodeActionKind.QuickFix, diagnostics, edit=edit_of(text, [edit])
+            )
+        command = Command(title=f"Explain {code}", command=EXPLAIN, arguments=[code])
+        yield CodeAction(command.title, CodeActionKind.QuickFix, diagnostics, command=command)
+
+
+def _all(text: TextOnScreen, checked: CheckedText, settings: EditSettings) -> Iterator[CodeAction]:
+    change = safe_fixes(checked, settings)
+    if change is not None:
+        edit = TextEdit(text.places.range_of(change.span), change.text)
+        yield CodeAction("Make all safe fixes", CodeActionKind.SourceFixAll, edit=edit_of(text, [edit]))
+
+
+def _touches(finding: Finding, text: TextOnScreen, start: int, end: int) -> bool:
+    """Say whether a finding is of the lines of a place."""
+    place = shown(finding, text).range
+    first, last = text.places.position(start).line, text.places.position(end).line
+    return place.start.line <= last and first <= place.end.line
+
+
+def _wanted(context: CodeActionContext, kind: CodeActionKind) -> bool:
+    """Say whether a kind of action is asked for; a fix of everything is only where it is named."""
+    if not context.only:
+        return True
+    asked = map(_text, context.only)
+    return any(f"{kind.value}.".startswith(f"{each}.") or f"{each}." == f"{kind.value}.crondor." for each in asked)
+
+
+def _text(kind: CodeActionKind | str) -> str:
+    return kind.value if isinstance(kind, CodeActionKind) else kind
+
 
 _LONGEST_NAME: Final = 60
 _ITEMS: Final = {

@@ -8,10 +8,10 @@ import sys
 import click
 from click.core import ParameterSource
 
-from crondor_cli.common.command import Command
-from crondor_cli.common.given_files import standard_input
-from crondor_cli.common.options import clock_of, clock_options
-from crondor_cli.common.setting_table import HINTS
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import standard_input
+from crondor_cli.kit.options import clock_of, clock_options
+from crondor_cli.kit.settings import HINTS
 
 EXAMPLE = """\
 printf '' | crondor lsp"""
@@ -58,8 +58,7 @@ def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
     except ImportError:
         message = "crondor lsp needs pygls, which is not installed: pip install '.[lsp]' in a clone of crondor"
         raise click.UsageError(message, click.get_current_context(silent=True)) from None
-    from crondor_cli.lsp.serving import serve  # noqa: PLC0415 - 400 ms, which --help does not need
-    from crondor_cli.lsp.settings import GivenOptions  # noqa: PLC0415 - the same
+    from crondor_cli.lsp.server import GivenOptions, serve  # noqa: PLC0415 - needs pygls
 
     clock_of(now, tz)  # what cannot be read is said before anything is served
     given = GivenOptions(now, tz if _is_given("tz") else None, hints if _is_given("hints") else None)

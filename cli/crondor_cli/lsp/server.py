@@ -3,24 +3,156 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
-from typing import Final, TypeVar
+from typing import Any, BinaryIO, Final, NamedTuple, TypeVar, cast
 
+import click
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
+from crondor.check import RULES, CheckSettings, TextEdit
 from crondor.check.memory import CheckMemory
-from crondor.editing import CheckedText, check_text, kind_of
+from crondor.diagnostics import CrondorError, Severity, render
+from crondor.editing import CheckedText, EditSettings, check_text, compiling, kind_of
+from crondor.editing.findings import explanation
 from crondor.editing.reading import ReadText
+from crondor.editing.settings import HintKind
+from crondor.knowledge.releases import NEWEST, Release
 from crondor.source import Source
-from crondor_cli.lsp.positions import TextOnScreen
-from crondor_cli.lsp.settings import GivenOptions, SettingsOfFolders
-from crondor_cli.lsp.showing import MOST, shown
+from crondor_cli.common.baseline_options import BaselineOptions
+from crondor_cli.common.checked_files import read_checked
+from crondor_cli.common.findings.result import ChosenReports
+from crondor_cli.common.findings.rules import codes_of
+from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of
+from crondor_cli.kit.pool_config import interval_of, pool_files, read_pool
+from crondor_cli.kit.settings import as_given, find_settings, user_folder
+from crondor_cli.lsp import answers
+from crondor_cli.lsp.answers import COMPILE, EXPLAIN, MOST, TextOnScreen, actions, edit_of, page_uri, shown
+
+_INTERVAL = 300
+_MINUTE = 60
+_HINTS = {
+    "none": frozenset[HintKind](),
+    "next-run": frozenset((HintKind.NEXT_RUN,)),
+    "macros": frozenset((HintKind.MACROS,)),
+    "all": frozenset(HintKind),
+}
+
+
+class GivenOptions(NamedTuple):
+    """What the command line says, whatever the settings of a folder say: a time for now, a zone, the hints to show."""
+
+    now: str | None = None
+    tz: str | None = None
+    hints: str | None = None
+
+
+class SettingsOfFolders:
+    """Reads the settings of a file whenever they are asked for: they are few, and change while one writes.
+
+    The configuration of an access point is kept as long as its files are the same. ``complain`` is told what cannot be
+    used; defaults then stand in its place.
+    """
+
+    def __init__(self, given: GivenOptions, complain: Callable[[str], None]) -> None:
+        """Take what the command line says."""
+        self._given = given
+        self._complain = complain
+        self._pools: dict[tuple[object, ...], Any] = {}
+
+    def of(self, path: str) -> EditSettings:
+        """Return what the findings of a file depend on beside its text."""
+        values = self._values(path)
+        try:
+            return self._settings(path, values)
+        except (click.ClickException, CrondorError) as error:
+            self._complain(_message(error))
+            return self._settings(path, {})
+
+    def _values(self, path: str) -> dict[str, Any]:
+        try:
+            found = find_settings(os.environ, user_folder(), os.path.dirname(path) or None)
+        except CrondorError as error:
+            self._complain(_message(error))
+            return {}
+        for warning in found.warnings:
+            self._complain(render(warning).partition("\n")[0])
+        return {each.setting.name: as_given(each) for each in found.values.values()}
+
+    def _settings(self, path: str, values: dict[str, Any]) -> EditSettings:
+        clock = clock_of(self._given.now, self._given.tz or values.get("tz"))
+        if self._given.now is None:
+            clock = clock._replace(now=clock.now - clock.now % _MINUTE)  # so that what is known holds for that long
+        target = values.get("check.target")
+        release = Release.parse(target) if target else None
+        allow_dirs = tuple(values.get("allow-dir", ()))
+        pool = self._pool(tuple(values.get("pool-config", ())), allow_dirs, clock, release)
+        check = CheckSettings(
+            clock.now,
+            clock.zone,
+            schedd_interval=interval_of(int(values.get("schedd-interval", _INTERVAL)), pool),
+            files=not values.get("check.no-files", False),
+            access_point=pool,
+            target=release or NEWEST,
+        )
+        surroundings = Surroundings(allow_dirs)
+        chosen = codes_of(values.get("check.select", ()), RULES)
+        ignored = codes_of(values.get("check.ignore", ()), RULES)
+        return EditSettings(
+            check,
+            lambda source: read_checked(source, check, surroundings),
+            files_of(path, allow_dirs),
+            os.environ,
+            chosen,
+            ignored,
+            _baseline(values.get("check.baseline"), chosen, ignored),
+            _HINTS[self._given.hints or values.get("lsp.hints", "next-run")],
+        )
+
+    def _pool(self, paths: Sequence[str], allow_dirs: Sequence[str], clock: Clock, release: Release | None) -> Any:  # noqa: ANN401 - an AccessPoint, which takes 60 ms to import
+        if not paths:
+            return None
+        key = (tuple(paths), tuple(allow_dirs), clock.now // 3600, release, tuple(map(_stamp, paths)))
+        if key not in self._pools:
+            made = read_pool(pool_files(paths), allow_dirs, clock, release)
+            self._pools = {key: made}
+        return self._pools[key]
+
+
+def _baseline(path: str | None, chosen: tuple[str, ...], ignored: tuple[str, ...]) -> Any:  # noqa: ANN401 - as EditSettings.new
+    """Return what leaves out the findings that a baseline knows. Raises UsageError."""
+    if path is None:
+        return None
+    from crondor_cli.common.findings.baseline import with_baseline  # noqa: PLC0415 - seldom set
+
+    return with_baseline(ChosenReports((), chosen, ignored, strict=False), BaselineOptions(path, update=False)).new
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _message(error: click.ClickException | CrondorError) -> str:
+    if isinstance(error, UsageProblem):
+        error = error.error
+    if isinstance(error, click.ClickException):
+        return error.message
+    return render(error.diagnostics[0]).partition("\n")[0]
+
 
 _SETTLE: Final = 0.02  # seconds without a keystroke before a text is looked at
 _LONGEST: Final = 1.0  # seconds that a text waits which takes long
@@ -213,3 +345,195 @@ def _version() -> str:
         return metadata.version("crondor")
     except metadata.PackageNotFoundError:
         return "from a checkout"
+
+
+_Answer = TypeVar("_Answer")
+
+
+def add_features(server: CrondorServer) -> None:
+    """Let a server answer questions about what is written, where, and how it hangs together."""
+    _add_words(server)
+    _add_names(server)
+    _add_structure(server)
+
+
+async def _of(server: CrondorServer, uri: str, answer: Callable[..., _Answer], *arguments: object) -> _Answer | None:
+    """Have the worker answer about a text, None for one that is not open."""
+    screen = server.texts.get(uri)
+    return None if screen is None else await server.work(server.answered, screen, answer, *arguments)
+
+
+def _add_words(server: CrondorServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        return await _of(server, params.text_document.uri, answers.hovered, params.position)
+
+    options = types.CompletionOptions(trigger_characters=["$", "(", ".", "+", ":"], resolve_provider=True)
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
+    async def completion(params: types.CompletionParams) -> types.CompletionList | None:
+        return await _of(server, params.text_document.uri, answers.completed, params.position)
+
+    @server.feature(types.COMPLETION_ITEM_RESOLVE)
+    async def resolve(item: types.CompletionItem) -> types.CompletionItem:
+        return await server.work(answers.documented, item)
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def inlay_hint(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        return await _of(server, params.text_document.uri, answers.hinted, params.range)
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        return await _of(server, params.text_document.uri, answers.lenses)
+
+
+def _add_names(server: CrondorServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def definition(params: types.DefinitionParams) -> list[types.Location] | None:
+        return await _of(server, params.text_document.uri, answers.defined, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    async def references(params: types.ReferenceParams) -> list[types.Location] | None:
+        return await _of(server, params.text_document.uri, answers.referred, params.position, params.context)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    async def highlight(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
+        return await _of(server, params.text_document.uri, answers.highlighted, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
+    async def prepare_rename(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+        return await _of(server, params.text_document.uri, answers.may_rename, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME)
+    async def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+        uri = params.text_document.uri
+        try:
+            return await _of(server, uri, answers.with_new_name, params.position, params.new_name)
+        except CrondorError as error:
+            raise JsonRpcInvalidParams(error.diagnostics[0].message) from None
+
+
+def _add_structure(server: CrondorServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    async def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+        return await _of(server, params.text_document.uri, answers.outlined)
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    async def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        return await _of(server, params.text_document.uri, answers.folded)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, answers.LEGEND)
+    async def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        return await _of(server, params.text_document.uri, answers.coloured)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
+    async def links(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
+        return await _of(server, params.text_document.uri, answers.linked)
+
+
+_LABEL = "Compile the schedule"
+
+
+def add_compiling(server: CrondorServer) -> None:
+    """Let a server compile schedules."""
+
+    @server.command(COMPILE)
+    async def compile_schedule(uri: str, line: int) -> bool:
+        """Put the lines of the schedule in a line (from 0) into a text; say whether they were put in."""
+        screen = server.texts.get(uri)
+        if screen is None:
+            return False
+        try:
+            edit = await server.work_aside(_compiled, server, screen, line)
+        except CrondorError as error:
+            _tell(server, types.MessageType.Error, _first_lines(error))
+            return False
+        if edit is None:
+            _tell(server, types.MessageType.Info, "the compiled lines fit the schedule: nothing was changed")
+            return False
+        if server.texts.get(uri) is not screen:
+            _tell(server, types.MessageType.Warning, "the text has changed meanwhile: compile again")
+            return False
+        change = edit_of(screen, [types.TextEdit(screen.places.range_of(edit.span), edit.text)])
+        answer = await server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(change, _LABEL))
+        return answer.applied
+
+
+def _compiled(server: CrondorServer, screen: TextOnScreen, line: int) -> TextEdit | None:
+    text = server.fresh(screen)
+    return None if text is None else compiling.compiled(text, screen.places.line_start(line))
+
+
+def _first_lines(error: CrondorError) -> str:
+    fault = next((each for each in error.diagnostics if each.severity is Severity.ERROR), error.diagnostics[0])
+    said = render(fault).partition("\n")[0]
+    return f"{said}\nhelp: {fault.help}" if fault.help else said
+
+
+def _tell(server: CrondorServer, kind: types.MessageType, message: str) -> None:
+    server.window_show_message(types.ShowMessageParams(kind, f"crondor: {message}"))
+
+
+def serve(given: GivenOptions, stdin: BinaryIO, stdout: BinaryIO) -> int:
+    """Serve one client on two streams, until it says so or goes away; return the exit status."""
+    logging.getLogger("pygls").setLevel(logging.CRITICAL)  # a client's mistakes are answered, and nobody reads stderr
+    server = make(given)
+    server.start_io(stdin, cast("BinaryIO", _Kept(stdout)))
+    return server.status
+
+
+class _Kept(io.BufferedIOBase):
+    """Standard output, which pygls would close, and others still flush."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 - bytes of any kind, as a buffered stream takes them
+        return self._out.write(data)
+
+    def flush(self) -> None:
+        if not (self.closed or self._out.closed):
+            self._out.flush()
+
+
+def make(given: GivenOptions) -> CrondorServer:
+    """Return a server with all that it can do."""
+    server = CrondorServer(given)
+    add_features(server)
+    add_compiling(server)
+    kinds = [types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, types.CodeActionKind.SourceFixAll]
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=kinds))
+    async def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
+        known = await server.findings(params.text_document.uri)
+        return [] if known is None else await server.work(actions, *known, params.range, params.context)
+
+    @server.command(EXPLAIN)
+    def explain(code: str) -> str | None:
+        uri = page_uri(code) if code.isalnum() else None
+        window = server.client_capabilities.window
+        if uri is not None and window is not None and window.show_document is not None:
+            server.window_show_document(types.ShowDocumentParams(uri))
+        return explanation(code) if code.isalnum() else None
+
+    @server.feature(types.SHUTDOWN)
+    def shutdown(_: None) -> None:
+        server.is_shut_down = True
+
+    @server.feature(types.EXIT)
+    def end(_: None) -> None:
+        server.status = 0 if server.is_shut_down else 1
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(_: types.DidSaveTextDocumentParams) -> None:
+        server.look_again()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def did_change_configuration(_: types.DidChangeConfigurationParams) -> None:
+        server.look_again()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_watched_files(_: types.DidChangeWatchedFilesParams) -> None:
+        server.look_again()
+
+    return server

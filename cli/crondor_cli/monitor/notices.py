@@ -23,8 +23,8 @@ import click
 
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.monitor import DueRun
-from crondor_cli.common.data import iso
-from crondor_cli.common.show import show
+from crondor_cli.kit.screen import show
+from crondor_cli.kit.tables import iso
 
 PREFIX: Final = "CRONDOR_RUN_"
 LONGEST: Final = 60.0  # seconds that a command may take

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.diagnostics import Diagnostic, Severity, printable
-from crondor_cli.common.asked_facts import asked_data, known_text
-from crondor_cli.common.data import diagnostic_data, instant, iso
-from crondor_cli.common.layout import columns_of_rows, screen_columns
-from crondor_cli.common.options import Clock
-from crondor_cli.common.output import echo_lines
-from crondor_cli.common.schedule_facts import LAST_INSTANT
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_csv, echo_json
-from crondor_cli.next.data import CSV_COLUMNS
-from crondor_cli.times.text import ClockFace
+from crondor_cli.kit.facts import LAST_INSTANT
+from crondor_cli.kit.options import Clock
+from crondor_cli.kit.schedules import asked_data, known_text
+from crondor_cli.kit.screen import columns_of_rows, echo_lines, screen_columns, show
+from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, instant, iso
+from crondor_cli.kit.times import ClockFace
+from crondor_cli.next.shown import CSV_COLUMNS
 
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule

@@ -2,45 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from crondor.diagnostics import Diagnostic, Severity, has_error
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
+from crondor.recurrence import NeverRuns, OutOfRange
 from crondor.spec import Dialect
+from crondor.times import JobTimes
 from crondor.zones import Policy
-from crondor_cli.common.asked import check_alone, read_asked, schedule_text_option, without_fields
-from crondor_cli.common.command import Command
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.jobs import ScheduleRequest
-from crondor_cli.common.options import (
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import find
+from crondor_cli.kit.jobs import Job, ScheduleRequest
+from crondor_cli.kit.options import (
     Clock,
+    ConfigFiles,
+    QueueOptions,
     Surroundings,
     ads_option,
     clock_of,
     clock_options,
+    constraint_option,
     field_options,
     file_options,
     format_option,
     from_option,
     interval_option,
+    queue_options,
     reading_options,
     until_option,
 )
-from crondor_cli.common.output import say
-from crondor_cli.common.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
-from crondor_cli.common.preview import Preview, Wanted, preview
-from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.queue_options import QueueOptions, constraint_option, queue_options
-from crondor_cli.common.schedules import read_schedules
-from crondor_cli.common.show import show
-from crondor_cli.common.submit_files import find
-from crondor_cli.common.watching import watch_option
-from crondor_cli.next.past import show_past
-from crondor_cli.next.text import print_table
-from crondor_cli.times.text import local_text, relative
+from crondor_cli.kit.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
+from crondor_cli.kit.previews import Preview, Wanted, placed, preview
+from crondor_cli.kit.progress import PROGRESS, watch_option
+from crondor_cli.kit.schedules import check_alone, read_asked, read_schedules, schedule_text_option, without_fields
+from crondor_cli.kit.screen import echo_lines, say, show
+from crondor_cli.kit.tables import echo_json, instant
+from crondor_cli.kit.times import ClockFace, local_text, relative
+from crondor_cli.next.shown import print_table
+
+Found = list[tuple[Job, "Sequence[int] | None"]]
+
+
+def show_past(request: ScheduleRequest, start: int, count: int, form: str) -> None:
+    """Print the runs of each job before ``start`` (epoch seconds). Exits with 1 where a job has none."""
+    dialect = request.dialect or Dialect.MANUAL
+    jobs, warnings = read_schedules(request)
+    show(warnings)
+    found = [(job, _times(job, dialect, start, count)) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
+    _VIEWS[form](found, request.clock)
+    if has_error(warnings) or any(times is None for _, times in found):
+        raise click.exceptions.Exit(1)
+
+
+def _times(job: Job, dialect: Dialect, start: int, count: int) -> Sequence[int] | None:
+    """Return the times before ``start``, latest first; None, with the reason shown, for a job that has none."""
+    reading = job.read(dialect)
+    if reading.schedule is None:
+        show(reading.error.diagnostics if reading.error else ())
+        return None
+    show(reading.schedule.notes)
+    if reading.schedule.recurrence is None:
+        span = job.time_span or job.queue
+        show([Diagnostic("no-cron", "a job without cron fields has no earlier run", Severity.NOTE, span)])
+        return None
+    try:
+        return array("q", islice(_backwards(job.times(reading.schedule), start), count))
+    except CrondorError as error:
+        show(placed(fault, job) for fault in error.diagnostics)
+        return None
+
+
+def _backwards(times: JobTimes, start: int) -> Iterator[int]:
+    is_first = True
+    while True:
+        try:
+            start = times.previous(start)
+        except OutOfRange:
+            return
+        except NeverRuns:
+            if is_first:
+                raise
+            return
+        is_first = False
+        yield start
+
+
+def _print_table(found: Found, clock: Clock) -> None:
+    echo_lines(_lines(found, clock))
+
+
+def _lines(found: Found, clock: Clock) -> Iterator[str]:
+    face = ClockFace(clock.zone)
+    for job, times in found:
+        if times is None:
+            continue
+        where = job.name if job.line is None else f"{job.name}:{job.line}"
+        yield f"{printable(where)}, {clock.zone_name}"
+        if not times:
+            yield "  no run before this time"
+        for time in times:
+            yield f"  {face.text(time)}  {relative(time - clock.now)}"
+
+
+def _print_json(found: Found, clock: Clock) -> None:
+    jobs = (
+        {
+            "name": job.name,
+            "line": job.line,
+            "count": job.count,
+            "zone": clock.zone_name,
+            "now": clock.now,
+            "runs": (instant(time, clock.zone) for time in times or ()),
+        }
+        for job, times in found
+    )
+    echo_json({"jobs": jobs})
+
+
+def _print_epochs(found: Found, _: Clock) -> None:
+    echo_lines(str(time) for _job, times in found for time in times or ())
+
+
+_VIEWS: dict[str, Callable[[Found, Clock], None]] = {
+    "table": _print_table,
+    "json": _print_json,
+    "epoch": _print_epochs,
+}
 
 if TYPE_CHECKING:
     from crondor.knowledge.releases import Release
@@ -186,7 +278,7 @@ def command(
     check_target(pool_config)
     if pool_config is not None:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
-        from crondor_cli.common.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
+        from crondor_cli.kit.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
 
         interval = interval_of(schedd_interval, access_point)
         request = request._replace(schedd_interval=interval, through=through(access_point))
@@ -269,7 +361,7 @@ def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> No
     if form == "table":
         print_table(previews)
     else:
-        from crondor_cli.next.data import print_csv, print_epochs, print_json  # noqa: PLC0415 - 2 ms, for programs only
+        from crondor_cli.next.shown import print_csv, print_epochs, print_json  # noqa: PLC0415 - 2 ms, for programs only
 
         {"json": print_json, "csv": print_csv, "epoch": print_epochs}[form](previews, warnings)
 

@@ -8,15 +8,11 @@ from crondor.diagnostics import has_error
 from crondor.schedd.status import QueuedStart, coming_starts
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.common.columns import cell, print_rows
-from crondor_cli.common.data import diagnostic_data, moments
-from crondor_cli.common.options import Clock
-from crondor_cli.common.output import say
-from crondor_cli.common.queue_options import QueueOptions
-from crondor_cli.common.queue_reading import QueueReading, read_queue
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
-from crondor_cli.times.text import ClockFace
+from crondor_cli.kit.options import Clock, QueueOptions
+from crondor_cli.kit.queues import QueueReading, reading_of
+from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.tables import cell, diagnostic_data, echo_json, moments, print_rows
+from crondor_cli.kit.times import ClockFace
 
 
 def show_starts(
@@ -30,7 +26,7 @@ def show_starts(
     form: str,
 ) -> None:
     """Print the first ``count`` starts of a queue's jobs. Exits with 1 where the queue cannot be read."""
-    read = read_queue(asked, jobs, constraint, clock, dialect, policy)
+    read = reading_of(asked, jobs, constraint, clock, dialect, policy)
     starts = coming_starts(read.looks(), count)
     show(dict.fromkeys(read.found.findings))
     if form == "json":

@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import getpass
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from crondor_cli.common.command import Command
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.options import Surroundings, clock_of, clock_options, file_options, format_option
-from crondor_cli.common.pool_config import pool_config_options, target_option
-from crondor_cli.common.submit_files import submit_files
+from crondor.access_point import AccessPoint, Admission, SentJob, Submitter, TransformStep, Verdict, sent_jobs
+from crondor.classad.formats import Format, Order
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.job.attributes import printed
+from crondor.knowledge.kinds import FileKind
+from crondor.schedule import misspelt
+from crondor.source import Span
+from crondor.submit import SubmitFile, job_ads, read_submit
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import read_source, submit_files
+from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.options import (
+    Clock,
+    ConfigFiles,
+    Surroundings,
+    clock_of,
+    clock_options,
+    file_options,
+    format_option,
+)
+from crondor_cli.kit.pool_config import host_of, pool_config_options, read_pool, target_option
+from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together
+from crondor_cli.kit.tables import diagnostic_data
 
 if TYPE_CHECKING:
     from crondor.knowledge.releases import Release
@@ -76,10 +101,340 @@ def command(
     if diff and format_ != "text":
         raise click.UsageError("--diff is a text: leave --format out", context)
     # These take 150 ms, which --help does not need.
-    from crondor_cli.preview.model import PreviewRequest, previewed  # noqa: PLC0415
-    from crondor_cli.preview.show import show_all  # noqa: PLC0415
 
     clock = clock_of(now, tz)
     request = PreviewRequest(paths, pool_config, target, job, owner, clock, surroundings)
     if not show_all(previewed(request), format_, diff=diff):
         raise click.exceptions.Exit(1)
+
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
+
+MOST_JOBS: Final = 10_000
+
+
+class PreviewRequest(NamedTuple):
+    """What the command line says."""
+
+    paths: tuple[str, ...]
+    pool_config: ConfigFiles | None
+    target: Release | None
+    job: int | None
+    owner: str | None
+    clock: Clock
+    surroundings: Surroundings
+
+
+class PreviewedJobs(NamedTuple):
+    """Jobs that meet the same end: ``number`` of them from ``first`` on, and what becomes of the first.
+
+    ``is_same``: their ads differ in nothing but their numbers.
+    """
+
+    cluster: int
+    first: int
+    number: int
+    queue: Span | None
+    admission: Admission
+    is_same: bool = True
+
+    @property
+    def title(self) -> str:
+        """Which jobs they are."""
+        beside = "" if self.number == 1 else f", and {self.number - 1:,} {self._like}"
+        place = "" if self.queue is None else f" of {self.queue.source.name}:{self.queue.line}"
+        return f"job {self.cluster}.{self.first}{place}{beside}"
+
+    @property
+    def _like(self) -> str:
+        return "like it" if self.is_same else f"that end{'s' * (self.number == 2)} alike"
+
+
+@dataclass(frozen=True)
+class PreviewedFile:
+    """One submit file: its jobs, what refuses them together, and what was said on the way."""
+
+    name: str
+    cluster: int
+    jobs: tuple[PreviewedJobs, ...] = ()
+    limit: Verdict | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def together(self) -> Iterator[PreviewedJobs]:
+        """Yield the jobs, neighbours that end alike as one, whatever else of their ads differs."""
+        found: PreviewedJobs | None = None
+        for each in self.jobs:
+            if found is not None and found.queue == each.queue and _alike(found.admission, each.admission):
+                found = found._replace(number=found.number + each.number, is_same=False)
+                continue
+            if found is not None:
+                yield found
+            found = each
+        if found is not None:
+            yield found
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether all its jobs are."""
+        refused = self.limit is not None or any(each.admission.refusal is not None for each in self.jobs)
+        return not refused and not has_error(self.diagnostics) and bool(self.jobs)
+
+
+def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
+    """Yield each file.
+
+    Raises CrondorError for a configuration that no schedd starts with, and UsageError for a file that cannot be read.
+    """
+    access_point = read_pool(
+        request.pool_config, request.surroundings.allow_dirs, request.clock, request.target, beside=request.paths
+    )
+    cluster = 1
+    seen = False
+    for path in request.paths:
+        file = _file(path, cluster, request, access_point)
+        cluster += bool(file.jobs)
+        seen = seen or bool(file.jobs) or has_error(file.diagnostics) or request.job is None
+        yield file
+    if not seen:
+        message = f"--job {request.job}: there is no job with this ProcId"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+
+
+def _file(path: str, cluster: int, request: PreviewRequest, access_point: AccessPoint) -> PreviewedFile:
+    owner = request.owner or getpass.getuser()
+    clock = request.clock
+    source = read_source(path, FileKind.SUBMIT)
+    try:
+        file = read_submit(
+            source,
+            files=files_of(path, request.surroundings.allow_dirs),
+            environ=request.surroundings.around(os.environ),
+            seed=request.surroundings.seed,
+            now=clock.now,
+            zone=clock.zone,
+            host=host_of(access_point, owner),
+        )
+        said = _said(file, access_point)
+        limit = access_point.too_many(file)
+        if limit is not None:
+            return PreviewedFile(source.name, cluster, (), limit, said)
+        _check_size(file)
+        knobs = access_point.submit_knobs
+        made = job_ads(file, config=knobs, in_order=True, limit=MOST_JOBS, cluster=cluster)
+        domain = knobs.get("uid_domain") or platform.node()
+        jobs = [
+            each
+            for sent in sent_jobs(made, Submitter(owner, domain, clock.now), file.job_count)
+            for each in _admitted(sent, cluster, request.job, access_point)
+        ]
+    except CrondorError as error:
+        return PreviewedFile(source.name, cluster, diagnostics=error.diagnostics)
+    if not file.job_count:
+        none = Diagnostic("no-jobs", "the file queues no job", Severity.WARNING, source.span(len(source.text)))
+        said = (*said, none)
+    return PreviewedFile(source.name, cluster, tuple(jobs), None, said)
+
+
+def _said(file: SubmitFile, access_point: AccessPoint) -> tuple[Diagnostic, ...]:
+    names = ((key, file.name(key)) for key in file.keys)
+    written = ((span.text if span else key, span) for key, span in names)
+    known = access_point.commands
+    found = [each for each in misspelt(written) if each.span is None or each.span.text.lower() not in known]
+    return tuple(dict.fromkeys((*file.warnings, *found)))
+
+
+def _check_size(file: SubmitFile) -> None:
+    if file.job_count > MOST_JOBS * 100:
+        message = f"{file.job_count:,} jobs are more than crondor looks at"
+        raise CrondorError(Diagnostic("preview-many", message, help="queue fewer"))
+
+
+def _admitted(sent: SentJob, cluster: int, wanted: int | None, access_point: AccessPoint) -> Iterator[PreviewedJobs]:
+    """Yield the jobs of a group; one by one only where their numbers make a difference, and neighbours together."""
+    first = int(sent.ad.text("ProcId"))
+    numbers = range(first, first + sent.jobs.count)
+    if wanted is not None:
+        numbers = range(wanted, wanted + 1) if wanted in numbers else range(0)
+    if numbers and not (access_point.tells_jobs_apart and len(numbers) <= MOST_JOBS):
+        yield _one(sent, cluster, numbers[0], len(numbers), access_point)
+        return
+    found: PreviewedJobs | None = None
+    for number in numbers:
+        one = _one(sent, cluster, number, 1, access_point)
+        if found is not None and _alike(found.admission, one.admission):
+            found = found._replace(number=found.number + 1)
+            continue
+        if found is not None:
+            yield found
+        found = one
+    if found is not None:
+        yield found
+
+
+def _one(sent: SentJob, cluster: int, number: int, count: int, access_point: AccessPoint) -> PreviewedJobs:
+    ad = sent.ad.copy()
+    ad.set("ProcId", number)
+    return PreviewedJobs(cluster, number, count, sent.jobs.queue, access_point.admit(ad))
+
+
+def _alike(one: Admission, other: Admission) -> bool:
+    mine, theirs = (replace(each, before=one.before, after=one.after, steps=()) for each in (one, other))
+    return mine == theirs and list(one.changes) == list(other.changes)
+
+
+_COLOURS = {"-": "red", "+": "green"}
+
+
+def show_all(found: Iterable[PreviewedFile], form: str, *, diff: bool) -> bool:
+    """Show everything as it is found; return whether all jobs are accepted."""
+    is_fine = True
+    data: list[dict[str, object]] = []
+    for each in found:
+        is_fine = is_fine and each.is_accepted
+        show(each.diagnostics)
+        show(dict.fromkeys(found for job in each.jobs for found in job.admission.diagnostics))
+        if form == "json":
+            data.append(_data(each))
+        elif form == "long":
+            _long(each)
+        else:
+            _text(each, diff=diff)
+    if form == "json":
+        say(json.dumps(data, indent=2), fits=False)
+    return is_fine
+
+
+def _long(file: PreviewedFile) -> None:
+    """Print the ads of the jobs, or say on stderr why none of them is stored."""
+    if file.limit is not None:
+        say(_refused(file.name, file.limit), err=True)
+    for each in file.jobs:
+        admission = each.admission
+        if admission.refusal is not None:
+            say(_refused(each.title, admission.refusal), err=True)
+        elif file.is_accepted:
+            for number in range(each.first, each.first + each.number):
+                ad = admission.after
+                if number != each.first:
+                    ad = ad.copy()
+                    ad.set("ProcId", number)
+                emit(f"{ad.print(Format.LONG, Order.NAME)}\n".encode("utf-8", "surrogateescape"))
+
+
+def _text(file: PreviewedFile, *, diff: bool) -> None:
+    if file.limit is not None:
+        say(f"@@ {file.name} @@")
+        say(_refused("", file.limit))
+    for each in file.together():
+        say(_head(f"@@ {each.title} @@"))
+        for line in _lines(each, diff=diff):
+            say(line, fits=False)
+        for line in _verdict(each.admission):
+            say(line)
+
+
+def _head(text: str) -> str:
+    return styled(text, bold=True) if SCREEN.wants_colour(sys.stdout) else text
+
+
+def _lines(jobs: PreviewedJobs, *, diff: bool) -> Iterator[str]:
+    """Yield the lines of both ads, by name: what stays, what was, and what is instead, and by which transform."""
+    admission = jobs.admission
+    before, after = admission.before, admission.after
+    is_coloured = SCREEN.wants_colour(sys.stdout)
+    names = {**dict(before.names), **after.names}
+    for key in sorted(names):
+        old = f"{before.names[key]} = {printed(before, key)}" if key in before.codes else None
+        new = f"{after.names[key]} = {printed(after, key)}" if key in after.codes else None
+        if old == new:
+            if not diff:
+                yield f"  {new}"
+            continue
+        by = changed_by(admission.steps, names[key])
+        for sign, text in (("- ", old), ("+ ", new)):
+            if text is not None:
+                mark = f"    # {by}" if by and (sign == "+ " or new is None) else ""
+                line = f"{sign}{text}"
+                yield together(styled(line, colour=_COLOURS[sign[0]]), mark) if is_coloured else f"{line}{mark}"
+
+
+def changed_by(steps: Iterable[TransformStep], name: str) -> str:
+    """Return which transforms changed an attribute, each with its place."""
+    key = name.lower()
+    found = [step for step in steps if any(change.name.lower() == key for change in step.changes)]
+    return ", then ".join(f"{step.transform.knob}{_at(step.place(name))}" for step in found)
+
+
+def _at(place: Span | None) -> str:
+    return "" if place is None else f" ({place.source.name}:{place.line})"
+
+
+def _verdict(admission: Admission) -> Iterator[str]:
+    for each in admission.unsure:
+        yield f"cannot be told: {each.knob}{_at(each.place)} asks for what only the schedd knows"
+    for each in admission.warnings:
+        yield f"warned of by {each.knob}{_at(each.place)}: {each.reason}"
+    yield "accepted" if admission.refusal is None else _refused("", admission.refusal)
+
+
+def _refused(title: str, verdict: Verdict) -> str:
+    head = f"{title}: " if title else ""
+    end = f" ({verdict.help})" if verdict.help else ""
+    return f"{head}refused by {verdict.knob}{_at(verdict.place)}: {verdict.reason.rstrip()}{end}"
+
+
+def _data(file: PreviewedFile) -> dict[str, object]:
+    return {
+        "file": file.name,
+        "cluster": file.cluster,
+        "accepted": file.is_accepted,
+        "refusal": _verdict_data(file.limit),
+        "jobs": [_job_data(each) for each in file.jobs],
+        "diagnostics": [diagnostic_data(each) for each in file.diagnostics],
+    }
+
+
+def _job_data(jobs: PreviewedJobs) -> dict[str, object]:
+    admission = jobs.admission
+    return {
+        "first": f"{jobs.cluster}.{jobs.first}",
+        "count": jobs.number,
+        "line": None if jobs.queue is None else jobs.queue.line,
+        "accepted": admission.refusal is None,
+        "refusal": _verdict_data(admission.refusal),
+        "warned_of": [_verdict_data(each) for each in admission.warnings],
+        "unsure": [_verdict_data(each) for each in admission.unsure],
+        "transforms": [_step_data(each) for each in admission.steps],
+        "changes": [each._asdict() for each in admission.changes],
+        "before": json.loads(admission.before.print(Format.JSON, Order.NAME)),
+        "after": json.loads(admission.after.print(Format.JSON, Order.NAME)),
+        "diagnostics": [diagnostic_data(each) for each in admission.diagnostics],
+    }
+
+
+def _step_data(step: TransformStep) -> dict[str, object]:
+    place = step.transform.place
+    return {
+        "knob": step.transform.knob,
+        "converted": step.transform.is_classad,
+        "file": place and place.source.name,
+        "line": place and place.line,
+        "changes": [
+            {**change._asdict(), "line": (at := step.place(change.name)) and at.line} for change in step.changes
+        ],
+    }
+
+
+def _verdict_data(verdict: Verdict | None) -> dict[str, object] | None:
+    if verdict is None:
+        return None
+    place = verdict.place
+    return {
+        "what": verdict.kind.value,
+        "knob": verdict.knob,
+        "reason": verdict.reason,
+        "help": verdict.help,
+        "file": place and place.source.name,
+        "line": place and place.line,
+    }

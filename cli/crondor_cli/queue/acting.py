@@ -9,17 +9,14 @@ import click
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.schedd.embedded import EmbeddedSchedd
-from crondor.schedd.protocol import Acted, Schedd
+from crondor.schedd.protocol import Acted, Hold, Schedd
 from crondor.schedd.selection import Selection
-from crondor_cli.common.command import Command
-from crondor_cli.common.data import diagnostic_data
-from crondor_cli.common.options import clock_of, clock_options, format_option
-from crondor_cli.common.output import say
-from crondor_cli.common.queue import job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
-from crondor_cli.common.queue_options import QueueOptions, schedd_options
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
-from crondor_cli.queue.running import changed
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.options import QueueOptions, clock_of, clock_options, format_option, schedd_options
+from crondor_cli.kit.queues import job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
+from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.tables import diagnostic_data, echo_json
+from crondor_cli.queue.submit import changed
 
 _EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -134,3 +131,40 @@ Exit status: 0 fine, 1 a finding (a job that is not there, or that this cannot b
 
 def _jobs(count: int) -> str:
     return f"{count:,} job{'' if count == 1 else 's'}"
+
+
+hold = acting(
+    QueueAction(
+        "hold",
+        "held",
+        "held already",
+        "removed or completed, and not to be held",
+        lambda schedd, which, reason: schedd.hold(which, Hold(reason)),
+    ),
+    "Put jobs of a queue on hold.",
+    "Put jobs of a queue on hold: they do not start until they are released.",
+)
+
+release = acting(
+    QueueAction(
+        "release",
+        "released",
+        "released already",
+        "not held",
+        lambda schedd, which, reason: schedd.release(which, reason),
+    ),
+    "Release held jobs of a queue.",
+    "Release held jobs of a queue: they are idle again.",
+)
+
+remove = acting(
+    QueueAction(
+        "rm",
+        "removed",
+        "removed already: somebody else lets them go",
+        "not to be removed",
+        lambda schedd, which, reason: schedd.remove(which, reason),
+    ),
+    "Remove jobs from a queue.",
+    "Remove jobs from a queue; crondor queue history shows them.",
+)

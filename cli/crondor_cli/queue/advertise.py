@@ -15,16 +15,23 @@ from crondor.schedd.status import QueuedStart, ScheduledJob, ScheduledState, com
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy
-from crondor_cli.common.ad_files import context_of
-from crondor_cli.common.command import Command
-from crondor_cli.common.jobs import ScheduleRequest
-from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, reading_options
-from crondor_cli.common.output import emit
-from crondor_cli.common.queue import QueueJobs, selection_of
-from crondor_cli.common.queue_options import QueueOptions, constraint_option, source_options
-from crondor_cli.common.queue_reading import QueueReading, read_queue
-from crondor_cli.common.show import show
-from crondor_cli.common.submit_files import submit_files
+from crondor_cli.kit.ads import context_of
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import submit_files
+from crondor_cli.kit.jobs import ScheduleRequest
+from crondor_cli.kit.options import (
+    Clock,
+    QueueOptions,
+    Surroundings,
+    clock_of,
+    clock_options,
+    constraint_option,
+    file_options,
+    reading_options,
+    source_options,
+)
+from crondor_cli.kit.queues import QueueJobs, QueueReading, reading_of, selection_of
+from crondor_cli.kit.screen import emit, show
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -85,7 +92,7 @@ def command(
             asked, clock, _submitted(paths, constraint, clock, surroundings), dialect or Dialect.HTCONDOR, policy
         )
     else:
-        read = read_queue(asked, (), constraint, clock, dialect, policy)
+        read = reading_of(asked, (), constraint, clock, dialect, policy)
     looks = list(read.looks())
     show(dict.fromkeys(read.found.findings))
     ad = advertised(looks, coming_starts(looks, count))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor_cli.common.lazy_group import LazyGroup
+from crondor_cli.kit.command import LazyGroup
 
 COMMANDS = {
     "status": ("crondor_cli.queue.status", "List the jobs with a schedule: state, next start, trouble."),

@@ -11,16 +11,21 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.schedd.guard import Guard, GuardPass
 from crondor.schedd.protocol import Schedd, Unreachable
 from crondor.zones import Policy
-from crondor_cli.common.command import Command
-from crondor_cli.common.data import diagnostic_data, iso
-from crondor_cli.common.options import Clock, clock_of, clock_options, format_option, policy_option
-from crondor_cli.common.output import say
-from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.queue import embedded_of, job_arguments, live_of, no_queue, opened, selection_of
-from crondor_cli.common.queue_options import QueueOptions, schedd_options
-from crondor_cli.common.show import show, show_error
-from crondor_cli.common.streaming import say_json
-from crondor_cli.times.text import local_text
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.options import (
+    Clock,
+    QueueOptions,
+    clock_of,
+    clock_options,
+    format_option,
+    policy_option,
+    schedd_options,
+)
+from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, no_queue, opened, selection_of
+from crondor_cli.kit.screen import say, show, show_error
+from crondor_cli.kit.tables import diagnostic_data, iso, say_json
+from crondor_cli.kit.times import local_text
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub

@@ -3,17 +3,164 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import tzinfo
 
 import click
 
-from crondor.diagnostics import Severity, has_error
-from crondor.schedd.status import ScheduledJob
-from crondor_cli.common.command import Command
-from crondor_cli.common.options import format_option
-from crondor_cli.common.queue import job_arguments
-from crondor_cli.common.queue_reading import QueueReading, reads_queue
-from crondor_cli.common.show import show
-from crondor_cli.queue.text import print_status, status_data
+from crondor.classad.ad import ClassAd
+from crondor.classad.printing import Format
+from crondor.deferral import Deferral
+from crondor.diagnostics import Diagnostic, Severity, has_error, printable
+from crondor.job.queued import QueuedJob
+from crondor.job.status import JobStatus
+from crondor.schedd.ads import job_id, mirror_of
+from crondor.schedd.applying import apply_edits
+from crondor.schedd.cron_tabs import CronEdit, recalculate
+from crondor.schedd.status import ScheduledJob, ScheduledState
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.options import (
+    Clock,
+    QueueOptions,
+    clock_of,
+    clock_options,
+    format_option,
+    reading_options,
+    schedd_options,
+    source_options,
+)
+from crondor_cli.kit.queues import (
+    QueueReading,
+    embedded_of,
+    job_arguments,
+    live_of,
+    no_queue,
+    opened,
+    reading_of,
+    reads_queue,
+    selection_of,
+)
+from crondor_cli.kit.screen import emit, say, show
+from crondor_cli.kit.tables import cell, diagnostic_data, echo_json, iso, moments, print_rows
+from crondor_cli.kit.times import local_text, relative
+
+_STATES = {
+    ScheduledState.RUNNING.value: "green",
+    ScheduledState.WAITING.value: "cyan",
+    ScheduledState.SUSPENDED.value: "yellow",
+    ScheduledState.UNKNOWN.value: "yellow",
+    ScheduledState.HELD.value: "red",
+}
+_LATE = "the log shows DeferralTime late; a time that is not in it yet is computed from the schedule"
+
+
+def print_status(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
+    """Print a row for each job, and its trouble below it."""
+    found, clock = read.found, read.clock
+    rows = []
+    for look in looks:
+        rows.append([look.id, cell(look.queued.string("Owner")), _state(look, clock), *_moments(look.next, clock)])
+        rows += [[_trouble(trouble)] for trouble in look.trouble]
+    if not rows:
+        say(f"no job with a schedule, of {found.total}")
+        return
+    print_rows(["job", "owner", "state", "next start", "from now", "match opens", "last start"], rows, _STATES)
+    if not found.sees_deferral_time:
+        say(f"note: {_LATE}")
+
+
+def _state(look: ScheduledJob, clock: Clock) -> str:
+    if look.state is ScheduledState.WAITING and look.deferral_time is not None:
+        return f"waiting (starts {relative(look.deferral_time - clock.now)})"
+    return look.state.value
+
+
+def _moments(found: Deferral | None, clock: Clock) -> list[str]:
+    if found is None:
+        return ["-", "-", "-", "-"]
+    return [
+        local_text(found.time, clock.zone),
+        relative(found.time - clock.now),
+        _clock(found.match_opens, found.time, clock.zone),
+        _clock(found.last_start, found.time, clock.zone),
+    ]
+
+
+def _clock(moment: int, time: int, zone: tzinfo) -> str:
+    """Return a moment as briefly as it can be said beside another: without the date where it is the same."""
+    full, beside = local_text(moment, zone), local_text(time, zone)
+    same = full[:14] == beside[:14] and full[-5:] == beside[-5:] and not full.startswith("epoch")
+    return full[15:-6] if same else full
+
+
+def _trouble(trouble: Diagnostic) -> str:
+    hint = f"; {trouble.help}" if trouble.help else ""
+    return printable(f"{trouble.severity.value}: {trouble.message}{hint} [{trouble.code}]")
+
+
+def status_data(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
+    """Print the jobs as JSON."""
+    found = read.found
+    echo_json(
+        {
+            **read.head,
+            "sees_deferral_time": found.sees_deferral_time,
+            "job_count": found.total,
+            "jobs": (_job(look, read.clock.zone) for look in looks),
+            "diagnostics": _findings(read),
+        }
+    )
+
+
+def _findings(read: QueueReading) -> Iterator[dict[str, object]]:
+    return map(diagnostic_data, read.found.findings)
+
+
+def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
+    queued, schedule = look.queued, look.schedule
+    return {
+        "job": queued.id,
+        "owner": queued.string("Owner"),
+        "cmd": queued.string("Cmd"),
+        "state": look.state.value,
+        "canonical": str(schedule.spec) if schedule is not None and schedule.spec is not None else None,
+        "deferral_time": look.deferral_time,
+        "next": None if look.next is None else moments(look.next, zone),
+        "trouble": [diagnostic_data(trouble) for trouble in look.trouble],
+    }
+
+
+def print_edits(edits: list[tuple[CronEdit, int | None]], clock: Clock, *, applied: bool) -> None:
+    """Print a row for each edit with the DeferralTime that was there."""
+    if not edits:
+        say("nothing to do: every crontab job has its time")
+        return
+    rows = []
+    for edit, before in edits:
+        was = "-" if before is None else local_text(before, clock.zone)
+        new = "held (code 25)" if edit.time is None else local_text(edit.time, clock.zone)
+        rows.append([str(edit.job), was, new, edit.why.value])
+        rows += [[printable(edit.hold)]] if edit.hold is not None else []
+    print_rows(["job", "was", "DeferralTime", "because"], rows)
+    say("written" if applied else "nothing is written: --apply writes it")
+
+
+def edits_data(edits: list[tuple[CronEdit, int | None]], read: QueueReading, *, applied: bool) -> None:
+    """Print the edits as JSON."""
+    rows = (
+        {
+            "job": str(edit.job),
+            "before": before,
+            "time": edit.time,
+            "local": None if edit.time is None else iso(edit.time, read.clock.zone),
+            "hold_reason": edit.hold,
+            "reason": edit.why.value,
+        }
+        for edit, before in edits
+    )
+    echo_json({**read.head, "applied": applied, "edits": rows, "diagnostics": _findings(read)})
+
 
 EXAMPLE = "crondor queue status --queue q"
 
@@ -63,3 +210,143 @@ class _Watched:
         for look in self._looks:
             self.troubled |= any(trouble.severity is not Severity.NOTE for trouble in look.trouble)
             yield look
+
+
+RECALC_EXAMPLE = "crondor queue recalc --queue q"
+
+RECALC_EPILOG = """\b
+Examples:
+  crondor queue recalc --queue q
+  crondor queue recalc --queue q --apply
+  condor_q -all -long | crondor queue recalc --ads -
+
+The pass is that of a schedd that has just started or was reconfigured: no schedule is cached, so that every idle
+crontab job gets its next time. An embedded queue reads the fields as the manual says, all others as the schedd of
+HTCondor 25.14 does; --dialect chooses. A log and ads are read only.
+
+Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wrong usage."""
+
+
+@click.command(
+    "recalc",
+    cls=Command,
+    example=RECALC_EXAMPLE,
+    epilog=RECALC_EPILOG,
+)
+@job_arguments
+@click.option("--apply", is_flag=True, help="Write it: into the embedded queue, or to the live schedd.")
+@source_options
+@clock_options
+@reading_options(htcondor=True)
+@format_option("table", "json")
+def recalc(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    apply: bool,
+    asked: QueueOptions,
+    now: str | None,
+    tz: str | None,
+    dialect: Dialect | None,
+    policy: Policy | None,
+    format_: str,
+) -> None:
+    """Compute the DeferralTime of crontab jobs; without --apply nothing is written."""
+    if apply and asked.kind in {"log", "ads"}:
+        message = f"--apply cannot write into --{asked.kind}: it is read only"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    read = reading_of(asked, jobs, constraint, clock_of(now, tz), dialect, policy)
+    ads, clock = read.found.ads, read.clock
+    before = {job: QueuedJob(ad).integer("DeferralTime") for ad in ads if (job := job_id(ad)) is not None}
+    edits = recalculate(
+        mirror_of(ads, read.found.findings.append), clock.now, zone=clock.zone, dialect=read.dialect, policy=policy
+    )
+    show(dict.fromkeys(read.found.findings))
+    if apply and edits:
+        edits = _apply(asked, clock, edits)
+    pairs = [(edit, before.get(edit.job)) for edit in edits]
+    if format_ == "json":
+        edits_data(pairs, read, applied=apply)
+    else:
+        print_edits(pairs, clock, applied=apply)
+    bad = has_error(read.found.findings)
+    if bad or any(edit.time is None for edit in edits):
+        raise click.exceptions.Exit(1)
+
+
+def _apply(asked: QueueOptions, clock: Clock, edits: list[CronEdit]) -> list[CronEdit]:
+    """Write edits where their jobs are idle still, and return those that were written. Raises CrondorError."""
+    if asked.kind == "queue":
+        with embedded_of(asked.queue, clock) as schedd:
+            return schedd.apply(edits)
+    with live_of(asked) as live:
+        return apply_edits(live, edits)
+
+
+HISTORY_EXAMPLE = "crondor queue history --queue q"
+
+HISTORY_EPILOG = """\b
+Examples:
+  crondor queue history --queue q
+  crondor queue history alice -n 3 --live
+  crondor queue history --live --constraint 'ExitCode != 0'
+
+Exit status: 0 fine, 1 a queue that cannot be read, 2 wrong usage."""
+
+
+@click.command("history", cls=Command, example=HISTORY_EXAMPLE, epilog=HISTORY_EPILOG)
+@job_arguments
+@click.option("-n", "--count", type=click.IntRange(1, 1_000_000), default=10, help="How many (default: 10).")
+@schedd_options
+@clock_options
+@format_option("table", "long", "json")
+def history(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    count: int,
+    asked: QueueOptions,
+    now: str | None,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Show the jobs that have left the queue, the latest first."""
+    chosen = selection_of(jobs, constraint)
+    clock = clock_of(now, tz)
+    with opened(asked, clock) as schedd:
+        if schedd is None:
+            show([no_queue(asked.folder)])
+        ads = [] if schedd is None else schedd.history(chosen, limit=count)
+    if format_ == "json":
+        echo_json({"jobs": [_data(QueuedJob(ad)) for ad in ads]})
+    elif format_ == "long":
+        emit("\n".join(ad.print(Format.LONG) for ad in ads))
+    elif ads:
+        rows = []
+        for ad in ads:
+            job, ended = QueuedJob(ad), _ended(ad)
+            when = "-" if ended is None else local_text(ended, clock.zone)
+            owner, cmd = cell(job.string("Owner")), cell(job.string("Cmd"))
+            rows.append([job.id or "-", owner, cmd, _status(job), when, cell(job.string("RemoveReason"))])
+        print_rows(["job", "owner", "cmd", "state", "since", "reason"], rows)
+    else:
+        say("no job has left the queue")
+
+
+def _status(job: QueuedJob) -> str:
+    return "unknown" if job.status is None else job.status.name.lower()
+
+
+def _ended(ad: ClassAd) -> int | None:
+    job = QueuedJob(ad)
+    completed = job.integer("CompletionDate")
+    return completed if completed and job.status is JobStatus.COMPLETED else job.integer("EnteredCurrentStatus")
+
+
+def _data(job: QueuedJob) -> dict[str, object]:
+    return {
+        "job": job.id,
+        "owner": job.string("Owner"),
+        "cmd": job.string("Cmd"),
+        "state": _status(job),
+        "since": _ended(job.ad),
+        "reason": job.string("RemoveReason"),
+    }

@@ -4,35 +4,78 @@ from __future__ import annotations
 
 import getpass
 import platform
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from shlex import quote
+from typing import Any, Final, NamedTuple
 
 import click
 
+from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.job_queue import JobId
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job_queue import JobId, QueueLocked
+from crondor.job_queue.faults import refused_by_disk
 from crondor.knowledge.kinds import FileKind
+from crondor.pool.local.requests import Request
+from crondor.pool.local.session import MARKER
+from crondor.rights.walk import is_there
+from crondor.schedd.ads import job_id
 from crondor.schedd.cron_tabs import CronEdit
+from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.protocol import PartlyEdited, ScheddError
+from crondor.schedd.selection import Selection, read_constraint
 from crondor.schedule import misspelt
-from crondor.source import Span
+from crondor.source import Source, Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
-from crondor_cli.common.columns import plural
-from crondor_cli.common.command import Command
-from crondor_cli.common.data import diagnostic_data
-from crondor_cli.common.given_files import read_source
-from crondor_cli.common.jobs import files_of
-from crondor_cli.common.options import Clock, Surroundings, clock_of, clock_options, file_options, format_option
-from crondor_cli.common.output import say
-from crondor_cli.common.progress import PROGRESS
-from crondor_cli.common.queue import embedded_of, live_of
-from crondor_cli.common.queue_options import QueueOptions, schedd_options
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
-from crondor_cli.common.submit_files import submit_files
-from crondor_cli.queue.halfway import halfway
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import read_source, submit_files
+from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.options import (
+    Clock,
+    QueueOptions,
+    Surroundings,
+    UsageProblem,
+    clock_of,
+    clock_options,
+    file_options,
+    folder_of,
+    format_option,
+    schedd_options,
+)
+from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
+from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
+
+
+@contextmanager
+def halfway(done: Callable[[ScheddError | None], list[str]], doubtful: Callable[[], str]) -> Iterator[None]:
+    """Make changes one by one inside this block, and say what was done where it ends before the last of them.
+
+    ``done`` says so in sentences, also of an error; ``doubtful`` what was asked for last: nobody has heard what became
+    of it where Ctrl-C ends it. Raises ScheddError, which has it in it.
+    """
+    try:
+        yield
+    except ScheddError as error:
+        said = done(error)
+        if not said:
+            raise
+        warned = _warning(f"before that {'; '.join(said)}", "that is not undone")
+        raise ScheddError((*error.diagnostics, warned)) from None
+    except KeyboardInterrupt:
+        before = "; ".join(done(None)) or "nothing done before"
+        show([_warning(f"interrupted: {before}; {doubtful()}", "what was done is not undone: look with condor_q")])
+        raise
+
+
+def _warning(message: str, hint: str) -> Diagnostic:
+    return Diagnostic("schedd-halfway", message, Severity.WARNING, help=hint)
+
 
 MOST = 100_000  # jobs of one file; a queue of more is a slip of the finger
 
@@ -221,3 +264,209 @@ def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
 def _late(queue: Span | None) -> Diagnostic:
     message = "these jobs are to be made later (max_materialize, max_idle), which the embedded queue does not do"
     return Diagnostic("submit-late", message, span=queue, help="leave the command out")
+
+
+_PATIENCE: Final = 15.0  # seconds for a session to take a request up, and as many to answer
+_PAUSE: Final = 0.02  # seconds between two looks
+
+
+def changed(
+    queue: str | None, clock: Clock, direct: Callable[[EmbeddedSchedd], dict[str, Any]], request: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return what ``direct`` does to the queue, or what a running session answers to the request for the same.
+
+    Where nobody can be asked it waits some seconds for the queue. Raises CrondorError; QueueLocked where somebody else
+    has the queue.
+    """
+    try:
+        return _direct(queue, clock, direct, waits=False)
+    except QueueLocked:
+        answer = _asked(folder_of(queue), request)
+    return _direct(queue, clock, direct, waits=True) if answer is None else answer
+
+
+def _direct(
+    queue: str | None, clock: Clock, direct: Callable[[EmbeddedSchedd], dict[str, Any]], *, waits: bool
+) -> dict[str, Any]:
+    with embedded_of(queue, clock, waits=waits) as schedd:
+        return direct(schedd)
+
+
+def _asked(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
+    """Return a session's answer, None where none took the request up. Raises CrondorError."""
+    marker = folder / MARKER
+    if not is_there(marker):
+        return None
+    try:
+        asking = Request(folder, request)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise refused_by_disk(folder, "crondor run cannot be asked", error) from error
+    answer = None
+    try:
+        answer = _waited(asking.answer, marker.exists)
+    finally:
+        was_taken = answer is not None or not asking.withdraw()
+    if not was_taken:
+        return None
+    answer = answer or _waited(asking.answer, lambda: True)
+    if answer is None:
+        message = "the crondor run that has this queue took the request up, and has not said what came of it"
+        raise CrondorError(
+            Diagnostic(
+                "no-answer",
+                message,
+                help="crondor run tells what happens to its jobs; crondor queue history lists those that have left",
+            )
+        )
+    if "faults" in answer:
+        raise CrondorError([Diagnostic(str(code), str(said), help=hint) for code, said, hint in answer["faults"]])
+    return answer
+
+
+def _waited(look: Callable[[], dict[str, Any] | None], is_there: Callable[[], bool]) -> dict[str, Any] | None:
+    """Look for an answer as long as there is somebody to give it, and for some seconds at most."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        found = look()
+        if found is not None or not is_there():
+            return found
+        time.sleep(_PAUSE)
+    return None
+
+
+EDIT_EXAMPLE = """\
+printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
+crondor queue submit --queue q job.sub
+crondor queue edit --queue q 1.0 --set 'CronHour="4"'"""
+
+_SHOWN = 20
+
+EDIT_EPILOG = """\b
+Examples:
+  crondor queue edit 12.0 --queue q --set 'CronHour="3"' --set JobPrio=5
+  crondor queue edit alice --live --set 'JobPrio=5' --if 'JobStatus == 1'
+  crondor queue edit --live 12.0 --set 'JobPrio=5'
+
+A value is an expression, a string in double quotes. All attributes of all jobs change at once, or nothing; only jobs
+for which --if holds are meant.
+An edited Cron attribute counts at the next crondor queue recalc; a schedd looks at it after a reconfig or restart.
+Where crondor run has the queue open, that one does it, job by job, and takes the new schedule at once.
+With --live the schedd is asked job by job and attribute by attribute, the first under the condition of --if; where that
+ends halfway, it is said what was set.
+
+Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edited), 2 wrong usage."""
+
+
+@click.command("edit", cls=Command, example=EDIT_EXAMPLE, epilog=EDIT_EPILOG)
+@job_arguments
+@click.option("--set", "edits", metavar="NAME=EXPR", multiple=True, help="An attribute and its value; once at least.")
+@click.option("--if", "condition", metavar="EXPR", default="true", help="Only where this is true (default: true).")
+@schedd_options
+@clock_options
+@format_option("text", "json")
+def edit(
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    edits: tuple[str, ...],
+    condition: str,
+    asked: QueueOptions,
+    now: str | None,
+    tz: str | None,
+    format_: str,
+) -> None:
+    """Set attributes of jobs, as condor_qedit does, all of a job's at once and under a condition."""
+    if not edits:
+        raise click.UsageError(_without_edits(jobs), click.get_current_context(silent=True))
+    chosen = selection_of(jobs, constraint, needed=True)
+    values = _values(edits)
+    clock = clock_of(now, tz)
+    try:
+        read_constraint(condition, "--if")
+    except ClassAdSyntaxError as error:
+        raise UsageProblem(error) from None
+
+    def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
+        ids = [job for job, _ in chosen.of_mirror(schedd.mirror, schedd.context())]
+        done = set(schedd.edit(ids, condition, values))
+        said = {"edited": [job for job in ids if job in done], "unchanged": [job for job in ids if job not in done]}
+        named = {name: [str(job) for job in jobs] for name, jobs in said.items()}
+        return {**named, "missing": chosen.missing(schedd.mirror)}
+
+    if asked.kind == "live":
+        answer = _edit_live(asked, chosen, condition, values)
+    else:
+        texts = {name: str(value) for name, value in values.items()}
+        request = {"what": "edit", "jobs": jobs, "constraint": constraint, "condition": condition, "values": texts}
+        answer = changed(asked.queue, clock, direct, request)
+    done = answer["edited"]
+    findings = [unknown_job(name) for name in answer["missing"]]
+    if not findings and not done:
+        findings.append(no_job(" for which --if holds" if answer["unchanged"] else ""))
+    show(findings)
+    if format_ == "json":
+        data = {name: answer[name] for name in ("edited", "unchanged")}
+        echo_json({**data, "diagnostics": [diagnostic_data(f) for f in findings]})
+    else:
+        say(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+def _edit_live(
+    asked: QueueOptions, chosen: Selection, condition: str, values: Mapping[str, Expression]
+) -> dict[str, list[str]]:
+    """Let a live schedd do it, job by job. Raises ScheddError, which says what was set where it ends halfway."""
+    said: dict[str, list[str]] = {"edited": [], "unchanged": []}
+    with live_of(asked) as schedd:
+        said["missing"] = missing_of(schedd, chosen)
+        found = [job for job in map(job_id, schedd.jobs(chosen, ["ClusterId"])) if job is not None]
+
+        def at() -> JobId:
+            """Return the job that comes after those that were asked for."""
+            return found[len(said["edited"]) + len(said["unchanged"])]
+
+        def done(error: ScheddError | None) -> list[str]:
+            return _done(said["edited"], at(), error)
+
+        with halfway(done, lambda: f"job {at()} may have been edited in part"):
+            for job in PROGRESS.counted(found, "editing", "jobs", len(found)):
+                is_edited = schedd.edit_if(job, condition, values)
+                said["edited" if is_edited else "unchanged"].append(str(job))
+    return said
+
+
+def _done(edited: list[str], job: JobId, error: ScheddError | None) -> list[str]:
+    """Say what was set before the end: of the jobs that were edited, and of the one that an error is about."""
+    shown = ", ".join(edited[:_SHOWN]) + (" ..." if len(edited) > _SHOWN else "")
+    done = [f"{plural(len(edited), 'job')} edited ({shown})"] if edited else []
+    if isinstance(error, PartlyEdited):
+        done.append(f"{', '.join(error.applied)} of job {job} set")
+    return done
+
+
+def _values(edits: tuple[str, ...]) -> dict[str, Expression]:
+    """Read ``NAME=EXPR``; all faults are one usage error."""
+    values: dict[str, Expression] = {}
+    faults: list[CrondorError] = []
+    for edit in edits:
+        name, equals, text = edit.partition("=")
+        if not equals:
+            message = f"--set {edit}: write NAME=EXPR"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        try:
+            values[name.strip()] = Expression.parse(Source(text.strip(), f"--set {name.strip()}"))
+        except ClassAdSyntaxError as error:
+            faults.append(error)
+    if faults:
+        raise UsageProblem(CrondorError(found for fault in faults for found in fault.diagnostics))
+    return values
+
+
+def _without_edits(jobs: tuple[str, ...]) -> str:
+    """Say that no attribute is set; condor_qedit takes a name and a value as words, and many type an assignment."""
+    meant = next((word for word in jobs if "=" in word), None)
+    if meant is None and len(jobs) > 2:
+        meant = f"{jobs[1]}={jobs[2]}"
+    return f"name what is set: --set {quote(printable(meant)) if meant else 'NAME=EXPR'}"

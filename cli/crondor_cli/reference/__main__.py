@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crondor_cli.common.output import say
+from crondor_cli.kit.screen import say
 from crondor_cli.reference.pages import BrokenPage, updated
 from crondor_cli.reference.shared_files import shared_files_behind
 

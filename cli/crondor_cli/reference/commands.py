@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import click
 
-from crondor_cli.common.command import Command
-from crondor_cli.common.option_settings import setting_of
-from crondor_cli.common.setting_table import Setting
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.settings import Setting, setting_of
 
 _DEFAULT = re.compile(r" ?\(default: (.+)\)(?=[.;]|$)")
 _WHOLE = 1000  # characters: no title is cut

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from crondor_cli.common.setting_table import SETTINGS
+from crondor_cli.kit.settings import SETTINGS
 from crondor_cli.main import cli
 from crondor_cli.reference import markdown
 from crondor_cli.reference.commands import CommandFacts, commands

@@ -2,27 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import json
+import sys
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
 import click
 
 from crondor.classad.ad import ClassAd
+from crondor.classad.formats import Format, Order
+from crondor.classad.formats.writing import Frame
+from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, printable
-from crondor.router import Matcher, Route, apply_route
+from crondor.job.attributes import string
+from crondor.router import Matcher, Route, RoutedAd, apply_route
 from crondor.router.match.judging import Judged, JudgedSearch, judge
 from crondor.transform import TraceStep
 from crondor.transform.circular import new_warnings
-from crondor_cli.common.ad_chunks import NearAd
-from crondor_cli.common.command import Command
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.parallel import jobs_option
-from crondor_cli.common.route_options import complete_route
-from crondor_cli.route import apply_text
-from crondor_cli.route.apply_text import View
-from crondor_cli.route.asking import Asking, asking_options
-from crondor_cli.route.jobs import CandidateJob
+from crondor.transform.universes import universe_name
+from crondor_cli.kit.ads import NearAd
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import complete_route
+from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.screen import SCREEN, emit, say, styled, together
+from crondor_cli.kit.tables import diagnostic_data
+from crondor_cli.route.asking import Asking, CandidateJob, asking_options
+
+_NOW = Context()
+
+
+class View(NamedTuple):
+    """A way to show routed ads: the text of each job, None where there is none, and what stands around them."""
+
+    text: Callable[[str, RoutedAd], str | None]
+    frame: Frame = Frame()
+
+
+def _long(job: str, routed: RoutedAd) -> str | None:
+    """Return the routed ad as HTCondor's tools print it, followed by an empty line; an edited job has a title."""
+    ad = routed.ad or routed.edited
+    if ad is None:
+        return None
+    title = "" if routed.edited is None else printable(f"# {job} {_way(routed)} {routed.route.name}") + "\n"
+    return f"{title}{ad.print(Format.LONG, Order.NAME)}\n"
+
+
+def _diff(job: str, routed: RoutedAd) -> str:
+    """Return what differs between a job and its copy, the old text of an attribute before the new one."""
+    colours = {"-": "red", "+": "green"} if SCREEN.wants_colour(sys.stdout) else {}
+    shown = printable(f"@@ {job} {_way(routed)} {routed.route.name} @@")
+    pieces = [styled(shown, bold=True) if colours else shown, "\n"]
+    for change in routed.changes:
+        for sign, text in zip("-+", change.lines, strict=True):
+            if text is not None:
+                line = printable(sign + text)
+                pieces += [styled(line, colour=colours[sign]) if colours else line, "\n"]
+    return together(*pieces)
+
+
+def _way(routed: RoutedAd) -> str:
+    if routed.failed:
+        return "fails on"
+    return "->" if routed.in_place is None else "edited in place by"
+
+
+def _row(job: str, each: RoutedAd) -> str:
+    """Return a line."""
+    result = "failed" if each.failed else "edited" if each.in_place is not None else "copied"
+    resource, universe = "", ""
+    if each.ad is not None:
+        resource = string(each.ad, "GridResource", _NOW) or ""
+        universe = universe_name(each.route.universe)
+        result = "spooled" if each.sandboxed else result
+    row = f"{job:<12} {each.route.name:<20} {result:<10} {len(each.changes):>7}  {universe:<9} {resource}"
+    return f"{printable(row.rstrip())}\n"
+
+
+def _json(job: str, routed: RoutedAd) -> str:
+    """Return an object on a line; `crondor config schema route apply` has the keys."""
+    return json.dumps(_data(job, routed))
+
+
+def _data(job: str, routed: RoutedAd) -> dict[str, object]:
+    return {
+        "job": job,
+        "route": routed.route.name,
+        "applied": list(routed.applied),
+        "ad": None if routed.ad is None else json.loads(routed.ad.print(Format.JSON, Order.NAME)),
+        "in_place": routed.in_place is not None,
+        "changes": [change._asdict() for change in routed.changes],
+        "sandboxed": routed.sandboxed,
+        "input_files": list(routed.input_files),
+        "proxy": routed.proxy and {"file": routed.proxy.file, "copy": routed.proxy.copy},
+        "id_tokens": list(routed.id_tokens),
+        "diagnostics": [diagnostic_data(found) for found in routed.diagnostics],
+    }
+
+
+_HEAD = f"{'JOB':<12} {'ROUTE':<20} {'RESULT':<10} {'CHANGES':>7}  {'UNIVERSE':<9} GRIDRESOURCE\n"
+
+LONG = View(_long)
+DIFF = View(_diff)
+FORMS = {
+    "long": LONG,
+    "json": View(_json, Frame("[\n", ",\n", "\n]\n", "[]\n")),
+    "table": View(_row, Frame(before=_HEAD, empty=_HEAD)),
+}
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
@@ -71,12 +157,12 @@ def command(
     if route_name is not None and table.route(route_name) is None:
         names = ", ".join(route.name for route in table.routes) or "none"
         raise click.UsageError(f"--route: there is no route '{printable(route_name)}' (routes: {printable(names)})")
-    view = apply_text.DIFF if diff else apply_text.FORMS[format_]
+    view = DIFF if diff else FORMS[format_]
     routing = _Routing(asking, view, is_traced=trace, faithful=faithful)
     routed = routing.on_their_routes(jobs) if route_name is None else routing.all_on(route_name, jobs)
     with closing(routed):
         for text in view.frame.around(_said(asking, routed)):
-            emit(text) if view is apply_text.LONG else say(text, nl=False, fits=view is apply_text.FORMS["table"])
+            emit(text) if view is LONG else say(text, nl=False, fits=view is FORMS["table"])
     asking.end()
 
 

@@ -6,12 +6,18 @@ import click
 
 from crondor.router.rules import RULES
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
-from crondor_cli.common.completion import complete_code, complete_codes
-from crondor_cli.common.config_options import ConfigFiles, config_options
 from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
-from crondor_cli.common.options import clock_options, format_option, include_option
-from crondor_cli.common.route_options import ConfigCommand
+from crondor_cli.kit.configs import ConfigCommand
+from crondor_cli.kit.options import (
+    ConfigFiles,
+    clock_options,
+    complete_code,
+    complete_codes,
+    config_options,
+    format_option,
+    include_option,
+)
 from crondor_cli.route.check_run import RouteCheckOptions, fix_files, is_fixable, run
 
 EXAMPLE = """\

@@ -13,12 +13,11 @@ from crondor.router.rules import RULES, check_routes, page
 from crondor.router.rules.engine import CheckedRoutes, refused
 from crondor.router.rules.fixing import fixed_routes
 from crondor.source import Source
-from crondor_cli.common.config_files import ConfigReader
-from crondor_cli.common.config_options import ConfigFiles
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.common.fixed_files import report_fixed
-from crondor_cli.common.options import clock_of
+from crondor_cli.kit.configs import ConfigReader
+from crondor_cli.kit.options import ConfigFiles, clock_of
 
 
 class RouteCheckOptions(NamedTuple):

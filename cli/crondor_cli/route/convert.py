@@ -17,16 +17,11 @@ from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD, Runner
 from crondor.router.legacy.verifying import Verified, verify
-from crondor_cli.common.columns import plural
-from crondor_cli.common.config_files import files_below
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.file_problem import refuse_overwriting
-from crondor_cli.common.given_files import read_source
-from crondor_cli.common.options import format_option, output_option
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.replacing import write_file
-from crondor_cli.common.route_options import ConfigCommand, config_option, load_config
-from crondor_cli.common.show import show
+from crondor_cli.kit.configs import ConfigCommand, config_option, files_below, load_config
+from crondor_cli.kit.files import read_source, refuse_overwriting, write_file
+from crondor_cli.kit.options import ConfigFiles, format_option, output_option
+from crondor_cli.kit.screen import emit, say, show
+from crondor_cli.kit.tables import plural
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ENTRIES = [ Name = "A"; TargetUniverse = 5 ]' \\

@@ -12,13 +12,12 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable, shortened
 from crondor.router import JobVerdict, Matcher, Route, RouteOutcome, Search, why
 from crondor.router.match.judging import Judged, JudgedSearch, judge
-from crondor_cli.common.ad_chunks import NearAd
-from crondor_cli.common.command import Command
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.parallel import jobs_option
-from crondor_cli.common.streaming import echo_json
-from crondor_cli.route.asking import Asking, asking_options
-from crondor_cli.route.jobs import CandidateJob
+from crondor_cli.kit.ads import NearAd
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.screen import emit, say
+from crondor_cli.kit.tables import echo_json
+from crondor_cli.route.asking import Asking, CandidateJob, asking_options
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf

@@ -26,7 +26,7 @@ from crondor.router.sandbox import (
     read_tokens,
 )
 from crondor.schedd.protocol import Clock, Schedd
-from crondor_cli.common.show import show
+from crondor_cli.kit.screen import show
 
 _SECONDS = 30.0  # for one token
 _F = TypeVar("_F", bound=Callable[..., object])

@@ -2,20 +2,213 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
 import click
 
-from crondor.router.tools import Times
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.first_faults import FirstFaults
-from crondor_cli.common.one_dash import OneDashCommand
-from crondor_cli.common.options import clock_of, clock_options, format_option
-from crondor_cli.common.output import say
-from crondor_cli.common.queue_options import QueueOptions, source_options
-from crondor_cli.common.show import show
-from crondor_cli.route.copies import contact_options, queue_of_copies
-from crondor_cli.route.ended import Wanted, ended_jobs
-from crondor_cli.route.history_text import print_json, print_report
-from crondor_cli.route.period import days_option, period_of
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import ReadMode, read_ads
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job_queue import read_history
+from crondor.rights.walk import is_there
+from crondor.router.tools import (
+    EndedJob,
+    Period,
+    RouteHistory,
+    Times,
+    ended_of,
+    heading,
+    history_files,
+    record_lines,
+    site_lines,
+    sites_of,
+)
+from crondor.schedd.selection import Selection
+from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
+from crondor_cli.kit.command import OneDashCommand
+from crondor_cli.kit.files import file_problem
+from crondor_cli.kit.options import (
+    Clock,
+    ConfigFiles,
+    QueueOptions,
+    clock_of,
+    clock_options,
+    format_option,
+    source_options,
+)
+from crondor_cli.kit.queues import live_of, no_queue
+from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.tables import diagnostic_data, echo_json
+from crondor_cli.kit.typed_times import Gap, instant
+from crondor_cli.route.run import contact_options, queue_of_copies
+
+_NEEDED = (
+    "ClusterId", "ProcId", "RouteName", "RoutedFromRoute", "CompletionDate", "EnteredCurrentStatus", "JobStatus",
+    "RemoteWallClockTime", "SUBMIT_Iwd", "Iwd",
+)  # fmt: skip
+_ROUTED = "(RouteName =!= undefined || RoutedFromRoute =!= undefined)"
+
+
+class Wanted(NamedTuple):
+    """Where the history is: the queue, or a folder, or files."""
+
+    asked: QueueOptions
+    spool: str | None
+    files: tuple[str, ...]
+
+
+def ended_jobs(wanted: Wanted, period: Period, times: Times, clock: Clock, findings: FirstFaults) -> list[EndedJob]:
+    """Return the routed jobs that ended in a period, of several ads of one job the last, in the order of the first.
+
+    Raises CrondorError; UsageError for what cannot be read.
+    """
+    context = context_of(clock)
+    found: dict[str, EndedJob] = {}
+    timeless, others = "", 0
+    for ad in _ads(wanted, period, findings):
+        job = ended_of(ad, context, times)
+        if job is None:
+            continue
+        if job.time is None:
+            others += bool(timeless)
+            timeless = timeless or job.id
+        elif period.start <= job.time <= period.end:
+            found[job.id] = job
+        else:
+            found.pop(job.id, None)
+    if timeless:
+        beside = f" and {others:,} other{'s' if others > 1 else ''}" if others else ""
+        message = f"job {timeless}{beside} not counted: the history does not say when it ended"
+        findings.add(Diagnostic("history-time", message, Severity.WARNING))
+    return list(found.values())
+
+
+def _ads(wanted: Wanted, period: Period, findings: FirstFaults) -> Iterator[ClassAd]:
+    """Yield the ads of a history, the oldest first. Raises CrondorError, UsageError."""
+    asked = wanted.asked
+    if wanted.spool or wanted.files:
+        yield from _of_files(wanted.spool, wanted.files, period, findings)
+    elif asked.kind == "live":
+        ended = f"(CompletionDate >= {period.start:.0f} || EnteredCurrentStatus >= {period.start:.0f})"
+        with live_of(asked) as schedd:
+            yield from reversed(schedd.history(Selection.of(f"{_ROUTED} && {ended}"), _NEEDED))
+            for each in schedd.diagnostics:
+                findings.add(each)
+    elif asked.kind == "ads":
+        path = asked.ads or "-"
+        yield from read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=findings.add)
+    elif asked.kind == "log":
+        yield from _of_files(str(Path(asked.log or "").parent), (), period, findings)
+    elif not is_there(asked.folder):
+        findings.add(no_queue(asked.folder))
+    else:
+        yield from _of_files(str(asked.folder), (), period, findings)
+
+
+def _of_files(spool: str | None, files: tuple[str, ...], period: Period, findings: FirstFaults) -> Iterator[ClassAd]:
+    try:
+        paths = [*map(Path, files)] if spool is None else history_files(spool, period.start)
+    except OSError as error:
+        raise file_problem("read", spool or "", error) from None
+    for path in paths:
+        yield from _of_file(path, findings)
+
+
+def _of_file(path: Path, findings: FirstFaults) -> Iterator[ClassAd]:
+    """Yield the ads of a file; what cannot be read of it is a finding, and the other files are read."""
+    try:
+        yield from read_history(path, report=findings.add)
+    except CrondorError as error:
+        for each in error.diagnostics:
+            findings.add(each)
+
+
+def print_report(jobs: Sequence[EndedJob], period: Period, clock: Clock, *, records: bool, iwd: bool) -> None:
+    """Print the jobs one by one, or the summary by route."""
+    say(f"{heading(period, clock.zone)}\n")
+    for line in record_lines(jobs, iwd=iwd) if records or iwd else site_lines(sites_of(jobs)):
+        say(line)
+
+
+def print_json(jobs: Sequence[EndedJob], period: Period, clock: Clock, findings: Sequence[Diagnostic]) -> None:
+    """Print both as JSON."""
+    data = {
+        "zone": clock.zone_name,
+        "now": clock.now,
+        "from": int(period.start),
+        "until": int(period.end),
+        "routes": [_site(site) for site in sites_of(jobs)],
+        "jobs": [_job(job) for job in jobs],
+        "diagnostics": [diagnostic_data(finding) for finding in findings],
+    }
+    echo_json(data)
+
+
+def _job(job: EndedJob) -> dict[str, object]:
+    return {
+        "job": job.id,
+        "state": job.state,
+        "route": job.route,
+        "run_time": job.runtime,
+        "iwd": job.iwd,
+        "time": job.time,
+    }
+
+
+def _site(site: RouteHistory) -> dict[str, object]:
+    return {
+        "route": site.name,
+        "completed": site.completed,
+        "aborted": site.aborted,
+        "completed_seconds": int(site.seconds),
+    }
+
+
+_DAY = 86400
+_MOST_DAYS = 1_000_000.0
+
+
+def days_option(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    """Return a number of days, which may have a fraction. Raises BadParameter."""
+    if text is None:
+        return None
+    try:
+        days = float(text)
+    except ValueError:
+        days = math.nan
+    if not 0 <= days <= _MOST_DAYS:
+        message = f"{printable(text)!r} is no number of days from 0 to 1000000"
+        raise click.BadParameter(message, ctx, param)
+    return days
+
+
+def period_of(days: float | None, age: float | None, start: str | None, clock: Clock) -> Period:
+    """Return the time that --days, --age and --start name. Raises UsageError."""
+    length = (1.0 if days is None else days) * _DAY
+    end = clock.now - (age or 0.0) * _DAY
+    if start is None:
+        return Period(end - length, end)
+    begin = _start(start, clock)
+    if days is not None and age is None:
+        end = begin + length
+    if end < begin:
+        message = f"--start {printable(start)} is later than the end of the report"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    return Period(begin, end)
+
+
+def _start(text: str, clock: Clock) -> int:
+    try:
+        found = instant(datetime.strptime(text, "%Y-%m-%d %H:%M"), clock.zone)  # noqa: DTZ007 - the zone comes with it
+    except (ValueError, OverflowError):
+        message = f'--start: write "YYYY-MM-DD HH:MM", such as "2026-11-01 00:00", not {printable(text)!r}'
+        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+    return found.instant if isinstance(found, Gap) else found
+
 
 EXAMPLE = "crondor route history --queue q"
 

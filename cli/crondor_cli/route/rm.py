@@ -13,16 +13,12 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Acted, NotOffered
 from crondor.schedd.selection import Selection
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.data import diagnostic_data
-from crondor_cli.common.one_dash import OneDashCommand
-from crondor_cli.common.options import clock_of, clock_options, format_option
-from crondor_cli.common.output import say
-from crondor_cli.common.queue import embedded_of, live_of
-from crondor_cli.common.queue_options import QueueOptions, schedd_options
-from crondor_cli.common.show import show
-from crondor_cli.common.streaming import echo_json
-from crondor_cli.route.copies import contact_options, copies, copies_options, missing_copies, queue_of_copies
+from crondor_cli.kit.command import OneDashCommand
+from crondor_cli.kit.options import ConfigFiles, QueueOptions, clock_of, clock_options, format_option, schedd_options
+from crondor_cli.kit.queues import embedded_of, live_of
+from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.tables import diagnostic_data, echo_json
+from crondor_cli.route.run import contact_options, copies, copies_options, missing_copies, queue_of_copies
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
+from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.config import Configuration
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
@@ -30,24 +32,32 @@ from crondor.router.daemon import (
     UserLogs,
 )
 from crondor.router.daemon.user_log import no_log
+from crondor.router.table.knobs import SettingsReader
+from crondor.router.tools import routed
+from crondor.schedd.ads import job_id
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
-from crondor_cli.common.columns import plural
-from crondor_cli.common.command import Command
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.notify import ServiceManager
-from crondor_cli.common.options import Clock, clock_of, clock_options
-from crondor_cli.common.output import say
-from crondor_cli.common.queue import embedded_of, live_of, no_queue, opened
-from crondor_cli.common.queue_options import QueueOptions, schedd_options
-from crondor_cli.common.route_options import config_option, legacy_option, load_config, show_faults, table_of
-from crondor_cli.common.show import show, show_error
-from crondor_cli.common.signals import Handler, Waker, waking
-from crondor_cli.common.streaming import say_json
-from crondor_cli.common.usage import need_processes
+from crondor.schedd.selection import Selection
+from crondor_cli.kit.command import Command, need_processes
+from crondor_cli.kit.configs import complete_route, config_option, legacy_option, load_config, show_faults, table_of
+from crondor_cli.kit.options import (
+    Clock,
+    ConfigFiles,
+    QueueOptions,
+    UsageProblem,
+    clock_of,
+    clock_options,
+    config_options,
+    include_option,
+    schedd_options,
+)
+from crondor_cli.kit.progress import Handler, ServiceManager, Waker, waking
+from crondor_cli.kit.queues import complete_job, embedded_of, live_of, no_queue, opened, selection_of, unknown_job
+from crondor_cli.kit.screen import say, show, show_error
+from crondor_cli.kit.tables import plural, say_json
 from crondor_cli.route.files import FileOptions, file_options
-from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
+from crondor_cli.route.status import destination_of, destination_options, lock_path, report_path, source_of
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -350,3 +360,88 @@ def _writer(clock: Clock, form: str) -> Callable[[LogEntry], None]:
             say(f"{local:%Y-%m-%d %H:%M:%S %z} {entry}")
 
     return write
+
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def contact_options(function: _Function) -> _Function:
+    """Add --config and --allow-dir: the configuration of the router, which names the queue of its copies."""
+    return config_options(include_option(function))
+
+
+def copies_options(function: _Function) -> _Function:
+    """Add the options of HTCondor's tools that say which copies are meant."""
+    for add in (
+        click.option("--constraint", "constraints", multiple=True, metavar="EXPR", help="Jobs for which this is true."),
+        click.option("--held", is_flag=True, help="Held jobs."),
+        click.option("--idle", is_flag=True, help="Idle jobs."),
+        click.option(
+            "--route",
+            "--site",
+            "routes",
+            multiple=True,
+            metavar="NAME",
+            shell_complete=complete_route,
+            help="Jobs on this route.",
+        ),
+    ):
+        function = add(function)
+    return click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job)(function)
+
+
+def copies(
+    jobs: tuple[str, ...], routes: Iterable[str], states: Iterable[str], constraints: Iterable[str]
+) -> Selection:
+    """Return the routed copies that the options mean; what cannot be read is a usage error."""
+    named = selection_of(jobs, None)
+    try:
+        return routed(named, routes=routes, states=states, constraints=constraints)
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+
+
+def missing_copies(chosen: Selection, ads: Iterable[ClassAd]) -> list[Diagnostic]:
+    """Return an error for each job and cluster that was named and has no routed copy among the ads."""
+    if not chosen.jobs and not chosen.clusters:
+        return []
+    there = {number for ad in ads if (number := job_id(ad)) is not None}
+    clusters = {number.cluster for number in there}
+    missing = [str(job) for job in chosen.jobs if job not in there]
+    missing += [str(cluster) for cluster in chosen.clusters if cluster not in clusters]
+    return [unknown_job(name, " that is routed and meant") for name in missing]
+
+
+def queue_of_copies(
+    asked: QueueOptions, config: ConfigFiles, allow_dirs: tuple[str, ...], clock: Clock
+) -> QueueOptions:
+    """Return the queue that the options name, or else the configuration: the router's second schedd, or its first.
+
+    Its name and pool win over its log. Raises CrondorError where the configuration names no queue, and for a file of
+    it that is no text; UsageError for one that cannot be read.
+    """
+    if config == ConfigFiles():
+        return asked
+    if any((asked.queue, asked.log, asked.ads, asked.name, asked.pool)):
+        return asked
+    reader = SettingsReader(load_config(config, allow_dirs, Context(now=clock.now, zone=clock.zone)))
+    settings = reader.settings()
+    for contact in (settings.destination_schedd, settings.source_schedd):
+        if contact.name or contact.pool:
+            return QueueOptions(None, None, live=True, name=contact.name or None, pool=contact.pool or None)
+        if contact.job_queue_log and not asked.live:
+            return QueueOptions(None, contact.job_queue_log)
+    if asked.live:
+        return asked
+    message = "this configuration names no queue: neither JOB_ROUTER_SCHEDD2_* nor JOB_ROUTER_SCHEDD1_*, nor a log"
+    raise CrondorError(Diagnostic("route-no-queue", message, Severity.ERROR, help="name it: --log FILE, or --live"))
+
+
+def queue_name(asked: QueueOptions) -> str:
+    """Return what a list calls its queue, as condor_q does."""
+    if asked.kind == "ads":
+        return f"Jobads: {asked.ads}"
+    if asked.kind == "live":
+        names = [name for name in (asked.name, asked.pool) if name]
+        return f"Schedd: {' : '.join(names) or 'of this host'}"
+    return f"Schedd: {asked.log or asked.folder}"

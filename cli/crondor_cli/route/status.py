@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
 
 import click
 
@@ -11,19 +14,210 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.job_queue import JobId
 from crondor.router import RoutingTable
-from crondor.router.daemon import QueueStatus, RouterOptions, RouterReport
+from crondor.router.daemon import Because, QueueStatus, RouteNow, RouteReason, RouterOptions, RouterReport
 from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.public_ad import public_ad
-from crondor_cli.common.command import Command
-from crondor_cli.common.config_options import ConfigFiles
-from crondor_cli.common.options import Clock, clock_of, clock_options
-from crondor_cli.common.output import emit, say
-from crondor_cli.common.queue import read_jobs, selection_of, unknown_job
-from crondor_cli.common.queue_options import QueueOptions, source_options
-from crondor_cli.common.route_options import config_option, legacy_option, load_config, load_route_table
-from crondor_cli.common.show import show
-from crondor_cli.route.queues import destination_of, destination_options, lock_path, report_path, source_of
-from crondor_cli.route.status_text import print_job, print_json, print_table
+from crondor.router.match.throttle import WINDOW
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.configs import config_option, legacy_option, load_config, load_route_table
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_of, clock_options, folder_of, source_options
+from crondor_cli.kit.progress import state_folder
+from crondor_cli.kit.queues import read_jobs, selection_of, unknown_job
+from crondor_cli.kit.screen import emit, say, show
+from crondor_cli.kit.tables import cell, echo_json, plural, print_rows
+from crondor_cli.kit.times import local_text
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def destination_options(function: _Function) -> _Function:
+    """Add --destination-queue, --destination-name and --destination-pool."""
+    for add in (
+        click.option("--destination-pool", metavar="HOST", help="The collector of its pool."),
+        click.option("--destination-name", metavar="NAME", help="Copies go to the live schedd of this name."),
+        click.option("--destination-queue", metavar="PATH", help="Copies go into this embedded queue."),
+    ):
+        function = add(function)
+    return function
+
+
+def destination_of(
+    source: QueueOptions,
+    table: RoutingTable,
+    queue: str | None,
+    name: str | None,
+    pool: str | None,
+    log: str | None = None,
+) -> QueueOptions | None:
+    """Return the queue of the copies, None where it is that of the sources.
+
+    Between live schedds JOB_ROUTER_SCHEDD2_NAME and JOB_ROUTER_SCHEDD2_POOL say it if no option does. Raises
+    UsageError.
+    """
+    if all(option is None for option in (queue, name, pool, log)):
+        return _configured(source, table)
+    asked = QueueOptions(queue, log, bool(name or pool), name, pool)
+    if len([each for each in (queue, name or pool, log) if each]) > 1:
+        raise click.UsageError("the --destination options name different queues: choose one")
+    if asked.kind == source.kind == "queue" and folder_of(asked.queue).resolve() == folder_of(source.queue).resolve():
+        return None
+    return asked
+
+
+def _configured(source: QueueOptions, table: RoutingTable) -> QueueOptions | None:
+    """Return the live schedd of the copies that the configuration names, if any."""
+    contact = table.settings.destination_schedd
+    if source.kind != "live" or not (contact.name or contact.pool):
+        return None
+    return QueueOptions(None, name=contact.name or None, pool=contact.pool or None, live=True)
+
+
+def source_of(asked: QueueOptions, table: RoutingTable) -> QueueOptions:
+    """Return the queue of the sources: --live alone is JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD1_POOL."""
+    contact = table.settings.source_schedd
+    if asked.kind != "live" or asked.name or asked.pool:
+        return asked
+    return asked._replace(name=contact.name or None, pool=contact.pool or None)
+
+
+def lock_path(asked: QueueOptions, table: RoutingTable) -> Path:
+    """Return JOB_ROUTER_LOCK, else a file beside the embedded queue, or of a live one in the user's state folder.
+
+    Its default is $(LOCK)/..., which is a file in the root folder where the configuration does not say LOCK.
+    """
+    settings = table.settings
+    path = Path(settings.lock)
+    if not settings.lock or path.parent == Path(path.anchor):
+        folder = state_folder("queue", "JOB_ROUTER_LOCK") if asked.kind == "live" else folder_of(asked.queue)
+        return folder / f"{settings.name}Lock"
+    return path
+
+
+def report_path(lock: Path) -> Path:
+    """Return where the router that holds a lock leaves how it stands."""
+    return lock.with_name(f"{lock.name}.status")
+
+
+_SETTLED = (RouteReason.ROUTED, RouteReason.COPY)
+
+
+def print_table(survey: QueueStatus, report: RouterReport | None, clock: Clock) -> None:
+    """Print the routes, and how many jobs are not routed now for each reason."""
+    say("\n".join(_head(survey, report, clock)))
+    rows = [_row(now, survey, report) for now in survey.routes()]
+    if rows:
+        say()
+        print_rows(["route", "jobs", "idle", "throttle", "failed", "succeeded", "takes jobs"], rows)
+    left = _left(survey)
+    say(f"\nnot routed now: {plural(sum(count for _, _, count in left), 'job')}")
+    for reason, about, count in left:
+        say(f"  {count:>7}  {reason.value}{about and f' ({printable(about)})'}")
+    if survey.unpaired:
+        one = "has" if len(survey.unpaired) == 1 else "have"
+        say(
+            f"{plural(len(survey.unpaired), 'source')} of this router {one} no copy: a router that runs is about to"
+            " submit it, or gives the job back"
+        )
+
+
+def _head(survey: QueueStatus, report: RouterReport | None, clock: Clock) -> Iterator[str]:
+    if report is None:
+        yield f"{printable(survey.name)}: no router is known to run here; throttles are not known, all else is counted"
+        return
+    when = local_text(report.polled, clock.zone)
+    failed = "" if report.answered else ", and the queue did not answer"
+    alone = f"; for {plural(report.pause, 'poll')} more nothing is written there" if report.pause else ""
+    yield f"{printable(survey.name)}: a router runs here; its last poll was {when}{failed}{alone}"
+
+
+def _row(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> list[str]:
+    route, load, throttle, _, text = now
+    idle = f"{load.idle}/{route.max_idle_jobs}" if route.max_idle_jobs >= 0 else f"{load.idle}"
+    if report is None:
+        results = ["-", "-", "-"]
+    else:
+        failed = f"{throttle.failed} ({_rate(now, survey.now):.3g}/s of {route.failure_rate_threshold:g}/s)"
+        results = [str(throttle), failed, str(throttle.succeeded)]
+    return [cell(route.name), f"{load.jobs}/{route.max_jobs}", idle, *results, text or "yes"]
+
+
+def _rate(now: RouteNow, time: int) -> float:
+    """Return failures a second in the window that is under way."""
+    return now.throttle.failed / max(1, time - now.throttle.begin)
+
+
+def _left(survey: QueueStatus) -> list[tuple[RouteReason, str, int]]:
+    """Return how many jobs are not on a route, by reason and route, in the order of the reasons."""
+    found = survey.summary()
+    order = list(RouteReason)
+    kept = [(reason, about, count) for (reason, about), count in found.items() if reason not in _SETTLED]
+    return sorted(kept, key=lambda each: (order.index(each[0]), each[1]))
+
+
+def print_job(survey: QueueStatus, job: JobId | None) -> None:
+    """Print why a job is not routed now."""
+    if job is None:
+        return
+    found = survey.why(job)
+    say(f"job {job}: {found.reason.value}{found.text and f': {printable(found.text)}'}")
+    width = max((len(each.route.name) for each in found.verdicts), default=0)
+    for verdict in found.verdicts:
+        said = f"{verdict.outcome.value}{'' if verdict.reason is None else f': {printable(verdict.reason)}'}"
+        say(f"  {printable(verdict.route.name):<{min(width, 24)}}  {said}")
+
+
+def print_json(survey: QueueStatus, report: RouterReport | None, job: JobId | None) -> None:
+    """Print one object; `crondor config schema route status` has the keys."""
+    data: dict[str, object] = {
+        "name": survey.name,
+        "now": survey.now,
+        "router": None
+        if report is None
+        else {"started": report.started, "polled": report.polled, "answered": report.answered, "pause": report.pause},
+        "routes": [_route(now, survey, report) for now in survey.routes()],
+        "jobs": [
+            {"reason": reason.value, "route": about or None, "count": count}
+            for (reason, about), count in sorted(survey.summary().items(), key=lambda each: (each[0][0].name, each[0]))
+        ],
+        "unpaired": [str(each) for each in survey.unpaired],
+        "rejected": [each.name for each in survey.table.rejected],
+    }
+    if job is not None:
+        data["job"] = _job(job, survey.why(job))
+    echo_json(data)
+
+
+def _route(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> dict[str, object]:
+    route, load, throttle, limit, text = now
+    known = report is not None
+    return {
+        "route": route.name,
+        "jobs": load.jobs,
+        "max_jobs": route.max_jobs,
+        "idle": load.idle,
+        "max_idle_jobs": route.max_idle_jobs,
+        "limit": None if limit is None else limit.value,
+        "text": text or None,
+        "throttle": throttle.jobs / WINDOW if known and throttle.jobs > 0 else None,
+        "window": throttle.begin if known else None,
+        "routed": throttle.routed if known else None,
+        "failed": throttle.failed if known else None,
+        "succeeded": throttle.succeeded if known else None,
+        "failure_rate": _rate(now, survey.now) if known else None,
+        "failure_rate_threshold": route.failure_rate_threshold,
+    }
+
+
+def _job(job: JobId, found: Because) -> dict[str, object]:
+    return {
+        "job": str(job),
+        "reason": found.reason.value,
+        "text": found.text or None,
+        "routes": [
+            {"route": each.route.name, "outcome": each.outcome.value, "reason": each.reason} for each in found.verdicts
+        ],
+    }
+
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf

@@ -4,24 +4,242 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import tzinfo
 from types import FrameType
 from typing import Final
 
+from crondor.classad import Context
 from crondor.diagnostics import Diagnostic, printable
-from crondor.job.attributes import ending
+from crondor.job.attributes import ending, string
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
+from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session, is_missed
-from crondor_cli.common.notify import ServiceManager
-from crondor_cli.common.output import whole
-from crondor_cli.common.signals import Waker, waking
-from crondor_cli.run.text import RunLines
+from crondor_cli.kit.progress import ServiceManager, Waker, waking
+from crondor_cli.kit.screen import ERASE, Visible, clipped, drawn_columns, say, shown, together, whole
+from crondor_cli.kit.tables import say_json
+from crondor_cli.kit.times import local_text, relative
+
+NAME: Final = "CrondorName"
+"""The attribute with what a person calls the job: the file, and the line of its queue statement."""
+
+
+_PLAIN_WIDTH: Final = 80  # columns of a terminal that does not say
+_PACE: Final = 1.0  # seconds between two pictures
+_MOST: Final = 20  # jobs of a picture
+_WIDEST_TEXT: Final = 300  # characters of a reason
+
+
+class RunLines:
+    """Lines of what happens, on stderr; nothing is drawn.
+
+    ``pace`` is how often it wants to draw (seconds); ``is_unheard`` says that whoever read the output has gone.
+    """
+
+    pace = 3600.0
+
+    def __init__(self, session: Session, zone: tzinfo) -> None:
+        """Take what is shown."""
+        self._session = session
+        self._zone = zone
+        self.is_unheard = False
+
+    def begin(self, running: int) -> None:
+        """Say what was found."""
+        if running:
+            self.write(f"{running} program{'' if running == 1 else 's'} of before still running")
+
+    def note(self, seen: PoolEvent) -> None:
+        """Say what has happened."""
+        said = _SAID.get(seen.what)
+        if said is not None:
+            self.write(f"{self.stamp(seen.time)}  {self.name(seen.job)}  {said(self, seen)}")
+
+    def say(self, finding: Diagnostic) -> None:
+        """Show a finding."""
+        self.write(shown(finding, sys.stderr))
+
+    def closing(self, running: int) -> None:
+        """Say what the end waits for."""
+        if running:
+            programs = "1 program runs" if running == 1 else f"{running} programs run"
+            self.write(f"ending: {programs} still; Ctrl-C once more ends {'it' if running == 1 else 'them'} at once")
+
+    def refresh(self) -> None:
+        """Draw anew."""
+
+    def end(self, lines: Sequence[str]) -> None:
+        """Say what is left."""
+        for line in lines:
+            self.write(line)
+
+    def write(self, text: str) -> None:
+        """Write a line, to whoever listens."""
+        with suppress(OSError, ValueError):
+            say(text, err=True)
+
+    def stamp(self, when: int) -> str:
+        """Return a time."""
+        return local_text(when, self._zone)
+
+    def name(self, job: PoolJob) -> str:
+        """Return what a person calls a job."""
+        name = string(job.ad, NAME)
+        return str(job.id) if name is None else f"{job.id!s:<6} {printable(name)}"
+
+    def time_of(self, job: PoolJob) -> int | None:
+        """Return the DeferralTime of a job."""
+        return time_of(job.ad, Context(now=self._session.pool.now)) if "DeferralTime" in job.ad else None
+
+    def planned(self, seen: PoolEvent) -> str:
+        """Say when a job runs next."""
+        return f"next run {self.stamp(seen.number)}"
+
+    def pid(self, job: PoolJob) -> int | None:
+        """Return the process of a job."""
+        return self._session.programs.pid(job)
+
+
+def _exit(seen: PoolEvent) -> str:
+    found = ending(seen.job.ad)
+    if found is None:
+        return "ended"
+    return f"ended by signal {found.number}" if found.by_signal else f"exited with {found.number}"
+
+
+_SAID: Final[dict[PoolEventKind, Callable[[RunLines, PoolEvent], str]]] = {
+    PoolEventKind.SUBMITTED: lambda _view, _seen: "submitted",
+    PoolEventKind.PLANNED: RunLines.planned,
+    PoolEventKind.STARTED: lambda _view, _seen: "started",
+    PoolEventKind.ENDED: lambda _view, seen: f"{_exit(seen)}{', queued again' if seen.number else ''}",
+    PoolEventKind.HELD: lambda _view, seen: f"held (code {seen.number}): {printable(seen.text)[:_WIDEST_TEXT]}",
+    PoolEventKind.RELEASED: lambda _view, seen: f"released: {printable(seen.text)[:_WIDEST_TEXT]}",
+    PoolEventKind.REMOVED: lambda _view, seen: f"removed: {printable(seen.text)[:_WIDEST_TEXT]}",
+}
+
+
+class JsonView(RunLines):
+    """One JSON object a line, on stdout."""
+
+    def note(self, seen: PoolEvent) -> None:
+        """Write what has happened."""
+        data: dict[str, object] = {"time": seen.time, "job": str(seen.job.id), "what": seen.what.value}
+        if seen.what is PoolEventKind.PLANNED:
+            data["deferral_time"] = seen.number
+        elif seen.what is PoolEventKind.STARTED:
+            data["pid"] = self.pid(seen.job)
+        elif seen.what is PoolEventKind.ENDED:
+            found = ending(seen.job.ad)
+            if found is not None:
+                data["signal" if found.by_signal else "exit_code"] = found.number
+            data["queued_again"] = bool(seen.number)
+        elif seen.what is PoolEventKind.HELD:
+            data["hold_reason_code"] = seen.number
+        if seen.text:
+            data["reason"] = seen.text
+        self._print(data)
+
+    def begin(self, running: int) -> None:
+        """Say nothing: those still running come as jobs that end."""
+
+    def end(self, lines: Sequence[str]) -> None:
+        """Say nothing: the events have said it."""
+
+    def closing(self, running: int) -> None:
+        """Say what the end waits for, to those who asked for it."""
+        if not self.is_unheard:
+            super().closing(running)
+
+    def _print(self, data: dict[str, object]) -> None:
+        if self.is_unheard:
+            return
+        try:
+            say_json(data)
+        except BrokenPipeError:
+            self.is_unheard = True
+            with suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class LiveView(RunLines):
+    """Lines of what happens, and below them what waits and runs, drawn anew each second."""
+
+    pace = _PACE
+
+    def __init__(self, session: Session, zone: tzinfo) -> None:
+        """Begin with no picture."""
+        super().__init__(session, zone)
+        self._drawn = 0
+
+    def refresh(self) -> None:
+        """Draw the jobs, those that run first."""
+        jobs = sorted(self._session.pool.jobs.values(), key=_order)
+        height = shutil.get_terminal_size().lines
+        width = drawn_columns(sys.stderr) or _PLAIN_WIDTH
+        most = max(1, min(_MOST, height - 3))
+        lines = [self._line(job) for job in jobs[:most]]
+        if len(jobs) > most:
+            lines.append(f"and {len(jobs) - most:,} more")
+        lines = [clipped(line, max(1, width - 1)) for line in lines]
+        self._put(together(self._erased(), *(f"{line}\n" for line in lines)))
+        self._drawn = len(lines)
+
+    def write(self, text: str) -> None:
+        """Write a line above the picture."""
+        self._put(self._erased())
+        self._drawn = 0
+        super().write(text)
+
+    def end(self, lines: Sequence[str]) -> None:
+        """Take the picture away."""
+        self._put(self._erased())
+        self._drawn = 0
+        super().end(lines)
+
+    def _put(self, text: str) -> None:
+        with suppress(OSError, ValueError):
+            say(text, err=True, nl=False, fits=False)
+
+    def _erased(self) -> Visible:
+        """Return what takes the picture away, and what the terminal shows of Ctrl-C below it."""
+        return Visible(f"\r\x1b[{self._drawn}A\x1b[J" if self._drawn else ERASE)
+
+    def _line(self, job: PoolJob) -> str:
+        now, when = self._session.pool.now, self.time_of(job)
+        if job.run is not None and job.run.started is not None:
+            word = "suspended" if job.run.is_suspended else "runs"
+            pid = self.pid(job)
+            process = "" if pid is None else f", process {pid}"
+            return f"{self.name(job)}  {word}{process}, started {relative(job.run.started - now)}"
+        if job.status == JobStatus.HELD:
+            return f"{self.name(job)}  held: {printable(str(job.ad.value('HoldReason')))}"
+        if when is not None and when > now:
+            return f"{self.name(job)}  waits for {self.stamp(when)}, {relative(when - now)}"
+        return f"{self.name(job)}  idle"
+
+
+def _order(job: PoolJob) -> tuple[int, tuple[int, int]]:
+    runs = job.run is not None and job.run.started is not None
+    return (0 if runs else 2 if job.status == JobStatus.HELD else 1, (job.id.cluster, job.id.proc))
+
+
+def view_of(session: Session, zone: tzinfo, *, is_json: bool) -> RunLines:
+    """Return the view for where the output goes."""
+    if is_json:
+        return JsonView(session, zone)
+    stream = sys.stderr
+    if stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb":
+        return LiveView(session, zone)
+    return RunLines(session, zone)
+
 
 _LONGEST: Final = 60.0  # seconds between two looks at the clock, which somebody may set
-_MOST: Final = 20  # jobs of which it is said why they are held
 _REASON: Final = 300  # characters of a reason
 _ASKING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 

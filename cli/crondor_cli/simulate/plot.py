@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from crondor_cli.common.plot import save_figure
-from crondor_cli.simulate.axis import Lane, LaneSpan, TimeAxis
-from crondor_cli.times.text import local_text
+from crondor_cli.kit.plot import save_figure
+from crondor_cli.kit.times import local_text
+from crondor_cli.simulate.shown import LaneSpan, Picture, TimeAxis
+
+if TYPE_CHECKING:
+    pass
+
 
 _WIDTH: Final = 12.0  # inches
 _LANE: Final = 0.3
@@ -20,16 +23,6 @@ _MARGINS: Final = 1.8
 _DAY: Final = 86_400
 _TICK: Final = 0.0012  # of the width: a run of a minute in a week would be a thirtieth of a pixel
 _DATES: Final = 7
-
-
-class Picture(NamedTuple):
-    """What is drawn: lanes with their labels, and the colour and the name of each state, the strongest last."""
-
-    title: str
-    axis: TimeAxis
-    labels: Sequence[str]
-    lanes: Sequence[Lane]
-    colours: Mapping[int, tuple[str, str]]
 
 
 def save(picture: Picture, path: str) -> None:

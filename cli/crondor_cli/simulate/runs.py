@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.classad import Context
@@ -15,6 +15,7 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import int32
+from crondor.job.policy import NO_POLICY, SystemPolicy
 from crondor.job.queued import QueuedJob
 from crondor.knowledge.kinds import FileKind
 from crondor.pool.daemons.events import Watcher
@@ -22,7 +23,12 @@ from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.negotiator import Negotiator
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import Gate
+from crondor.pool.settings.exits import Exits
+from crondor.pool.settings.lengths import Lengths
+from crondor.pool.settings.links import FlowSettings, LinkFault
+from crondor.pool.settings.machines import Machine
 from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.settings.preemption import Preemption
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
 from crondor.schedule import Universe, misspelt
@@ -30,11 +36,32 @@ from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import JobGroup, SubmitFile, SubmitHost, job_ads, read_submit
 from crondor.times import JobTimes
-from crondor_cli.common.given_files import read_source
-from crondor_cli.common.jobs import files_of
-from crondor_cli.common.options import Clock, Surroundings
-from crondor_cli.common.pool_config import host_of
-from crondor_cli.common.progress import PROGRESS
+from crondor.zones import Policy
+from crondor_cli.kit.files import read_source
+from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.options import (
+    Clock,
+    Surroundings,
+    UsageProblem,
+)
+from crondor_cli.kit.pool_config import host_of
+from crondor_cli.kit.progress import PROGRESS
+
+if TYPE_CHECKING:
+    pass
+
+
+class SimulatedRouter(NamedTuple):
+    """The options of a simulated router."""
+
+    routes: tuple[str, ...]
+    sites: tuple[str, ...]
+    wait_for_gates: bool
+    events: bool
+    timeline: bool
+    plot: str | None
+    format: str
+
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
@@ -198,7 +225,7 @@ class Simulated:
         access_point = self.files.access_point
         if access_point is None:
             return [(jobs, ad) for jobs, ad in job_ads(file, in_order=True, limit=MOST_JOBS)], []
-        from crondor_cli.common.stored import stored_jobs  # noqa: PLC0415 - 60 ms, for who has an access point
+        from crondor_cli.kit.stored import stored_jobs  # noqa: PLC0415 - 60 ms, for who has an access point
 
         stored, said = stored_jobs(file, access_point, self.start)
         for each in stored:
@@ -356,3 +383,72 @@ def _most(found: Sequence[Enough]) -> Enough | None:
 def _max(values: Sequence[int | None]) -> int | None:
     known = [value for value in values if value is not None]
     return max(known) if known and len(known) == len(values) else None
+
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class PoolOptions:
+    """The options, as they were written."""
+
+    interval: int
+    match_delay: str
+    transfer: str
+    run_time: str
+    slots: int
+    machines: tuple[str, ...]
+    exit_code: str
+    preempt: str | None
+    faults: tuple[str, ...]
+    knobs: tuple[str, ...]
+    skew: int
+    zone: tzinfo
+    policy: Policy | None
+    seed: int
+    system_policy: SystemPolicy = field(default_factory=lambda: NO_POLICY)
+
+    def settings(self) -> PoolSettings:
+        """Return them as settings. Raises CrondorError with the faults of all of them."""
+        found: list[Diagnostic] = []
+
+        def read(parse: Callable[[str, str], Made], text: str, name: str, default: Made) -> Made:
+            try:
+                return parse(text, name)
+            except CrondorError as error:
+                found.extend(error.diagnostics)
+                return default
+
+        length = Lengths.fixed(0)
+        flow = FlowSettings()
+        for knob in self.knobs:
+            flow = read(flow.with_knob, knob, "--knob", flow)
+        faults = [read(LinkFault.parse, text, "--fail", None) for text in self.faults]
+        machines = [read(Machine.parse, text, "--machine", None) for text in self.machines]
+        made = PoolSettings(
+            schedd_interval=self.interval,
+            match_delay=read(Lengths.parse, self.match_delay, "--match-delay", length),
+            transfer=read(Lengths.parse, self.transfer, "--transfer", length),
+            run_time=read(Lengths.parse, self.run_time, "--run-time", length),
+            slots=self.slots,
+            machines=tuple(machine for machine in machines if machine is not None),
+            exits=read(Exits.parse, self.exit_code, "--exit-code", Exits()),
+            preemption=None if self.preempt is None else read(Preemption.parse, self.preempt, "--preempt", None),
+            flow=flow.with_faults(fault for fault in faults if fault is not None),
+            skew=self.skew,
+            zone=self.zone,
+            policy=self.policy,
+            seed=self.seed,
+            system_policy=self.system_policy,
+        )
+        if found:
+            raise CrondorError(found)
+        return made
+
+
+def begun(pool: PoolOptions, clock: Clock, days: int, files: SimulatedFiles) -> Simulated:
+    """Return a simulation of some days that has no jobs yet. Raises UsageProblem for a setting that cannot be read."""
+    try:
+        return Simulated(pool.settings(), clock.now, clock.now + days * 86_400, clock, files)
+    except CrondorError as error:
+        raise UsageProblem(error) from None

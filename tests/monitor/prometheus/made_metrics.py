@@ -10,8 +10,7 @@ from typing import Any
 from crondor.classad.printing import Format
 from crondor.monitor import Look
 from crondor.schedd.selection import Selection
-from crondor_cli.common.options import Clock
-from crondor_cli.common.queue_options import QueueOptions
+from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
 from tests.monitor.made import SIX, MadeJob
 

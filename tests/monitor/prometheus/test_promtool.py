@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from crondor_cli.monitor.alerts import DASHBOARD, RULES
-from crondor_cli.monitor.metrics import Metrics
+from crondor_cli.monitor.metrics import DASHBOARD, RULES, Metrics
 from tests.cli.running import SLOWEST, crondor
 from tests.monitor.prometheus.made_metrics import looked
 

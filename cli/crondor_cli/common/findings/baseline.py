@@ -13,12 +13,10 @@ from crondor.check.baseline import Baseline, InvalidBaseline, NameOf, read_basel
 from crondor.diagnostics import CrondorError, printable
 from crondor.macro import source_from_bytes
 from crondor_cli.common.baseline_options import BaselineOptions
-from crondor_cli.common.columns import plural
-from crondor_cli.common.file_problem import file_problem
 from crondor_cli.common.findings.result import STDIN, ChosenReports
-from crondor_cli.common.given_files import open_given
-from crondor_cli.common.output import say
-from crondor_cli.common.replacing import replace_file, write_file
+from crondor_cli.kit.files import file_problem, open_given, replace_file, write_file
+from crondor_cli.kit.screen import say
+from crondor_cli.kit.tables import plural
 
 _Result = TypeVar("_Result", bound=ChosenReports)
 _MAX_BYTES = 64 * 1024 * 1024

@@ -7,7 +7,7 @@ from collections import Counter
 from crondor.check.data import finding_data
 from crondor.diagnostics import Severity
 from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.tables import echo_json
 
 
 def print_json(result: ChosenReports) -> None:

@@ -9,7 +9,7 @@ from crondor_cli.common.findings.data import print_json
 from crondor_cli.common.findings.github import print_github, print_job_summary
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.sarif import print_sarif
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.tables import echo_json
 
 FORMS: dict[str, Callable[[ChosenReports], None]] = {"json": print_json, "sarif": print_sarif, "github": print_github}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from crondor.diagnostics import Diagnostic, Severity, printable
-from crondor_cli.common.columns import plural
 from crondor_cli.common.findings.counting import RuleCount
 from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.output import emit, say, without_commands
+from crondor_cli.kit.screen import emit, say, without_commands
+from crondor_cli.kit.tables import plural
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 

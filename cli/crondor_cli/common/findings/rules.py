@@ -10,7 +10,7 @@ import click
 from crondor.check import RULES, Rule, page
 from crondor.codes import CODES
 from crondor.diagnostics import printable, similar
-from crondor_cli.common.output import say
+from crondor_cli.kit.screen import say
 
 
 def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:

@@ -13,7 +13,7 @@ from crondor.check.pages import address
 from crondor.diagnostics import Severity, printable
 from crondor.source import Span
 from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.streaming import echo_json
+from crondor_cli.kit.tables import echo_json
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}

@@ -10,10 +10,7 @@ import click
 from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity, render
 from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.layout import screen_columns
-from crondor_cli.common.output import echo_lines, say, whole
-from crondor_cli.common.screen import SCREEN
-from crondor_cli.common.show import coloured
+from crondor_cli.kit.screen import SCREEN, coloured, echo_lines, say, screen_columns, whole
 
 _FIXABLE = "[*]"  # marks what --fix cures
 

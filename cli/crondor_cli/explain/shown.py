@@ -1,0 +1,499 @@
+"""Explanations for programs; `crondor config schema explain` has the keys."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import datetime, tzinfo
+
+from crondor.audit import ClockChange
+from crondor.calendar import MONTHS, WEEKDAYS, short_weekday
+from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
+from crondor.diagnostics import CrondorError, Diagnostic, printable, shortened
+from crondor.hold_codes import INVALID_CRON_SETTINGS
+from crondor.recurrence import Arm, FieldMatch, ScheddAnswer, Why
+from crondor.schedule import JobSchedule
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field
+from crondor.words import describe, steps_beyond
+from crondor_cli.kit.facts import ExplainedJob, ScheddSide, ScheduleFacts, portable_line
+from crondor_cli.kit.options import Clock
+from crondor_cli.kit.previews import DialectReason, folded, last_retry
+from crondor_cli.kit.screen import FACTS, PROSE, echo_lines, prose, screen_columns, tinted, whole
+from crondor_cli.kit.tables import (
+    columns,
+    day_rule_words,
+    diagnostic_data,
+    echo_json,
+    instant,
+    length,
+    members,
+    value_set,
+    written,
+)
+from crondor_cli.kit.times import local_text, relative, retries_text
+
+_DAYS = {DAY_OF_MONTH, DAY_OF_WEEK}
+
+
+def sentence(spec: CronSpec, why: Why, clock: Clock) -> str:
+    """Return the answer to "why", or to "why not"."""
+    time = local_text(why.instant, clock.zone)
+    if why.fires:
+        reason = why.note if why.blocking and why.note else _taken(spec, why)
+        return printable(f"fires at {time}: {reason}")
+    reasons = [_blocked(spec, match) for match in why.fields if match.field in why.blocking]
+    days = [match for match in why.fields if match.field in why.blocking and match.field in _DAYS]
+    if len(days) == 2:
+        reasons = reasons[: -len(days)] if MONTH not in why.blocking else [*reasons[:-3], reasons[-2]]
+        reasons.append(_no_day(spec, why))
+    return printable(f"not at {time}: {'; '.join(reasons + ([why.note] if why.note else []))}")
+
+
+def answer(e: ExplainedJob, spec: CronSpec, why: Why) -> str:
+    """Return the answer to what was asked with --at; of a time that the clock skips, what becomes of it."""
+    clock, skipped = e.job.clock, e.skipped
+    if skipped is None:
+        return sentence(spec, why, clock)
+    gap, wall = skipped.gap, skipped.wall
+    way = f"the clock goes from {gap.begin:%H:%M} straight to {gap.end:%H:%M}"
+    there = f"there is no {wall:%H:%M} on {wall:%Y-%m-%d}: {way}"
+    if not e.names_skipped:
+        return f"{there}; the schedule does not name it"
+    if e.instead is None:
+        return f"{there}; the schedule names it, and this run is left out"
+    return f"{there}; the schedule names it, and its run is moved to {local_text(e.instead, clock.zone)}"
+
+
+def value_name(match: FieldMatch) -> str:
+    """Return the value of a field at an instant, as people say it."""
+    if match.field == MONTH:
+        return MONTHS[match.value]
+    return WEEKDAYS[match.value] if match.field == DAY_OF_WEEK else str(match.value)
+
+
+def _blocked(spec: CronSpec, match: FieldMatch) -> str:
+    names = _names(match.field, spec)
+    return f"the {match.field.title} is {value_name(match)} and the schedule names {names}"
+
+
+def _names(field: Field, spec: CronSpec) -> str:
+    return members(spec.values(field), {MONTH: MONTHS, DAY_OF_WEEK: WEEKDAYS}.get(field, ()))
+
+
+def _no_day(spec: CronSpec, why: Why) -> str:
+    month, day = why.fields[MONTH.index], why.wall.day
+    which = f"{WEEKDAYS[why.fields[DAY_OF_WEEK.index].value]}, {day} {MONTHS[month.value]}"
+    named = "; ".join(f"{f.title} {_names(f, spec)}" for f in (DAY_OF_MONTH, DAY_OF_WEEK))
+    if decided_by(spec) is DecidedBy.BOTH:
+        return f"both day fields would have to allow {which}, and neither does ({named})"
+    return f"neither day field allows {which} ({named})"
+
+
+def _taken(spec: CronSpec, why: Why) -> str:
+    by = decided_by(spec)
+    restricted = [f.title for f in (MINUTE, HOUR, MONTH) if spec.bits[f.index] != f.full]
+    fields = (
+        f"{_listed(restricted)} {'allows' if len(restricted) == 1 else 'allow'} the time, and " if restricted else ""
+    )
+    if why.arm is Arm.EVERY_DAY:
+        return f"{fields}every day counts" if fields else "every minute of every day counts"
+    if why.arm is Arm.EITHER:
+        return f"{fields}both day fields name the day" + ("" if by is DecidedBy.BOTH else ", of which one would do")
+    other = "day of week" if why.arm is Arm.DAY_OF_MONTH else "day of month"
+    enough = f", which is enough though the {other} does not" if by is DecidedBy.EITHER else ""
+    return f"{fields}the {why.arm.value} names the day{enough}"
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+_TWICE = (
+    "Of a time that comes twice the real schedd takes one. Which one depends on when it last computed the job's next "
+    "time; shown is a schedd that has run since the day before."
+)
+_PASTED = frozenset(("canonical", "portable"))  # facts that are lines of a crontab
+_FEW = 4  # runs that are worth naming one by one
+
+
+def print_table(explanations: list[ExplainedJob]) -> None:
+    """Print all explanations, a blank line between them."""
+    blocks = [_block(e) for e in explanations if e.schedule is not None and e.is_deferred]
+    echo_lines(_spaced(blocks))
+
+
+def _spaced(parts: list[list[str]]) -> list[str]:
+    """Return the lines of all parts, an empty one between two."""
+    return [line for number, part in enumerate(parts) for line in ([""] if number else []) + part]
+
+
+def _block(e: ExplainedJob) -> list[str]:
+    sections = [[tinted(_title(e), bold=True), *_lines(_head(e))]]
+    if e.spec is not None:
+        if e.why is not None:
+            sections += _why(e, e.spec)
+        else:
+            sections += [[*_fields(e.spec), *_lines([("day rule", day_rule_words(e.spec))])]]
+        sections += [_lines(_numbers(e, e.facts))] if e.facts is not None else []
+        sections += [_answers(e, e.answers)] if e.answers is not None else []
+        sections += [_schedd(e)] if e.schedd is not None else []
+        sections += [_audit(e, e.changes)] if e.changes is not None and (e.changes or e.why is None) else []
+    return _spaced(sections)
+
+
+def _title(e: ExplainedJob) -> str:
+    job = e.job
+    jobs = "" if job.count == 1 else f" ({job.count} jobs)"
+    return printable(job.name if job.line is None else f"{job.name}:{job.line}") + jobs
+
+
+def _prose(text: str, first: str, below: str | None = None, most: int = PROSE) -> list[str]:
+    return prose(text, screen_columns(sys.stdout), first, first if below is None else below, most)
+
+
+def _lines(facts: list[tuple[str, str]]) -> list[str]:
+    found: list[str] = []
+    for name, text in facts:
+        if name in _PASTED:
+            found.append(whole(f"  {name:<12}  {text}"))
+            continue
+        found += _prose(text, f"  {name:<12}  ", " " * 16, FACTS)
+    return found
+
+
+def _head(e: ExplainedJob) -> list[tuple[str, str]]:
+    clock, schedule = e.job.clock, e.schedule
+    hint = "" if clock.is_given else "; --tz names another"
+    zone = ("zone", f"{clock.zone_name} (must be the submit host's{hint})")
+    if e.spec is None:
+        return [("schedule", _once(e, schedule)), zone] if schedule is not None else [zone]
+    facts = [("schedule", describe(e.spec)), ("canonical", str(e.spec))]
+    facts += [("step", printable(remark)) for remark in steps_beyond(e.spec)]
+    if e.spec.dialect is not Dialect.HTCONDOR and e.why is None:
+        portable = portable_line(e.spec)
+        if portable is None:
+            portable = "none: only the unix dialect can ask for both day fields at once"
+        facts.append(("portable", "the same" if portable == str(e.spec) else portable))
+    facts.append(zone)
+    recurrence = schedule.recurrence if schedule is not None else None
+    if e.spec.dialect is not Dialect.MANUAL:
+        facts.append(("dialect", e.spec.dialect.value))
+    if recurrence is not None and e.spec.dialect is not Dialect.HTCONDOR:
+        facts.append(("policy", f"{recurrence.policy.value}, at clock changes"))
+    return facts
+
+
+def _once(e: ExplainedJob, schedule: JobSchedule) -> str:
+    clock, time = e.job.clock, schedule.time
+    written = "once"
+    if not isinstance(time, int):
+        written = f"once, deferral_time = {printable(shortened(str(time)))}"
+        try:
+            time = schedule.next(clock.now).time
+        except CrondorError:  # said among the findings
+            return written
+    why = e.job.times(schedule).why_excluded(time)
+    never = f"; it never matches: requirements exclude this time ({printable(shortened(why))})" if why else ""
+    return f"{written}, at {local_text(time, clock.zone)}, {relative(time - clock.now)}{never}"
+
+
+def _fields(spec: CronSpec) -> list[str]:
+    rows = [["field", "written", "values"]]
+    rows += [[field.title, printable(written(spec, field)), value_set(spec, field)] for field in FIELDS]
+    return columns(rows)
+
+
+def _numbers(e: ExplainedJob, facts: ScheduleFacts) -> list[tuple[str, str]]:
+    clock, gaps, counts = e.job.clock, facts.gaps, facts.counts
+    following = "none before 2201" if facts.excluded == 0 else "requirements exclude all times that were looked at"
+    if facts.next is not None:
+        following = f"{local_text(facts.next, clock.zone)}, {relative(facts.next - clock.now)}"
+    shortest, longest = length(gaps.shortest, gaps.shortest_from), length(gaps.longest, gaps.longest_from)
+    if gaps.shortest == gaps.longest:
+        lines = [("gap", f"always {shortest} on the wall clock")]
+    else:
+        lines = [
+            ("shortest gap", f"{shortest}, first after {gaps.shortest_from:%Y-%m-%d}"),
+            ("longest gap", f"{longest}, first after {gaps.longest_from:%Y-%m-%d}"),
+        ]
+    units = zip(("day", "month", "year"), counts, strict=True)
+    each = [f"{low:,}{'' if low == high else f' to {high:,}'} a {unit}" for unit, (low, high) in units]
+    end = datetime.fromtimestamp(facts.year_end, clock.zone)
+    ahead = f"{facts.year:,}, until {end:%Y-%m-%d}"
+    if facts.excluded is None:
+        ahead += ", of which requirements exclude some"
+    elif facts.excluded:
+        ahead += f"; requirements exclude {facts.excluded:,} more"
+    return [("next run", following), *lines, ("runs", ", ".join(each)), ("in 12 months", ahead)]
+
+
+def _answers(e: ExplainedJob, answers: list[ScheddAnswer]) -> list[str]:
+    """Return the schedd's next answers, and why there is nothing else to say of it."""
+    clock = e.job.clock
+    asked = "now" if e.at is None else f"just before {local_text(e.at, clock.zone)}"
+    lines = [f"  asked {asked}, and again at each of its answers, the schedd says"]
+    times = None if e.schedule is None else e.job.times(e.schedule)
+
+    def is_excluded(time: int) -> bool:
+        return times is not None and times.excludes(time)
+
+    def retry_of(answer: ScheddAnswer) -> tuple[bool, int] | None:
+        return (is_excluded(answer), int(answer)) if answer.is_retry else None
+
+    def last_of(excluded: bool, time: int) -> int | None:
+        recurrence = None if times is None else times.schedule.recurrence
+        return None if recurrence is None else last_retry(recurrence, time, lambda each: is_excluded(each) != excluded)
+
+    for each, last in folded(answers, retry_of, last_of):
+        mark = " (excluded by requirements)" if is_excluded(each) else " (retry)" if each.is_retry else ""
+        lines.append(f"    {local_text(each, clock.zone)}{mark}")
+        if last is not None:
+            lines.append(f"      {retries_text(each, last, clock.zone)}")
+    said = (
+        "The htcondor dialect is no set of times: what the schedd answers depends on when it is asked. So there are "
+        "no gaps, no counts, no reasons and no clock changes to tell of; the manual dialect has them."
+    )
+    return [*lines, "", *_prose(said, "  ")]
+
+
+def _schedd(e: ExplainedJob) -> list[str]:
+    side = e.schedd
+    if side is None or not (side.reasons or side.hold_reason or side.hangs):
+        return _lines([("real schedd", "reads every field alike, and its day-0 defect cannot strike")])
+    if side.hold_reason is not None:
+        lines = [
+            f"  The real schedd holds this job (code {INVALID_CRON_SETTINGS}): {printable(shortened(side.hold_reason))}"
+        ]
+    elif side.hangs:
+        lines = ["  The real schedd (HTCondor 25.14) never returns from its search for such a date: it hangs."]
+    elif e.answers is not None:
+        lines = ["  The schedd's day-0 defect strikes:"]
+    else:
+        lines = ["  The real schedd (HTCondor 25.14) differs:"]
+    for reason in side.reasons:
+        lines += _reason(reason)
+    return [tinted(lines[0], colour="yellow"), *lines[1:]]
+
+
+def _reason(reason: DialectReason) -> Iterator[str]:
+    yield from _prose(printable(reason.why), "    ")
+    if reason.write:
+        yield whole(f"      {'add to requirements' if reason.is_clause else 'write'}:  {printable(reason.write)}")
+
+
+def _audit(e: ExplainedJob, changes: list[ClockChange]) -> list[str]:
+    """Return the clock changes; what several policies do alike stands in one line."""
+    zone = e.job.clock.zone
+    if e.why is None:
+        until = f"{datetime.fromtimestamp(e.until, zone):%Y-%m-%d}"
+        if not changes:
+            return _lines([("clocks", f"no change until {until} touches the schedule")])
+        lines = [f"  Clock changes until {until} that touch the schedule:"]
+    else:
+        lines = ["  Beside a clock change:"]
+    for change in changes:
+        day = datetime.fromtimestamp(change.instant, zone)
+        size = relative(abs(change.seconds)).removeprefix("in ")
+        way, fate = ("forward", "is skipped") if change.is_gap else ("back", "comes twice")
+        span = f"{_wall(change.low, day)} to {_wall(change.high, day)}"
+        lines.append(f"    {short_weekday(day)} {day:%Y-%m-%d}, {way} {size}: {span} {fate}")
+        rows = _alike(e, change)
+        width = max(len(names) for names, _ in rows)
+        lines += [f"      {names:<{width}}  {text}" for names, text in rows]
+    if e.schedd is not None and any(not change.is_gap and change.schedd for change in changes):
+        lines += _prose(_TWICE, "    ")
+    return lines
+
+
+def _wall(wall: datetime, day: datetime) -> str:
+    return f"{wall:%H:%M}" if wall.date() == day.date() else f"{wall:%Y-%m-%d %H:%M}"
+
+
+def _alike(e: ExplainedJob, change: ClockChange) -> list[tuple[str, str]]:
+    zone = e.job.clock.zone
+    merged: dict[str, list[str]] = {}
+    for policy, runs in change.policies.items():
+        merged.setdefault(_runs(runs, change, zone), []).append(policy.value)
+    if e.schedd is not None and e.schedd.hold_reason is None:
+        merged.setdefault(_runs(change.schedd, change, zone), []).append("real schedd")
+    total = sum(map(len, merged.values()))
+    return [("all" if len(names) == total else ", ".join(names), text) for text, names in merged.items()]
+
+
+def _runs(runs: tuple[int, ...], change: ClockChange, zone: tzinfo) -> str:
+    if not runs:
+        return "no run"
+    day = datetime.fromtimestamp(change.instant, zone).date()
+    if len(runs) > _FEW:
+        return f"{len(runs)} runs, {_clock(runs[0], zone, day)} to {_clock(runs[-1], zone, day)}"
+    return ", ".join(_clock(run, zone, day) for run in runs)
+
+
+def _clock(run: int, zone: tzinfo, day: object) -> str:
+    mark = " (retry)" if isinstance(run, ScheddAnswer) and run.is_retry else ""
+    moment = datetime.fromtimestamp(run, zone)
+    return (f"{moment:%H:%M %z}" if moment.date() == day else local_text(run, zone)) + mark
+
+
+def _why(e: ExplainedJob, spec: CronSpec) -> list[list[str]]:
+    """Return the sentence, the fields one by one, and the runs before and after."""
+    why, clock = e.why, e.job.clock
+    if why is None:
+        return []
+    rows = [["field", "there", "allowed", ""]]
+    for match in why.fields:
+        name = value_name(match)
+        there = f"{match.value} ({name[:3]})" if match.field in {MONTH, DAY_OF_WEEK} else name
+        rows.append([match.field.title, there, value_set(spec, match.field), "yes" if match.matches else "no"])
+    near = []
+    for label, time in (("run before", why.earlier), ("run after", why.later)):
+        if time is not None:
+            side = "earlier" if time < why.instant else "later"
+            near.append((label, f"{local_text(time, clock.zone)}, {_distance(abs(time - why.instant))} {side}"))
+        else:
+            near.append((label, "none in the years 1970 to 2200"))
+    said = _prose(answer(e, spec, why), "  ", "    ")
+    shown = [tinted(line, colour="red") if line.endswith(" no") else line for line in columns(rows)]
+    return [said, [*shown, *_lines([("day rule", day_rule_words(spec))])], _lines(near)]
+
+
+def _distance(seconds: int) -> str:
+    return relative(seconds).removeprefix("in ")
+
+
+def print_json(explanations: list[ExplainedJob], warnings: list[Diagnostic]) -> None:
+    """Print one object with the jobs in file order."""
+    data = {"jobs": [_job(e) for e in explanations], "diagnostics": [diagnostic_data(w) for w in warnings]}
+    echo_json(data)
+
+
+def _job(e: ExplainedJob) -> dict[str, object]:
+    clock = e.job.clock
+    return {
+        "name": e.job.name,
+        "line": e.job.line,
+        "count": e.job.count,
+        "zone": clock.zone_name,
+        "now": clock.now,
+        "dialect": e.reading.dialect.value,
+        **_terms(e),
+        "schedule": e.spec and _schedule(e.spec),
+        **_facts(e.facts, clock.zone),
+        "schedd": e.schedd and _schedd_data(e.schedd),
+        "answers": None if e.answers is None else [_answer(e, each) for each in e.answers],
+        **_clock_changes(e),
+        "at": e.why and e.spec and _why_data(e, e.why, e.spec),
+        "diagnostics": [diagnostic_data(finding) for finding in e.findings],
+    }
+
+
+def _terms(e: ExplainedJob) -> dict[str, object]:
+    """Return what holds beside the fields: the policy of a set of runs, the time of a job that runs once."""
+    recurrence = None if e.schedule is None or e.answers is not None else e.schedule.recurrence
+    once = e.schedule.time if e.schedule is not None and e.spec is None else None
+    return {
+        "policy": None if recurrence is None else recurrence.policy.value,
+        "deferral_time": once if once is None or isinstance(once, int) else str(once),
+    }
+
+
+def _facts(facts: ScheduleFacts | None, zone: tzinfo) -> dict[str, object]:
+    """Return the next run, the gaps and the counts; all are null where nothing is known of the runs."""
+    if facts is None:
+        return dict.fromkeys(("next", "gaps", "counts"))
+    coming = None if facts.next is None else instant(facts.next, zone)
+    return {"next": coming, "gaps": _gaps(facts), "counts": _counts(facts)}
+
+
+def _clock_changes(e: ExplainedJob) -> dict[str, object]:
+    """Return the clock changes and how far they were looked for; a job asked about one instant has no such end."""
+    if e.changes is None:
+        return dict.fromkeys(("until", "clock_changes"))
+    changes = [_change(e, change) for change in e.changes]
+    return {"until": e.until if e.why is None else None, "clock_changes": changes}
+
+
+def _schedule(spec: CronSpec) -> dict[str, object]:
+    return {
+        "words": describe(spec),
+        "canonical": str(spec),
+        "portable": portable_line(spec),
+        "fields": [
+            {
+                "field": field.name,
+                "written": spec.given[field.index],
+                "values": list(spec.values(field)),
+                "unrestricted": is_unrestricted(spec, field),
+            }
+            for field in FIELDS
+        ],
+        "day_rule": {"rule": decided_by(spec).value, "words": day_rule_words(spec)},
+    }
+
+
+def _gaps(facts: ScheduleFacts) -> dict[str, object]:
+    gaps = facts.gaps
+    both = {"shortest": (gaps.shortest, gaps.shortest_from), "longest": (gaps.longest, gaps.longest_from)}
+    return {
+        name: {"seconds": seconds, "words": length(seconds, day), "first_after": day.isoformat()}
+        for name, (seconds, day) in both.items()
+    }
+
+
+def _counts(facts: ScheduleFacts) -> dict[str, object]:
+    units = zip(("day", "month", "year"), facts.counts, strict=True)
+    data: dict[str, object] = {unit: {"least": low, "most": high} for unit, (low, high) in units}
+    return {**data, "next_12_months": facts.year, "excluded": facts.excluded, "until": facts.year_end}
+
+
+def _schedd_data(side: ScheddSide) -> dict[str, object]:
+    return {
+        "differences": [reason_data(reason) for reason in side.reasons],
+        "day_zero": side.has_day_zero,
+        "hold_reason": side.hold_reason,
+        "hangs": side.hangs,
+    }
+
+
+def reason_data(reason: DialectReason) -> dict[str, object]:
+    """Return a reason with its four parts."""
+    return {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
+
+
+def _answer(e: ExplainedJob, answer: ScheddAnswer) -> dict[str, object]:
+    excluded = e.schedule is not None and e.job.times(e.schedule).excludes(answer)
+    data = {**instant(answer, e.job.clock.zone), "retry": answer.is_retry, "computed": answer.computed}
+    return {**data, "excluded": excluded}
+
+
+def _change(e: ExplainedJob, change: ClockChange) -> dict[str, object]:
+    zone = e.job.clock.zone
+    runs: dict[str, object] = {
+        policy.value: [instant(run, zone) for run in found] for policy, found in change.policies.items()
+    }
+    return {
+        **instant(change.instant, zone),
+        "seconds": change.seconds,
+        "low": change.low.isoformat(),
+        "high": change.high.isoformat(),
+        **runs,
+        "schedd": [_answer(e, answer) for answer in change.schedd],
+    }
+
+
+def _why_data(e: ExplainedJob, why: Why, spec: CronSpec) -> dict[str, object]:
+    clock = e.job.clock
+    near = {
+        name: None if time is None else instant(time, clock.zone)
+        for name, time in (("earlier", why.earlier), ("later", why.later))
+    }
+    return {
+        **instant(why.instant, clock.zone),
+        "fires": why.fires,
+        "words": answer(e, spec, why),
+        "fields": [{"field": m.field.name, "value": m.value, "matches": m.matches} for m in why.fields],
+        "arm": why.arm.value,
+        "blocking": [field.name for field in why.blocking],
+        "note": why.note,
+        **near,
+    }

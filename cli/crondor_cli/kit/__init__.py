@@ -1,0 +1,1 @@
+"""What the commands share: options, settings, files, jobs, queues, tables, the screen."""

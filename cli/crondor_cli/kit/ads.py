@@ -1,0 +1,358 @@
+"""Ads in files: read one by one or by several processes, and what is found in them."""
+
+from __future__ import annotations
+
+import os
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from itertools import chain
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+
+import click
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import MAX_AD, Format, ReadMode, detect, read_ad, read_ads
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.knowledge.kinds import FileKind
+from crondor.source import Source
+from crondor_cli.kit.files import check_kind, file_problem, open_given, standard_input
+from crondor_cli.kit.options import Clock
+from crondor_cli.kit.parallel import Alone, Sharing
+from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.screen import show
+
+_CHUNK = 1 << 16
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def chunks(path: str) -> Iterator[str]:
+    """Yield the text of a file of ads, or of standard input for ``-``, piece by piece; bytes of no UTF-8 are kept.
+
+    Raises UsageError if it cannot be read, or is unmistakably a file of another kind.
+    """
+    is_first = True
+    for text in decoded(byte_chunks(path)):
+        if is_first:
+            check_kind(text, path, FileKind.ADS)
+            is_first = False
+        yield text
+
+
+def decoded(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the text of bytes; those that are no UTF-8 are kept."""
+    decoder = getincrementaldecoder("utf-8")("surrogateescape")
+    for piece in pieces:
+        yield decoder.decode(piece)
+    yield decoder.decode(b"", final=True)
+
+
+def byte_chunks(path: str) -> Iterator[bytes]:
+    """Yield the bytes of a file, or of standard input for ``-``, piece by piece.
+
+    Raises UsageError if it cannot be read.
+    """
+    try:
+        if path == "-":
+            stdin = standard_input()
+            PROGRESS.begin("reading standard input")
+            while stdin is not None and (data := stdin.read(_CHUNK)):
+                yield data
+        else:
+            with open_given(path) as file:
+                PROGRESS.begin(f"reading {printable(os.path.basename(path))}", os.fstat(file.fileno()).st_size)
+                while data := file.read(_CHUNK):
+                    yield data
+                    PROGRESS.done += len(data)
+    except (OSError, ValueError) as error:
+        raise file_problem("read", path, error) from None
+
+
+def name_of(path: str) -> str:
+    """Return the name that messages call a file by."""
+    return "<stdin>" if path == "-" else path
+
+
+def ad_of(path: str, mode: ReadMode) -> ClassAd:
+    """Return the one ad of a file.
+
+    Raises CrondorError for faults, none or a second one; UsageError if the file cannot be read.
+    """
+    parts: list[str] = []
+    size = 0
+    for chunk in chunks(path):
+        parts.append(chunk)
+        size += len(chunk)
+        if size > MAX_AD:  # the reader says so
+            break
+    return read_ad(Source("".join(parts), name_of(path)), mode=mode)
+
+
+def context_of(clock: Clock, *, faithful: bool = False) -> Context:
+    """Return what an evaluation may know beside its ads; ``faithful`` is that of Context."""
+    return Context(now=clock.now, zone=clock.zone, faithful=faithful)
+
+
+def lenient_option(function: _Function) -> _Function:
+    """Add --lenient."""
+    help_text = "Read as HTCondor's daemons do: what follows a bad line of an ad is dropped in silence."
+    return click.option("--lenient", is_flag=True, help=help_text)(function)
+
+
+def faithful_option(function: _Function) -> _Function:
+    """Add --faithful."""
+    help_text = 'Evaluate exactly as HTCondor 25.14 does, where crondor mends it: a name selected from x["y"].'
+    return click.option("--faithful", is_flag=True, help=help_text)(function)
+
+
+def mode_of(lenient: bool) -> ReadMode:
+    """Return how strict to read."""
+    return ReadMode.DAEMON if lenient else ReadMode.STRICT
+
+
+def check_stdin(*paths: str | None) -> None:
+    """Refuse standard input for two files at once. Raises UsageError."""
+    if paths.count("-") > 1:
+        raise click.UsageError("standard input is one file", click.get_current_context(silent=True))
+
+
+SIZE: Final = 1 << 18  # bytes of a chunk that is sent: 10 ms of work
+FEW: Final = 8  # chunks, 2 MB or 60 ms of work: to fork two processes and to fill them takes 20 to 40 ms
+_MOST: Final = 1 << 20  # bytes without an empty line
+_BEGINNING: Final = 4096  # characters that tell the form
+_ENDS: Final = (b"\n\n", b"\r\n\r\n")
+_BOM: Final = "\ufeff"
+
+_Made = TypeVar("_Made")
+Report: TypeAlias = Callable[[Diagnostic], None]
+
+
+class AdChunk(NamedTuple):
+    """Whole ads of a ``-long`` text: what it is called, the line that they begin at, and their bytes."""
+
+    name: str
+    line: int
+    data: bytes
+
+
+class Found(NamedTuple):
+    """A finding, at its place among what was made."""
+
+    diagnostic: Diagnostic
+
+
+class NearAd:
+    """An ad in the process that has read it; another one gets the line that it begins at, for ``SharedAds.again``."""
+
+    __slots__ = ("ad", "line")
+
+    def __init__(self, ad: ClassAd | None, line: int) -> None:
+        """Take the ad, None in another process."""
+        self.ad = ad
+        self.line = line
+
+    @classmethod
+    def of(cls, ad: ClassAd) -> NearAd:
+        """Take an ad of this process."""
+        return cls(ad, 0 if ad.place is None else ad.place.line)
+
+    def __reduce__(self) -> tuple[type[NearAd], tuple[None, int]]:
+        """Send the line alone."""
+        return NearAd, (None, self.line)
+
+
+def own_ad(near: NearAd) -> ClassAd:
+    """Return an ad that this process has read. Raises ValueError where another one has."""
+    if near.ad is None:
+        raise ValueError(f"the ad of line {near.line} is another process's")
+    return near.ad
+
+
+class SharedAds(Generic[_Made]):
+    """How ads are read, and what ``make`` makes of them; it is given some of them, and to whom it reports findings.
+
+    It must know nothing of the ads before: each chunk may be another process's.
+    """
+
+    def __init__(self, make: Callable[[Iterator[ClassAd], Report], Iterator[_Made]], mode: ReadMode) -> None:
+        """Take what says so."""
+        self._make = make
+        self._mode = mode
+        self._chunk: AdChunk | None = None
+        self._again: dict[int, ClassAd] = {}
+
+    def made(
+        self, parts: Iterable[AdChunk | Alone[_Made | Found]], report: Report, jobs: int | None
+    ) -> Generator[_Made, None, None]:
+        """Yield what is made of the parts in their order, and report what was found on the way."""
+        sharing = Sharing(self._of_chunk, few=FEW, on_task=self._begin)
+        with closing(sharing.in_order(parts, jobs)) as events:
+            for each in events:
+                if isinstance(each, Found):
+                    report(each.diagnostic)
+                else:
+                    yield each
+
+    def again(self, line: int) -> ClassAd:
+        """Return the ad that begins at a line, of the chunk of which something was yielded last: it is read anew."""
+        if not self._again and self._chunk is not None:
+            chunk = self._chunk
+            ads = self._read((chunk.data,), chunk.name, chunk.line, lambda _found: None)
+            self._again = {ad.place.line: ad for ad in ads if ad.place is not None}
+        return self._again[line]
+
+    def _begin(self, chunk: AdChunk) -> None:
+        self._chunk = chunk
+        self._again.clear()
+
+    def alone(self, ads: Callable[[Report], Iterator[ClassAd]]) -> Alone[_Made | Found]:
+        """Return a part that one process reads."""
+        return Alone(lambda: self._events(ads))
+
+    def parts(
+        self, pieces: Iterator[bytes], name: str, form: Format | None = None
+    ) -> Iterator[AdChunk | Alone[_Made | Found]]:
+        """Yield the parts of a text; without a form it is told by the beginning.
+
+        Raises UsageError for a text that is unmistakably of another kind.
+        """
+        held, pieces = _begun(pieces)
+        if form is None:
+            check_kind(held.decode("utf-8", "surrogateescape"), "-" if name == "<stdin>" else name, FileKind.ADS)
+        if self._mode is ReadMode.DAEMON or (_form(held) if form is None else form) is not Format.LONG:
+            text = decoded(chain((held,), pieces))
+            yield self.alone(lambda report: read_ads(text, form, self._mode, name=name, report=report))
+            return
+        line, least = 1, 0
+        waiting, size = [held], len(held)
+        while True:
+            if size > least:
+                held = b"".join(waiting)
+                end = _end(held)
+                if end:
+                    yield AdChunk(name, line, held[:end])
+                    line, held, least = line + held.count(b"\n", 0, end), held[end:], SIZE
+                elif size > _MOST:
+                    break
+                waiting, size = [held], len(held)
+            piece = next(pieces, None)
+            if piece is None:
+                if size:
+                    yield AdChunk(name, line, b"".join(waiting))
+                return
+            waiting.append(piece)
+            size += len(piece)
+        rest = chain((held,), pieces)
+        yield self.alone(lambda report: self._read(rest, name, line, report))
+
+    def _of_chunk(self, chunk: AdChunk) -> Iterator[_Made | Found]:
+        return self._events(lambda report: self._read((chunk.data,), chunk.name, chunk.line, report))
+
+    def _read(self, pieces: Iterable[bytes], name: str, line: int, report: Report) -> Iterator[ClassAd]:
+        """Return the ads of a ``-long`` text from a line on."""
+        return read_ads(decoded(pieces), Format.LONG, self._mode, name=name, report=report, line=line)
+
+    def _events(self, ads: Callable[[Report], Iterator[ClassAd]]) -> Iterator[_Made | Found]:
+        """Yield what is made of ads, and what was found on the way."""
+        found: list[Found] = []
+
+        def report(diagnostic: Diagnostic) -> None:
+            found.append(Found(diagnostic))
+
+        try:
+            for each in self._make(ads(report), report):
+                yield from found
+                found.clear()
+                yield each
+        except Exception:
+            yield from found
+            raise
+        yield from found
+
+
+def _begun(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
+    """Return the first bytes of a text that are not blank alone, and those behind them."""
+    held = b""
+    for piece in pieces:
+        held += piece
+        if held.strip() or len(held) > _MOST:
+            break
+    return held, pieces
+
+
+def _form(begun: bytes) -> Format:
+    """Return the form of a text that begins so, as read_ads() tells it."""
+    text = begun.decode("utf-8", "surrogateescape")
+    return detect(text.removeprefix(_BOM).lstrip()[:_BEGINNING])
+
+
+def _end(data: bytes) -> int:
+    """Return where the last whole ad of bytes ends, 0 if none does."""
+    for sign in _ENDS:
+        at = data.rfind(sign)
+        if at >= 0:
+            return at + len(sign)
+    return 0
+
+
+_MOST_FAULTS = 20
+
+
+class FirstFaults:
+    """The first faults, and how many ``more`` there are; a stream of any length takes no more memory.
+
+    ``is_bad``: one of all of them is an error.
+    """
+
+    def __init__(self, most: int = _MOST_FAULTS) -> None:
+        """Begin with none; ``most`` are kept."""
+        self.shown: list[Diagnostic] = []
+        self.more = 0
+        self.is_bad = False
+        self._most = most
+
+    def add(self, found: Diagnostic) -> None:
+        """Keep a fault, or count it."""
+        self.is_bad = self.is_bad or found.severity is Severity.ERROR
+        if len(self.shown) < self._most:
+            self.shown.append(found)
+        else:
+            self.more += 1
+
+    def listed(self) -> list[Diagnostic]:
+        """Return those that were kept, and a last one that says how many more there are."""
+        if not self.more:
+            return self.shown
+        severity = Severity.ERROR if self.is_bad else Severity.WARNING
+        return [*self.shown, Diagnostic("more-faults", f"{self.more:,} more faults like these", severity)]
+
+
+_MOST_SHOWN = 10_000  # different findings that are remembered, so that none is shown for each ad
+
+
+class AdFindings:
+    """Shows each finding once, however many ads have it; ``failed``: there was one that counts."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.failed = False
+        self._left_out = 0
+        self._shown: set[Diagnostic] = set()
+
+    def add(self, found: Iterable[Diagnostic], *, counts: bool = True) -> None:
+        """Show what was not shown yet; without ``counts`` only an error makes the status 1."""
+        for each in found:
+            self.failed = self.failed or counts or each.severity is Severity.ERROR
+            if each in self._shown:
+                continue
+            if len(self._shown) >= _MOST_SHOWN:
+                self._left_out += 1
+                continue
+            self._shown.add(each)
+            show([each])
+
+    def end(self) -> None:
+        """Say how many were not shown."""
+        if self._left_out:
+            show([Diagnostic("more-faults", f"{self._left_out:,} more findings like these", Severity.WARNING)])

@@ -1,0 +1,370 @@
+"""Commands and groups of commands: help, wrong usage, settings as defaults."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from importlib import import_module
+from typing import IO, Any, Final
+
+import click
+
+from crondor.diagnostics import similar
+from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.screen import COLORS, SCREEN, clean_line
+from crondor_cli.kit.settings import may_be_set
+
+_MEANT: Final = {
+    "--start": "--from",
+    "--since": "--from",
+    "--begin": "--from",
+    "--end": "--until",
+    "--to": "--until",
+    "--timezone": "--tz",
+    "--time-zone": "--tz",
+    "--interval": "--schedd-interval",
+    "--number": "--count",
+    "--json": "--format",
+    "--output-format": "--format",
+    "--out": "--output",
+    "--overwrite": "--force",
+}
+"""Words of other programs for what has another name here."""
+
+
+RENAMED: Final = {
+    "prev": "next --previous",
+    "at": "next --at",
+    "advertise": "queue advertise",
+    "transform": "classad transform",
+    "doctor": "config doctor",
+    "schema": "config schema",
+    "service": "config service",
+    "service install": "config service",
+    "schedd": "queue",
+    "schedd next": "next --queue",
+    "queue next": "next --queue",
+    "route match": "route explain",
+}
+"""Commands of earlier versions, and what each is now."""
+
+
+class CommandMissing(click.UsageError):
+    """A group was called without a command: its help, on stderr."""
+
+    def __init__(self, ctx: click.Context) -> None:
+        """Take the help of the group."""
+        super().__init__(ctx.get_help(), ctx)
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Write the help and nothing else."""
+        (file or sys.stderr).write(f"{self.message}\n")
+
+
+def no_such_option(error: click.NoSuchOption, command: click.Command, ctx: click.Context) -> click.UsageError:
+    """Return what to say of an option that is not there: the one that other programs call so, or that is like it."""
+    known = [name for param in command.get_params(ctx) for name in param.opts if name.startswith("--")]
+    meant = _MEANT.get(error.option_name)
+    bare = {name.lstrip("-"): name for name in known}
+    near = [bare[name] for name in similar(error.option_name.lstrip("-"), bare)]
+    likely = meant if meant in known else next(iter(near), None)
+    hint = f" Did you mean '{likely}'?" if likely else ""
+    return click.UsageError(f"No such option '{error.option_name}'.{hint}", ctx)
+
+
+def missing(error: click.MissingParameter, ctx: click.Context) -> click.UsageError:
+    """Return what to say of something that has to be given: its choices in one line."""
+    kind = None if error.param is None else error.param.type
+    if not (isinstance(error.param, click.Option) and isinstance(kind, click.Choice)):
+        return error
+    *others, last = map(str, kind.choices)
+    return click.UsageError(f"Missing option '{error.param.opts[0]}': {', '.join(others)} or {last}", ctx)
+
+
+def need_processes(name: str) -> None:
+    """Refuse a command that forks, or acts as other users. Raises UsageError on Windows."""
+    if not hasattr(os, "fork"):
+        context = click.get_current_context(silent=True)
+        raise click.UsageError(f"crondor {name} needs a system with processes as Linux has them", context)
+
+
+INTERRUPTED = 130
+"""The exit status of a command that Ctrl-C has ended, as shells have it."""
+
+
+class Command(click.Command):
+    """A command with an example, which its help shows below the line that says what it does.
+
+    One that takes long says on a terminal how far it is, unless it ``is_endless``: it runs until it is told to end.
+    """
+
+    def __init__(self, *args: Any, example: str = "", is_endless: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - click's
+        """Keep the example, a line or several; everything else is click's."""
+        super().__init__(*args, **kwargs)
+        self.example = example
+        self.is_endless = is_endless
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options; for one that is not there, name the one that other programs call so, or that is like it."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise no_such_option(error, self, ctx) from None
+        except click.MissingParameter as error:
+            raise missing(error, ctx) from None
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's
+        """Run it, and say how far it is; Ctrl-C ends it with 130 and a clean line."""
+        PROGRESS.start(is_wanted=not (self.is_endless or ctx.params.get("quiet")))
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            PROGRESS.stop()
+            clean_line()
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        finally:
+            PROGRESS.stop()
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        """Write what the command does, the example, and the rest."""
+        first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(first)
+        if self.example:
+            with formatter.section("Example"):
+                formatter.write(
+                    "".join(f"{'':{formatter.current_indent}}{line}\n" for line in self.example.splitlines())
+                )
+        if rest:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(rest)
+
+
+_AUTOFORMAT = re.compile(r"--?(?:af|autoformat)(?::(.*))?", re.DOTALL).fullmatch
+
+
+class OneDashCommand(Command):
+    """A command whose long options may be written with one dash; -af[:OPTIONS] takes all words up to the next dash."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments as if they had two dashes."""
+        takes_value = {
+            name: not option.is_flag and not option.count
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option)
+            for name in option.opts
+        }
+        return super().parse_args(ctx, list(two_dashes(args, takes_value)))
+
+
+def two_dashes(args: Sequence[str], takes_value: Mapping[str, bool]) -> Iterator[str]:
+    """Yield arguments with two dashes before long names; ``takes_value`` says of an option whether a value follows.
+
+    A value is left as it is, whatever it looks like.
+    """
+    words = list(args)
+    while words:
+        word = words.pop(0)
+        autoformat = _AUTOFORMAT(word) if "--af" in takes_value else None
+        if autoformat is not None:
+            yield "--af"
+            yield autoformat[1] or ""
+            while words and not words[0].startswith("-"):
+                yield "--attribute"
+                yield words.pop(0)
+            continue
+        if f"-{word.partition('=')[0]}" in takes_value and len(word) > 2:
+            word = f"-{word}"
+        yield word
+        if word == "--":
+            yield from words
+            return
+        if takes_value.get(word) and words:
+            yield words.pop(0)
+
+
+_COLOR = "color"
+_NO_CONFIG = "no_config"
+HELP = frozenset({"-h", "-help", "--help"})
+
+
+def prepare(ctx: click.Context, name: str, command: click.Command, args: Sequence[str]) -> None:
+    """Give a command of a group the shared options, and the settings as its defaults.
+
+    One that is asked for its help among ``args`` gets none: settings that are wrong must not keep the help away.
+    """
+    if all(param.name != _COLOR for param in command.params):
+        command.params += shared_options(hidden=True)
+    is_wanted = not (ctx.resilient_parsing or is_without_config(ctx) or HELP.intersection(args))
+    ctx.default_map = {name: Defaults(command, is_wanted=is_wanted)}
+
+
+def is_without_config(ctx: click.Context) -> bool:
+    """Say whether --no-config was given."""
+    return bool(ctx.meta.get(_NO_CONFIG))
+
+
+def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
+    """Return --color and --no-config: they go before a command, and behind it, where its help does not repeat them."""
+    color = click.Option(
+        [f"--{_COLOR}"],
+        type=click.Choice(COLORS),
+        is_eager=True,
+        expose_value=False,
+        hidden=hidden,
+        callback=_choose_screen,
+        help="When to colour (default: auto, on a terminal).",
+    )
+    no_config = click.Option(
+        ["--no-config"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        hidden=hidden,
+        callback=_forget,
+        help="Pass over all settings, for which see crondor config.",
+    )
+    return [color, no_config]
+
+
+def _choose_screen(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    """Keep the choice that stands nearest to the command, and the width that is set."""
+    if ctx.parent is None:
+        SCREEN.color, SCREEN.width = value or "auto", None
+        ctx.meta[_COLOR] = value
+    elif ctx.get_parameter_source(_COLOR) is click.core.ParameterSource.COMMANDLINE or not ctx.meta.get(_COLOR):
+        SCREEN.color = value or "auto"
+    width = ctx.lookup_default("width")
+    if width is not None:
+        SCREEN.width = int(width)
+
+
+def _forget(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.default_map = None
+        ctx.meta[_NO_CONFIG] = True
+
+
+class Defaults(MutableMapping[str, Any]):
+    """The settings by the names of a command's parameters, looked for when the first of them is asked for."""
+
+    def __init__(self, command: click.Command, *, is_wanted: bool) -> None:
+        """Take the command; one that is only completed reads no file."""
+        self._command = command
+        self._values: dict[str, Any] | None = None if is_wanted else {}
+
+    def _found(self) -> dict[str, Any]:
+        if self._values is None:
+            self._values = {}  # asked for once, whatever comes of it
+            if may_be_set():
+                from crondor_cli.kit.settings import values_for  # noqa: PLC0415 - 5 ms, for those who set any
+
+                self._values = values_for(self._command)
+        return self._values
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - whatever a setting holds
+        """Return the value of a parameter."""
+        return self._found()[key]
+
+    def __contains__(self, key: object) -> bool:
+        """Say whether a parameter is set; --no-config is none that can be."""
+        return key != _NO_CONFIG and key in self._found()
+
+    def __iter__(self) -> Iterator[str]:
+        """Go over the parameters that are set."""
+        return iter(self._found())
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self._found())
+
+    def __setitem__(self, key: str, value: Any) -> None:  # noqa: ANN401 - as click wants it
+        """Set one."""
+        self._found()[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        """Take one away."""
+        del self._found()[key]
+
+
+class LazyGroup(click.Group):
+    """Loads a subcommand on demand, and guesses at a mistyped one.
+
+    ``modules`` maps a name to one line of help and its module: ``module`` for its ``command``, or ``module:name``;
+    ``unlisted`` has further ones.
+    ``default`` is the command that is meant where none is named.
+    """
+
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401 - click's
+        modules: Mapping[str, tuple[str, str]],
+        unlisted: Mapping[str, tuple[str, str]] | None = None,
+        default: str | None = None,
+        **kwargs: Any,  # noqa: ANN401 - click's
+    ) -> None:
+        """Keep the tables; everything else is click's."""
+        super().__init__(*args, **kwargs)
+        self._modules = modules
+        self._all = {**modules, **(unlisted or {})}
+        self._default = default
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the names in the table's order."""
+        return list(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - the same
+        """Import and return a command, None for a name that is not in the table."""
+        if cmd_name not in self._all:
+            return None
+        place, line = self._all[cmd_name]
+        module, _, name = place.partition(":")
+        command = getattr(import_module(module), name or "command")
+        if not isinstance(command, click.Command):
+            raise TypeError(cmd_name)
+        command.short_help = line
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse to do nothing, with the help; for an option that is not there, name the one that is like it."""
+        if self._default is not None and not HELP.intersection(args[:1]) and (not args or args[0].startswith("-")):
+            args = [self._default, *args]
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            raise CommandMissing(ctx)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise no_such_option(error, self, ctx) from None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown name with the nearest one, as a usage error."""
+        if args and not args[0].startswith("-") and args[0] not in self._all:
+            self._refuse_renamed(ctx, args)
+            close = similar(args[0], self._modules)
+            hint = f" Did you mean {close[0]}?" if close else f" There are {', '.join(self._modules)}."
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None and not isinstance(command, click.Group):
+            prepare(ctx, name, command, rest)
+        return name, command, rest
+
+    @staticmethod
+    def _refuse_renamed(ctx: click.Context, args: list[str]) -> None:
+        """Refuse the name that a command had in an earlier version. Raises UsageError."""
+        group = ctx.command_path.split()[1:]
+        for size in (2, 1):
+            words = " ".join([*group, *args[:size]])
+            if words in RENAMED:
+                ctx.fail(f"No such command {' '.join(args[:size])!r}. It is now crondor {RENAMED[words]}.")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - the same
+        """List the commands from the table, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._modules.items()])

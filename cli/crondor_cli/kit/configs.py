@@ -1,0 +1,336 @@
+"""Configurations of HTCondor, and the routes in them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+from typing import TypeVar
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.config import Configuration, read_config
+from crondor.config.configuration import VERSION
+from crondor.config.defaults import DEFAULTS
+from crondor.config.deployed import FOLDERS, ONLY_VARIABLES, PLACES, VARIABLE, find_root, follow, with_variables
+from crondor.config.entrypoint import ROOT, generated, variables
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.hooks.cron.templates import TEMPLATES
+from crondor.knowledge.kinds import FileKind
+from crondor.macro.files import FileRefused, Files
+from crondor.router import RoutingTable, load_table
+from crondor.source import Source
+from crondor.transform.circular import as_warnings
+from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import file_problem, read_source
+from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.options import ConfigFiles, completing, config_of, config_options, given_config, include_option
+from crondor_cli.kit.screen import show
+
+
+def check_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths. Raises UsageError where standard input is named twice."""
+    given = tuple(paths)
+    if given.count("-") > 1:
+        raise click.UsageError("standard input (-) can be read only once", click.get_current_context(silent=True))
+    return given
+
+
+def files_below(config: ConfigFiles, allow_dirs: Iterable[str]) -> Files:
+    """Return what a configuration may name: below its own folders, the allowed ones, and those of HTCondor's packages.
+
+    In a tree it is all of the tree, and for this host's own configuration all of the host.
+    """
+    if config.tree is not None:
+        return Files(["/"], base="/", tree=config.tree)
+    if config.is_host:
+        return Files(["/"], base="/")
+    folders = [os.path.dirname(path) or "." for path in config.paths if path != "-"]
+    return Files((*folders, *allow_dirs, *FOLDERS), base=folders[0] if folders else ".", is_named_whole=True)
+
+
+class ConfigReader:
+    """Reads a configuration, as it is deployed; ``sources`` are the files that were named, in their order."""
+
+    def __init__(
+        self,
+        config: ConfigFiles,
+        allow_dirs: Iterable[str],
+        context: Context | None,
+        *,
+        subsystem: str = "JOB_ROUTER",
+        version: tuple[int, int, int] = VERSION,
+    ) -> None:
+        """Take what the command line says; ``subsystem`` and ``version`` are of whoever reads it in HTCondor.
+
+        Raises UsageError for a tree that is none.
+        """
+        self._config = config
+        self._subsystem, self._version = subsystem, version
+        self._folders = tuple(allow_dirs)
+        self._context = context
+        self._check_tree()
+        self._files = files_below(config, self._folders)
+        self._environ = self._environment()
+        self.sources: list[Source] = []
+
+    def read(self, texts: Iterable[tuple[str, Source]] | None = None) -> Configuration:
+        """Read all of it; ``texts`` are the named files, where the caller has read them already.
+
+        Raises CrondorError for a file that is no text, UsageError for one that cannot be read, and where there is no
+        configuration.
+        """
+        made = read_config(
+            {},
+            base=self._detected(),
+            environ=self._environ,
+            context=self._context,
+            subsystem=self._subsystem,
+            version=self._version,
+        )
+        for path, source in self.named() if texts is None else texts:
+            self.sources.append(source)
+            earlier = tuple(made.string(name) for name in _NAMING)
+            made = read_config(source, files=self._included(path), base=made)
+            if tuple(made.string(name) for name in _NAMING) != earlier:
+                files = self._files.based(_folder(path))
+                is_whole = self._config.tree is not None or self._config.is_host
+                made = follow(made, files, named=self._named, printed=self._printed(), is_whole=is_whole)
+        made = replace(made, is_followed=True)
+        return with_variables(made, self._environ) if self._config.is_host else made
+
+    def named(self) -> Iterator[tuple[str, Source]]:
+        """Yield the files that are named, or else the root file of the tree or of this host; each with its path.
+
+        Raises as ``read`` does.
+        """
+        for path, found in self.tried():
+            if isinstance(found, CrondorError):
+                raise found
+            yield path, found
+
+    def tried(self) -> Iterator[tuple[str, Source | CrondorError]]:
+        """Yield the named files as ``named`` does; for one that is no text, why. Raises UsageError."""
+        root = None if self._config.paths else self._root()
+        for path in (root,) if root is not None else check_paths(self._config.paths):
+            yield path, self._file(path)
+
+    def _file(self, path: str) -> Source | CrondorError:
+        is_own = self._is_inside(path) or not self._config.paths
+        try:
+            return self._files.read(path) if is_own else read_source(path, FileKind.CONFIG)
+        except FileRefused as error:
+            fault = error.diagnostics[0].message.rpartition(": ")[2]
+            raise file_problem("read", path, ValueError(fault)) from None
+        except CrondorError as error:
+            return error
+
+    def _root(self) -> str | None:
+        """Return the root file; None: CONDOR_CONFIG says that there is none. Raises UsageError where none is there."""
+        config = self._config
+        if config.is_entrypoint:
+            return ROOT
+        environ = {} if config.tree is not None else self._environ
+        root = find_root(self._files, environ)
+        if root is None and config.tree is not None:
+            try:
+                os.listdir(config.tree)
+            except OSError as error:
+                raise file_problem("read", config.tree, error) from None
+        if root is None and environ.get(VARIABLE, "").upper() != ONLY_VARIABLES:
+            beside = f"; {ROOT} is there: add --ce" if self._is_entrypoint_there() else ""
+            where = "no configuration: " if config.tree is None else f"{printable(config.tree)} has no configuration: "
+            asked = "" if config.tree is not None else f"{VARIABLE} is not set, and "
+            message = (
+                f"{where}{asked}none of {', '.join(PLACES)} is there; name its files with {config.option} FILE{beside}"
+            )
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        if root is not None and config.tree is None:
+            root = os.path.abspath(root)
+        return root
+
+    def _is_entrypoint_there(self) -> bool:
+        try:
+            self._files.read(ROOT)
+        except CrondorError:
+            return False
+        return True
+
+    def _is_inside(self, path: str) -> bool:
+        """Whether a path is one of the tree: an absolute one; the others are of the working directory."""
+        return self._config.tree is not None and path.startswith("/")
+
+    def _included(self, path: str) -> Files:
+        """Return what a file may include."""
+        if self._config.is_host or self._is_inside(path) or not self._config.paths:
+            return self._files.based(_folder(path))
+        return files_of(path, self._folders)
+
+    @property
+    def _named(self) -> frozenset[str]:
+        inside = [path for path in self._config.paths if path != "-"]
+        return frozenset(self._files.real(path) if self._is_inside(path) else os.path.realpath(path) for path in inside)
+
+    def _printed(self) -> Mapping[str, Source]:
+        return generated(self._files, self._environ) if self._config.is_entrypoint else {}
+
+    def _environment(self) -> Mapping[str, str]:
+        return variables(self._files, os.environ) if self._config.is_entrypoint else os.environ
+
+    def _detected(self) -> Mapping[str, str]:
+        """Return the defaults, for this host with its names, which nobody knows of another."""
+        if not self._config.is_host:
+            return DEFAULTS
+        host = socket.gethostname()
+        return {**DEFAULTS, "hostname": host.partition(".")[0], "full_hostname": socket.getfqdn() or host}
+
+    def _check_tree(self) -> None:
+        tree = self._config.tree
+        if tree is not None and not os.path.isdir(tree):
+            code = errno.ENOTDIR if os.path.exists(tree) else errno.ENOENT
+            raise file_problem("read", tree, OSError(code, os.strerror(code)))
+
+
+_NAMING = ("LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE")
+
+
+def _folder(path: str) -> str:
+    return "." if path == "-" else os.path.dirname(path) or "."
+
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+class ConfigCommand(Command):
+    """A command that takes no arguments: who names a file alone is told how to."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse a command line. Raises UsageError."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if not isinstance(error, click.MissingParameter) and type(error) is not click.UsageError:
+                raise
+            _, others, _ = self.make_parser(ctx).parse_args(list(given))
+            if not others:
+                raise
+            named = [word for each in others for word in ("--config", each)]
+            words = [printable(quote(each)) for each in (*without(given, others), *named)]
+            raise click.UsageError(
+                f"a file is named with --config: {ctx.command_path} {' '.join(words)}", ctx
+            ) from error
+
+
+def without(words: Sequence[str], others: Iterable[str]) -> list[str]:
+    """Return words in their order, each of ``others`` left out once, the last that is like it."""
+    left = list(reversed(words))
+    for each in others:
+        left.remove(each)
+    return list(reversed(left))
+
+
+def config_option(function: _Function) -> _Function:
+    """Add --config FILE and its kin to a command, as ``config``; --allow-dir DIR as ``allow_dirs``."""
+    return config_options(include_option(function))
+
+
+def legacy_option(function: _Function) -> _Function:
+    """Add --legacy to a command, as ``legacy``: see load_route_table()."""
+    return click.option(
+        "--legacy", is_flag=True, help="Take routes written as ClassAds too, as HTCondor up to 24 does."
+    )(function)
+
+
+def load_route_table(
+    config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of the files; with ``legacy`` the routes of JOB_ROUTER_ENTRIES and its kin are in it.
+
+    JOB_ROUTER_ENTRIES_FILE is read below the folders of the files and the allowed ones; JOB_ROUTER_ENTRIES_CMD is not
+    run. Raises as load_config() does.
+    """
+    folders, config = tuple(allow_dirs), config_of(config)
+    return table_of(load_config(config, folders, context), config, folders, context, legacy=legacy)
+
+
+def table_of(
+    configuration: Configuration, config: ConfigFiles, folders: tuple[str, ...], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of a configuration that was read from files, as load_route_table() does."""
+    if not legacy:
+        return load_table(configuration, context=context)
+    from crondor.router.legacy import legacy_table, read_legacy  # noqa: PLC0415 - 6 ms, and few tables are so old
+
+    return legacy_table(read_legacy(configuration, files=files_below(config, folders)), context, faithful=True)
+
+
+def _completed_routes(ctx: click.Context) -> Iterable[str]:
+    """Return the routes of the configuration that is named before, for the shell."""
+    table = load_route_table(given_config(ctx), (), Context(), legacy=bool(ctx.params.get("legacy")))
+    return [route.name for route in table.routes]
+
+
+complete_route = completing(_completed_routes)
+
+
+def show_faults(table: RoutingTable) -> None:
+    """Write to stderr why routing is off, why routes are left out, and what in them refers to itself."""
+    show(each for each in table.diagnostics if each.severity is Severity.ERROR)
+    for rejected in table.rejected:
+        for each in rejected.diagnostics:
+            if each.severity is Severity.ERROR:
+                show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
+    show(as_warnings(table.circles))
+
+
+def load_config(
+    config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str] = (), context: Context | None = None
+) -> Configuration:
+    """Read a configuration as it is deployed: each file, and behind it those that it names, in HTCondor's order.
+
+    Raises CrondorError for a file that is no text, UsageError for one that cannot be read and where there is none.
+    """
+    return ConfigReader(config_of(config), allow_dirs, context).read()
+
+
+class FileKnobs:
+    """The knobs of some files, later ones over earlier ones; ``diagnostics`` are what is wrong with the files."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        """Take what was read."""
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(configuration.diagnostics)
+        self._configuration = configuration
+
+    def get(self, name: str, /) -> str | None:
+        """Return a knob's value with its macros replaced, None where it is not set.
+
+        Raises CrondorError.
+        """
+        return self._configuration.string(name)
+
+    def names(self) -> list[str]:
+        """Return the names of all knobs, in lower case."""
+        return list(self._configuration.texts())
+
+
+def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> FileKnobs:
+    """Return the knobs of configuration files. Raises UsageError for one that cannot be read, and InvalidText."""
+    found: Configuration | None = None
+    for path in paths:
+        folder = str(Path(path).resolve().parent)
+        found = read_config(
+            read_source(path),
+            files=Files([folder], base=folder),
+            environ=os.environ,
+            base=found,
+            templates=TEMPLATES,
+            subsystem=subsystem,
+            context=context,
+        )
+    return FileKnobs(found or read_config(""))

@@ -1,0 +1,235 @@
+"""What there is to know of one schedule: its sets, gaps and counts, the real schedd, and the clock changes ahead."""
+
+from __future__ import annotations
+
+from calendar import timegm
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from itertools import islice
+from typing import NamedTuple
+
+from crondor.algebra import Untranslatable, day_zero_clause, has_day_zero, portable
+from crondor.audit import ClockChange, clock_changes
+from crondor.calendar import DAY
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
+from crondor.schedule import ExpressionText, JobSchedule
+from crondor.spec import CronSpec, Dialect
+from crondor_cli.kit.jobs import Job, ReadSchedule, not_deferred
+from crondor_cli.kit.previews import (
+    DAY_ZERO,
+    DialectReason,
+    Rows,
+    Runs,
+    day_zero,
+    hold_reason,
+    placed,
+    reasons,
+    schedd_hold,
+)
+from crondor_cli.kit.typed_times import SkippedTime
+
+_ANSWERS = 5
+_MOST_COUNTED = 20_000  # times of a year that are tried with requirements
+LAST_INSTANT = 7289654399  # 2200 ends
+
+
+class ScheduleFacts(NamedTuple):
+    """What holds of a set of instants: ``year`` runs until ``year_end`` (epoch seconds), and the next one.
+
+    Gaps and counts are those of the fields. ``excluded`` times more are named until then, and excluded by requirements;
+    None: there are too many to count, and ``year`` has all that are named.
+    """
+
+    gaps: Gaps
+    counts: Counts
+    year: int
+    year_end: int
+    next: int | None
+    excluded: int | None = 0
+
+
+class ScheddSide(NamedTuple):
+    """What the real schedd makes of a schedule: what it reads otherwise, day 0, or why it holds the job."""
+
+    reasons: list[DialectReason]
+    has_day_zero: bool
+    hold_reason: str | None = None
+    hangs: bool = False  # in its search for a date that does not exist
+
+
+@dataclass
+class ExplainedJob:
+    """One job explained; ``until`` is how far the clock changes were looked at, ``at`` the instant asked about."""
+
+    job: Job
+    reading: ReadSchedule
+    until: int
+    at: int | None = None
+    skipped: SkippedTime | None = None
+    instead: int | None = None  # the run (epoch seconds) that stands for the skipped time
+    findings: list[Diagnostic] = field(default_factory=list)
+    facts: ScheduleFacts | None = None
+    schedd: ScheddSide | None = None
+    changes: list[ClockChange] | None = None
+    answers: list[ScheddAnswer] | None = None
+    asked: int = 0
+    why: Why | None = None
+
+    @property
+    def schedule(self) -> JobSchedule | None:
+        """What the job asks for, None where it is refused."""
+        return self.reading.schedule
+
+    @property
+    def spec(self) -> CronSpec | None:
+        """The crontab fields, if the job has any."""
+        return self.reading.spec
+
+    @property
+    def names_skipped(self) -> bool:
+        """Say whether the schedule names the time that was asked about, and that the clock skips."""
+        if self.skipped is None or self.schedule is None or self.schedule.recurrence is None:
+            return False
+        asked = timegm(self.skipped.wall.timetuple())
+        return self.schedule.recurrence.wall_clock.after(asked - 1) == asked
+
+    @property
+    def failed(self) -> bool:
+        """Say whether the schedule is invalid or never fires."""
+        return has_error(self.findings)
+
+    @property
+    def is_deferred(self) -> bool:
+        """Say whether the job waits for anything."""
+        return self.schedule is None or self.schedule.is_deferred
+
+
+def explain(job: Job, dialect: Dialect, until: int, at: int | None, skipped: SkippedTime | None = None) -> ExplainedJob:
+    """Explain a job in a dialect: as a whole, or at one instant; clock changes up to ``until`` (epoch seconds).
+
+    ``skipped`` is a time that the clock skips; ``at`` is then the end of the gap.
+    """
+    reading = job.read(dialect)
+    result = ExplainedJob(job, reading, until, at, skipped)
+    if reading.schedule is None:
+        result.findings += reading.error.diagnostics if reading.error else ()
+        result.findings += [_schedds_answer(job)] if dialect is Dialect.MANUAL else []
+        return result
+    result.findings += reading.schedule.notes
+    recurrence = reading.schedule.recurrence
+    if recurrence is None:
+        result.findings += _without_cron(job, reading.schedule)
+        return result
+    try:
+        if dialect is Dialect.HTCONDOR:
+            _as_a_chain(result, recurrence)
+        elif at is None:
+            _as_a_set(result, reading.schedule, recurrence)
+        else:
+            result.instead = None if skipped is None else _run_instead(recurrence, at, skipped)
+            result.why = job.times(reading.schedule).why(at if result.instead is None else result.instead)
+            result.changes = list(clock_changes(recurrence.spec, job.clock.zone, max(0, at - DAY), at + DAY))
+            _require_runs(recurrence)
+    except CrondorError as error:
+        result.findings += [placed(fault, job) for fault in error.diagnostics]
+    return result
+
+
+def _run_instead(recurrence: Recurrence, gap_end: int, skipped: SkippedTime) -> int | None:
+    """Return the run (epoch seconds) that stands for a time which the clock skips, None where none does."""
+    runs = recurrence.between(gap_end - 1, gap_end + round((skipped.gap.end - skipped.gap.begin).total_seconds()))
+    for run in runs:
+        mark = recurrence.clock_mark(run)
+        if mark is not None and skipped.wall.replace(second=0) in mark.skipped:
+            return run
+    return None
+
+
+def _without_cron(job: Job, schedule: JobSchedule) -> list[Diagnostic]:
+    """Say that a job has no schedule, or that its time is an expression without a value to run by."""
+    if not schedule.is_deferred:
+        return [not_deferred(job)]
+    if isinstance(schedule.time, ExpressionText):
+        try:
+            schedule.next(job.clock.now)
+        except CrondorError as error:
+            return [placed(fault, job) for fault in error.diagnostics]
+    return []
+
+
+def _schedds_answer(job: Job) -> Diagnostic:
+    """Say what the schedd does with a schedule that the manual does not allow."""
+    held = hold_reason(job.read(Dialect.HTCONDOR).error)
+    if held is not None:
+        return schedd_hold(held)
+    message = "the real schedd takes the schedule without a word"
+    return Diagnostic("schedd-accepts", message, Severity.NOTE, help="--dialect htcondor explains how it reads it")
+
+
+def _as_a_chain(result: ExplainedJob, recurrence: Recurrence) -> None:
+    """Take the schedd's next answers, asked now or just before the instant in question."""
+    result.asked = result.job.clock.now if result.at is None else max(0, result.at - 1)
+    chain = islice(recurrence.upcoming(result.asked), _ANSWERS)
+    if has_day_zero(recurrence.spec):
+        clause = day_zero_clause(recurrence.spec)
+        result.schedd = ScheddSide([DialectReason("day-zero", DAY_ZERO, clause, is_clause=True)], has_day_zero=True)
+    result.answers = [answer for answer in chain if isinstance(answer, ScheddAnswer)]
+
+
+def _as_a_set(result: ExplainedJob, schedule: JobSchedule, recurrence: Recurrence) -> None:
+    job, now = result.job, result.job.clock.now
+    if recurrence.spec.dialect is Dialect.MANUAL:
+        result.schedd = _schedd_side(job, result.reading)
+    _require_runs(recurrence)
+    year_end = years_after(now, 1, job.clock.zone)
+    times = job.times(schedule)
+    following = next(times.runs(now), None)
+    year = recurrence.count(now, year_end)
+    excluded: int | None = 0
+    if times.is_restricted:
+        excluded = None
+        if year <= _MOST_COUNTED:
+            excluded = sum(map(times.excludes, recurrence.between(now, year_end)))
+    gaps, counts = recurrence.gaps(), recurrence.counts()
+    result.facts = ScheduleFacts(gaps, counts, year - (excluded or 0), year_end, following, excluded)
+    result.changes = list(clock_changes(recurrence.spec, job.clock.zone, now, result.until))
+
+
+def _require_runs(recurrence: Recurrence) -> None:
+    """Raise NeverRuns where there are none."""
+    if recurrence.wall_clock.never:
+        recurrence.gaps()
+
+
+def _schedd_side(job: Job, reading: ReadSchedule) -> ScheddSide:
+    """Compare with the schedd's reading; the day-0 defect counts wherever it can strike."""
+    theirs = job.read(Dialect.HTCONDOR)
+    schedd = theirs.spec
+    found = list(reasons(Rows(Runs()), job.clock, reading.schedule, theirs.schedule))
+    strikes = schedd is not None and has_day_zero(schedd)
+    if strikes and reading.schedule is not None and reading.schedule.spec is not None:
+        reason = day_zero(reading.schedule.spec)
+        is_cured = not has_day_zero(portable(reading.schedule.spec))  # by what is to be written anyway
+        found.append(reason._replace(write=None, is_clause=False) if is_cured else reason)
+    hangs = schedd is not None and never_reason(schedd) is not None
+    return ScheddSide(found, strikes, hold_reason(theirs.error), hangs)
+
+
+def years_after(now: int, years: int, zone: tzinfo) -> int:
+    """Return the same wall-clock time some years later, at the latest the last second of 2200."""
+    moment = datetime.fromtimestamp(now, zone)
+    if (moment.month, moment.day) == (2, 29):
+        moment = moment.replace(day=28)
+    return min(int(moment.replace(year=moment.year + years).timestamp()), LAST_INSTANT)
+
+
+def portable_line(spec: CronSpec) -> str | None:
+    """Return the line that every dialect reads alike, None where there is none."""
+    if spec.dialect is Dialect.HTCONDOR:
+        return None
+    try:
+        alike = portable(CronSpec.from_line(str(spec), dialect=spec.dialect))
+    except Untranslatable:
+        return None
+    return " ".join(text or "*" for text in alike.given)

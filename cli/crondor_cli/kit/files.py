@@ -1,0 +1,361 @@
+"""The files that a command line names: reading, writing, and which submit files are meant."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from shlex import quote
+from typing import IO, Any, BinaryIO, Final
+
+import click
+
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.knowledge.kinds import FileKind, recognised, submit_files_of_dag
+from crondor.macro import MAX_BYTES, source_from_bytes
+from crondor.macro.files import FileRefused, Files
+from crondor.rights.acting import RightsRefused
+from crondor.rights.replacing import Changed, replace_text, whole_file
+from crondor.rights.trust import Untrusted
+from crondor.rights.walk import open_named
+from crondor.source import Source
+from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.screen import say, show
+
+
+class FileProblem(click.UsageError):
+    """A file that cannot be read or written; the exit status is that of wrong usage, 2."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Write the line, without the usage."""
+        line = f"Error: {self.format_message()}"
+        if file is None:
+            say(line, err=True)
+        else:
+            file.write(f"{line}\n")
+
+
+def refuse_overwriting(out: str, inputs: Iterable[str]) -> None:
+    """Refuse to write over a file that is read as well; - is none. Raises UsageError."""
+    if out == "-" or not os.path.isfile(out):
+        return
+    for path in inputs:
+        if path != "-" and os.path.exists(path) and os.path.samefile(out, path):
+            message = f"--output '{printable(out)}' is read, too: name another file"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+
+
+def file_problem(deed: str, path: str, error: OSError | ValueError) -> FileProblem:
+    """Return the error for a file: ``cannot read 'job.sub': Permission denied``; ``deed`` is what failed."""
+    reason = error.strerror if isinstance(error, OSError) else None
+    return FileProblem(f"cannot {deed} '{printable(path)}': {reason or error}")
+
+
+_MOST_NAMED: Final = 20  # submit files of a DAG
+_OPTIONS: Final[Mapping[FileKind, str]] = {FileKind.ADS: "--ads", FileKind.CALENDAR: "--schedule"}
+"""The options that take a file of a kind in place of a submit file."""
+
+_TAKES: Final[Mapping[FileKind, str]] = {
+    FileKind.ADS: "crondor next --ads {0}",
+    FileKind.CALENDAR: "crondor compile {0}",
+    FileKind.CONFIG: "crondor check --pool-config {0} JOB.sub",
+    FileKind.CRONTAB: "crondor import crontab {0}",
+    FileKind.DAG: "crondor check {0}",
+    FileKind.QUEUE_LOG: "crondor queue status --log {0}",
+    FileKind.ROUTE_TESTS: "crondor route test {0}",
+    FileKind.RULES: "crondor classad transform --rules {0} JOBS.ads",
+    FileKind.SUBMIT: "crondor check {0}",
+    FileKind.USER_LOG: "crondor monitor --log JOB_QUEUE.LOG --allow-dir {1}",
+}
+"""What to type for a file of a kind, and its folder."""
+
+
+class FoundPath(str):
+    """The path of a file that nobody has named: it was found below a folder that is named, and must not lead out."""
+
+    __slots__ = ("folder",)
+    folder: str
+
+    @classmethod
+    def below(cls, folder: str, path: str) -> FoundPath:
+        """Return a path that was found below a folder."""
+        made = cls(path)
+        made.folder = folder
+        return made
+
+    def leads_out(self) -> bool:
+        """Say whether it is, or is below, a link that leads out of the folder."""
+        try:
+            self._files.real(self)
+        except FileRefused as error:
+            return error.is_outside
+        return False
+
+    def read(self) -> Source:
+        """Return the text. Raises InvalidText, and UsageError where it cannot be read or leads out."""
+        try:
+            return self._files.read(self)
+        except FileRefused as error:
+            said = error.diagnostics[0].message
+            reason = f"it leads out of {self.folder}" if error.is_outside else said.rpartition(": ")[2]
+            raise file_problem("read", self, ValueError(reason)) from None
+
+    @property
+    def _files(self) -> Files:
+        return Files((self.folder,), base=os.curdir)
+
+
+def standard_input() -> BinaryIO | None:
+    """Return standard input, None where the shell has closed it; while somebody types it, nothing is drawn."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        PROGRESS.hide()
+    return getattr(sys.stdin, "buffer", None)
+
+
+def open_given(path: str) -> BinaryIO:
+    """Open a file that the command line names: see ``open_named``. Raises OSError, and ValueError for no path."""
+    return os.fdopen(open_named(path), "rb")
+
+
+def read_source(path: str, wanted: FileKind | None = None) -> Source:
+    """Return the text of a file, or of standard input for ``-``.
+
+    Raises CrondorError, and UsageError if it cannot be read, or is unmistakably of another kind than ``wanted``.
+    """
+    source = _read(path)
+    if wanted is not None:
+        check_kind(source.text, path, wanted)
+    return source
+
+
+def check_kind(text: str, path: str, wanted: FileKind) -> None:
+    """Refuse a text that is unmistakably of another kind. Raises UsageError, which names the command that takes it."""
+    kind = recognised(text)
+    begin = text.lstrip()[:2]
+    also = {
+        FileKind.ADS: kind is FileKind.USER_LOG and not begin[:1].isdigit(),  # events are ads
+        FileKind.CONFIG: begin[:1] == "[" and begin != "[{",  # routes are ads in old ones
+        FileKind.RULES: kind is FileKind.CONFIG,
+    }
+    if kind is None or kind is wanted or also.get(wanted, False):
+        return
+    shown = "standard input" if path == "-" else f"'{printable(path)}'"
+    raise FileProblem(f"{shown} is {kind.value}, not {wanted.value}; write {_instead(kind, wanted, path, text)}")
+
+
+def _instead(kind: FileKind, wanted: FileKind, path: str, text: str) -> str:
+    """Return the command that takes a file of a kind: the one that runs, where it takes such a file as well."""
+    is_asked = wanted is FileKind.SUBMIT or kind is FileKind.SUBMIT
+    context = click.get_current_context(silent=True) if is_asked else None
+    options = set() if context is None else {name for each in context.command.params for name in each.opts}
+    folder = os.path.dirname(path)
+    name = quote(path)
+    if kind is FileKind.DAG:
+        files = [quote(os.path.join(folder, each)) for each in submit_files_of_dag(text)]
+        name = " ".join(files[:_MOST_NAMED]) or "the submit files of its nodes"
+        command = _TAKES[kind] if context is None else f"{context.command_path} {{0}}"
+    elif kind is FileKind.CONFIG and "JOB_ROUTER_" in text.upper():
+        command = "crondor route check --config {0}"
+    elif context is not None and _OPTIONS.get(kind) in options:
+        command = f"{context.command_path} {_OPTIONS[kind]} {{0}}"
+    elif context is not None and kind is FileKind.SUBMIT and "--spec" in options:
+        command = f"{context.command_path} {{0}}"
+    else:
+        command = _TAKES[kind]
+    return printable(command.format(name, quote(folder or ".")))
+
+
+def _read(path: str) -> Source:
+    most = MAX_BYTES + 1  # one byte more than is allowed says enough, of an endless stream too
+    if isinstance(path, FoundPath):
+        return path.read()
+    if path == "-":
+        stdin = standard_input()
+        return source_from_bytes(stdin.read(most) if stdin is not None else b"", "<stdin>")
+    try:
+        with open_given(path) as file:
+            data = file.read(most)
+    except (OSError, ValueError) as error:
+        raise file_problem("read", path, error) from None
+    return source_from_bytes(data, path)
+
+
+def replace_file(path: str, before: bytes, after: bytes, changed: str) -> None:
+    """Replace a file that has had some bytes; ``changed`` is what is said of one that has others by now.
+
+    Raises UsageError where that cannot be done.
+    """
+    with _refusals(path):
+        try:
+            replace_text(path, before, after)
+        except Changed:
+            context = click.get_current_context(silent=True)
+            raise click.UsageError(f"'{printable(path)}' has changed {changed}", context) from None
+
+
+@contextmanager
+def written_file(path: str) -> Iterator[BinaryIO]:
+    """Give a file to write to, which is there, or in an old one's place, when all is written: see ``whole_file``.
+
+    Raises UsageError where that cannot be done.
+    """
+    with _refusals(path), whole_file(path) as file:
+        yield file
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Make a file of some bytes, or give them to the one that is there. Raises UsageError."""
+    with written_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def _refusals(path: str) -> Iterator[None]:
+    """Write inside this block. Raises UsageError for what stands against it."""
+    try:
+        yield
+    except (RightsRefused, Untrusted) as error:
+        reason = "; ".join(printable(each.message) for each in error.diagnostics)
+        context = click.get_current_context(silent=True)
+        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None
+    except (OSError, ValueError) as error:
+        raise file_problem("write", path, error) from None
+
+
+SUFFIXES: Final = (".sub", ".submit", ".jdl")
+KINDS: Final = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
+"""What a folder's submit files are called, for messages."""
+
+_OF_FIELDS = re.compile(r"\s*(?:@\S+|[-\d*/,]+|\S+(?:\s+\S+){4})\s*", re.DOTALL).fullmatch
+_OF_A_LINE = re.compile(r"@.*|.*\s.*|[-\d*/,]+", re.DOTALL).fullmatch
+
+
+def submit_files(text: str = "A submit file, as FILES.") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add FILES and --spec FILE, which come as one argument ``paths``: all submit files, with those of folders."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(*args: object, files: tuple[str, ...], specs: tuple[str, ...], **options: object) -> None:
+            function(*args, paths=find((*specs, *files)), **options)
+
+        add_spec = click.option("--spec", "specs", multiple=True, metavar="FILE", help=text)
+        return click.argument("files", nargs=-1, metavar="[FILES]...")(add_spec(command))
+
+    return add
+
+
+def find(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths, each once, in the order named; those below a folder sorted, and no link that leads out of it.
+
+    A warning names such links. Raises UsageError for a folder or pattern without files, for a crontab line, and for
+    standard input named twice.
+    """
+    given = tuple(names)
+    if given.count("-") > 1:
+        raise _usage("standard input (-) can be read only once")
+    found: dict[str, None] = {}
+    for name in given:
+        paths = [name] if name == "-" or "\0" in name else list(_expand(name))
+        if _OF_A_LINE(name) and name != "-" and not any(map(os.path.lexists, paths)):
+            _refuse_line(name)
+        inside = list(inside_of(paths))
+        if not inside:
+            what = f"holds no {KINDS}" if os.path.isdir(name) else "matches no file"
+            raise _usage(f"'{printable(name)}' {what}")
+        found.update(dict.fromkeys(inside))
+    return tuple(found)
+
+
+def inside_of(paths: Iterable[str]) -> Iterator[str]:
+    """Yield paths without those that were found, and lead out of the folder: a warning says so of each."""
+    for path in paths:
+        if isinstance(path, FoundPath) and path.leads_out():
+            message = f"this link leads out of {printable(path.folder)} and is ignored"
+            place = Source("", path).span()
+            show([Diagnostic("link-outside", message, Severity.WARNING, place, "name the file itself to have it read")])
+        else:
+            yield path
+
+
+def _refuse_line(name: str) -> None:
+    """Say how a schedule is given that is named like a file. Raises UsageError."""
+    context = click.get_current_context(silent=True)
+    options = set() if context is None else {each for parameter in context.command.params for each in parameter.opts}
+    option, what = ("--crontab", "a crontab line") if _OF_FIELDS(name) else ("--schedule", "a schedule in words")
+    command = "crondor next" if context is None or option not in options else context.command_path
+    is_whole = option == "--schedule" or len(name.split()) > 1 or name.startswith("@")
+    instead = f": {command} {option} {printable(quote(name))}" if is_whole else ""
+    raise _usage(f"'{printable(name)}' is no file: {what} goes in quotes after {option}{instead}")
+
+
+def _expand(name: str) -> Iterator[str]:
+    if os.path.isdir(name):
+        yield from below(name)
+    elif any(character in name for character in "*?[") and not os.path.exists(name):
+        yield from _matching(name)
+    else:
+        yield name
+
+
+def _matching(pattern: str) -> Iterator[str]:
+    """Yield the paths that a pattern of the shell matches; ``**`` follows no links, of which some lead in circles."""
+    folder = os.path.dirname(re.split(r"[*?[]", pattern, maxsplit=1)[0])
+    rest = pattern[len(folder) :].lstrip("/")
+    shows_hidden = f"/{rest}".count("/.") > 0
+    try:
+        found = sorted(str(path) for path in Path(folder).glob(rest))
+    except ValueError:  # two stars beside other characters
+        return
+    for path in found:
+        if shows_hidden or "/." not in f"/{path.removeprefix(folder).lstrip('/')}":
+            yield FoundPath.below(folder or os.curdir, path)
+
+
+def below(folder: str) -> Iterator[str]:
+    """Yield the submit files below a folder; hidden folders are passed over, links to folders not followed.
+
+    So is what is neither a file nor a broken link: opening a pipe, for one, would wait for whoever writes into it.
+    A folder that cannot be looked into comes itself, last: whoever reads it is told why.
+    """
+    refused: list[str] = []
+    for at, folders, files in os.walk(folder, onerror=lambda error: refused.append(os.fsdecode(error.filename))):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        paths = (os.path.join(at, name) for name in sorted(files) if name.endswith(SUFFIXES))
+        yield from (FoundPath.below(folder, path) for path in paths if os.path.isfile(path) or not os.path.exists(path))
+    yield from refused
+
+
+def _usage(message: str) -> click.UsageError:
+    return click.UsageError(message, click.get_current_context(silent=True))
+
+
+def check_plot(path: str | None) -> None:
+    """Refuse a picture in a form that is not drawn. Raises UsageError."""
+    if path is not None and Path(path).suffix.lower() not in {".svg", ".png"}:
+        context = click.get_current_context(silent=True)
+        raise click.UsageError(f"--plot draws .svg and .png; '{printable(path)}' is neither", context)
+
+
+@contextmanager
+def needs_matplotlib() -> Iterator[None]:
+    """Import what draws inside this block. Raises UsageError where the extra is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith(("matplotlib", "numpy")):
+            raise
+        message = "--plot needs matplotlib, which is not installed: pip install '.[plot]' in a clone of crondor"
+        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+
+
+@contextmanager
+def writes(path: str) -> Iterator[None]:
+    """Write a file inside this block. Raises UsageError where that cannot be done."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise file_problem("write", path, error) from None

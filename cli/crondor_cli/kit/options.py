@@ -1,0 +1,483 @@
+"""The options that several commands share, and the values they stand for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import tzinfo
+from functools import wraps
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from crondor.diagnostics import CrondorError, printable
+from crondor.spec import FIELDS, Dialect
+from crondor.zones import Policy
+from crondor_cli.kit.files import submit_files
+from crondor_cli.kit.screen import show_error
+from crondor_cli.kit.times import find_zone, local_zone
+
+Completer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def completing(candidates: Callable[[click.Context], Iterable[str]]) -> Completer:
+    """Return a completer that offers those of the candidates that begin as what was typed."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+        with suppress(Exception):
+            return sorted(text for text in candidates(ctx) if text.startswith(incomplete))
+        return []
+
+    return complete
+
+
+def _zones(_: click.Context) -> Iterable[str]:
+    from zoneinfo import available_timezones  # noqa: PLC0415 - for completion only, as all imports here
+
+    return available_timezones()
+
+
+def _codes(ctx: click.Context) -> Iterable[str]:
+    if ctx.parent is not None and ctx.parent.info_name == "route":
+        from crondor.router.rules import RULES as ROUTE_RULES  # noqa: PLC0415
+
+        return ROUTE_RULES
+    from crondor.check import RULES  # noqa: PLC0415
+
+    return RULES
+
+
+def complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the last code of a list with commas."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{code}" for code in completing(_codes)(ctx, param, last)]
+
+
+complete_zone = completing(_zones)
+complete_code = completing(_codes)
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+class Clock(NamedTuple):
+    """The time the command takes for now (epoch seconds), and the zone it shows and reads times in."""
+
+    now: int
+    zone_name: str
+    zone: tzinfo
+    is_given: bool = False  # the zone was named with --tz
+
+    def after(self, begin: str | None) -> int:
+        """Return the instant after which times count: now, or the second before that of --from, which is included."""
+        return self.now if begin is None else max(0, self.read(begin, "--from") - 1)
+
+    def last(self, until: str | None, nothing: str, begin: str | None = None) -> int | None:
+        """Return the last instant that counts by --until, None without it.
+
+        ``nothing`` says what cannot lie between the beginning and an earlier end, which is a usage error.
+        """
+        end = None if until is None else self.read(until, "--until")
+        if end is not None and end <= self.after(begin):
+            said = "not later than now" if begin is None else "earlier than --from"
+            message = f"--until is {said}: {nothing} can lie between them"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        return end
+
+    def read(self, text: str | None, option: str) -> int:
+        """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
+        if text is None:
+            return self.now
+        from crondor_cli.kit.typed_times import parse_time  # noqa: PLC0415 - 4 ms, and few commands have a time typed
+
+        try:
+            return parse_time(text, self.now, self.zone, label=option)
+        except CrondorError as error:
+            raise UsageProblem(error) from None
+
+
+class Surroundings(NamedTuple):
+    """What submit files may see beside their own text: folders, a seed, variables for $ENV() (None: not known)."""
+
+    allow_dirs: tuple[str, ...] = ()
+    seed: int | None = None
+    environ: Mapping[str, str] | None = None
+
+    def around(self, environ: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the variables over those of an environment that is known."""
+        return {**environ, **(self.environ or {})}
+
+
+class UsageProblem(click.ClickException):
+    """A value on the command line that cannot be read; carries the diagnostics to show."""
+
+    exit_code = 2
+
+    def __init__(self, error: CrondorError) -> None:
+        """Keep the error."""
+        super().__init__(str(error))
+        self.error = error
+
+    def show(self, file: object = None) -> None:  # noqa: ARG002 - click's signature
+        """Write the diagnostics to stderr."""
+        show_error(self.error)
+
+
+def clock_of(now: str | None, tz: str | None) -> Clock:
+    """Return the clock for --now and --tz; a bad value is a usage error."""
+    try:
+        name, zone = (tz, find_zone(tz)) if tz is not None else local_zone(os.environ)
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+    clock = Clock(int(time.time()), name, zone)
+    return Clock(clock.read(now, "--now"), name, zone, is_given=tz is not None)
+
+
+def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ways to name schedules: submit files (as ``paths``), a crontab line, or single fields."""
+    return submit_files()(field_options(function))
+
+
+def field_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add a crontab line and single fields."""
+    for field in reversed(FIELDS):
+        option = f"--{field.name.replace('_', '-')}"
+        help_text = f"{field.command} without a file: {field.low}-{field.high}."
+        function = click.option(option, field.name, metavar="FIELD", help=help_text)(function)
+    return crontab_option(function)
+
+
+def crontab_option(function: _Function) -> _Function:
+    """Add --crontab LINE, as ``crontab``."""
+    return click.option("--crontab", metavar="LINE", help='A crontab line, such as "30 2 * * *".')(function)
+
+
+def ads_option(function: _Function) -> _Function:
+    """Add --ads FILE, as ``ads``: the jobs of a queue."""
+    help_text = "Jobs in a queue, as condor_q -long, -json or -xml prints them."
+    return click.option("--ads", metavar="FILE", multiple=True, help=help_text)(function)
+
+
+def file_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add --allow-dir, --seed and --env, which come as one argument ``surroundings``."""
+
+    @wraps(function)
+    def command(
+        *args: object, allow_dirs: tuple[str, ...], seed: int | None, variables: tuple[str, ...], **options: object
+    ) -> None:
+        function(*args, surroundings=Surroundings(allow_dirs, seed, _environ(variables)), **options)
+
+    for option in (
+        click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable that $ENV() sees."),
+        click.option("--seed", type=int, metavar="N", help="Let $RANDOM_CHOICE() and $RANDOM_INTEGER() draw."),
+        click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to read files from."),
+    ):
+        command = option(command)
+    return command
+
+
+def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
+    """Return the variables of --env, None without one; a name alone takes this process's own value."""
+    found: dict[str, str] = {}
+    for each in variables:
+        name, sign, value = each.partition("=")
+        if not sign:
+            value = os.environ.get(name, "")
+        if not name or (not sign and name not in os.environ):
+            message = f"--env {printable(each)}: write NAME=VALUE, or the name of a variable that is set here"
+            raise click.UsageError(message, click.get_current_context(silent=True))
+        found[name] = value
+    return found or None
+
+
+def clock_options(function: _Function) -> _Function:
+    """Add --now and --tz."""
+    function = click.option(
+        "--tz", metavar="ZONE", shell_complete=complete_zone, help="The submit host's time zone (default: this host's)."
+    )(function)
+    return click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")(function)
+
+
+def from_option(text: str, name: str = "from_", default: str = "after now") -> Callable[[_Function], _Function]:
+    """Add --from, as ``name``: ``text`` says what begins with that time, which is included."""
+    return click.option(
+        "--from", name, metavar="TIME", help=f"{text} from this time on, inclusive (default: {default})."
+    )
+
+
+def until_option(text: str, default: str = "") -> Callable[[_Function], _Function]:
+    """Add --until: ``text`` says what ends with that time, which is included."""
+    more = f" (default: {default})" if default else ""
+    return click.option("--until", metavar="TIME", help=f"{text} until this time, inclusive{more}.")
+
+
+def format_option(*formats: str, text: str = "How to print.") -> Callable[[_Function], _Function]:
+    """Add --format, as ``format_``: one of the formats, without it the first."""
+    kinds = click.Choice(formats)
+    return click.option("--format", "format_", type=kinds, default=formats[0], show_default=True, help=text)
+
+
+def output_option(
+    text: str, metavar: str = "FILE", default: str | None = "-"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add -o, as ``out``: where the output goes, ``-`` for standard output; and --force.
+
+    A file that exists is refused without --force; of a folder (``metavar`` DIR) the command gets ``force`` and looks.
+    """
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(*args: object, out: str | None, force: bool, **options: object) -> None:
+            if metavar == "DIR":
+                options["force"] = force
+            elif out not in {None, "-"} and not force:
+                refuse_existing([str(out)])
+            function(*args, out=out, **options)
+
+        add_force = click.option("--force", is_flag=True, help="Overwrite what exists.")
+        shown = default is not None
+        add_out = click.option("-o", "--output", "out", metavar=metavar, default=default, show_default=shown, help=text)
+        return add_out(add_force(command))
+
+    return add
+
+
+def refuse_existing(paths: Iterable[str]) -> None:
+    """Refuse to write files of which one exists; a device or a pipe is no such file. Raises UsageError."""
+    taken = [path for path in paths if _is_taken(path)]
+    if taken:
+        exist = f"and {len(taken) - 1} more exist" if len(taken) > 1 else "exists"
+        message = f"'{printable(taken[0])}' {exist}: nothing was written; --force overwrites"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+
+
+def _is_taken(path: str) -> bool:
+    return "\0" not in path and (os.path.isfile(path) or (os.path.lexists(path) and not os.path.exists(path)))
+
+
+def interval_option(function: _Function) -> _Function:
+    """Add --schedd-interval (seconds), as ``schedd_interval``."""
+    return click.option(
+        "--schedd-interval",
+        type=click.IntRange(0, 86400),
+        default=300,
+        show_default=True,
+        metavar="SECONDS",
+        help="The schedd's SCHEDD_INTERVAL.",
+    )(function)
+
+
+def asked_interval(seconds: int) -> int | None:
+    """Return the --schedd-interval that somebody has typed, None where it is the default or a setting."""
+    source = click.get_current_context().get_parameter_source("schedd_interval")
+    return seconds if source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT} else None
+
+
+def include_option(function: _Function) -> _Function:
+    """Add --allow-dir for files that name others to be read with them, as ``allow_dirs``."""
+    help_text = "A folder to include files from."
+    return click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help=help_text)(function)
+
+
+def reading_options(*, htcondor: bool) -> Callable[[_Function], _Function]:
+    """Add --dialect and --policy; ``htcondor`` says whether the schedd's dialect is offered."""
+    dialects = [dialect.value for dialect in Dialect if htcondor or dialect is not Dialect.HTCONDOR]
+    kinds = click.Choice(dialects, case_sensitive=False)
+
+    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Dialect | None:
+        return None if value is None else Dialect(value)
+
+    def add(function: _Function) -> _Function:
+        function = policy_option(" (default: compatible; unix: debian)")(function)
+        return click.option("--dialect", type=kinds, callback=read, help="Read the fields in this way only.")(function)
+
+    return add
+
+
+def policy_option(more: str = " (default: compatible)") -> Callable[[_Function], _Function]:
+    """Add --policy; ``more`` is what its help says beside."""
+    kinds = click.Choice([policy.value for policy in Policy], case_sensitive=False)
+
+    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Policy | None:
+        return None if value is None else Policy(value)
+
+    help_text = f"Runs in hours that a clock change skips or repeats{more}."
+    return click.option("--policy", type=kinds, callback=read, help=help_text)
+
+
+CONFIG_HELP: Final = "A configuration file and those it names, - for standard input; later lines win."
+_F = TypeVar("_F", bound=Callable[..., None])
+
+
+class ConfigFiles(NamedTuple):
+    """What the command line says: the files, the tree that absolute paths are of, and whether HTCondor-CE's rules hold.
+
+    Without files it is the configuration of the tree, or of this host. ``option`` is the one that names files.
+    """
+
+    paths: tuple[str, ...] = ()
+    tree: str | None = None
+    is_entrypoint: bool = False
+    option: str = "--config"
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is this host's own: no file and no tree is named."""
+        return not self.paths and self.tree is None
+
+
+def config_options(function: _F) -> _F:
+    """Add --config FILE, --config-root DIR and --ce to a command, all three as ``config``, a ConfigFiles."""
+
+    @wraps(function)
+    def command(*, config: tuple[str, ...], config_root: str | None, ce: bool, **others: Any) -> None:  # noqa: ANN401 - whatever the command takes
+        function(config=ConfigFiles(config, config_root, ce), **others)
+
+    return click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP)(tree_options(command))  # type: ignore[return-value]
+
+
+def tree_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add --config-root DIR and --ce to a command, as ``config_root`` and ``ce``: where its configuration stands."""
+    for add in (
+        click.option("--ce", is_flag=True, help="As the programs of HTCondor-CE: /etc/condor-ce, and what it sets."),
+        click.option("--config-root", metavar="DIR", help="Read the configuration of a tree as if it were /."),
+    ):
+        function = add(function)
+    return function
+
+
+def config_of(config: ConfigFiles | Sequence[str]) -> ConfigFiles:
+    """Return a configuration that may be given by the paths of its files alone."""
+    return config if isinstance(config, ConfigFiles) else ConfigFiles(tuple(config))
+
+
+def given_config(context: click.Context) -> ConfigFiles:
+    """Return what a half-typed command line says, for completion."""
+    params = context.params
+    return ConfigFiles(tuple(params.get("config") or ()), params.get("config_root"), bool(params.get("ce")))
+
+
+VARIABLE = "CRONDOR_QUEUE"
+_WAYS = (
+    ("live", "--live", "the schedd that runs here"),
+    ("log", "--log FILE", "a schedd's job_queue.log"),
+    ("ads", "--ads FILE", "what condor_q -long prints"),
+    ("queue", "--queue PATH", f"an embedded queue; {VARIABLE} names it too"),
+)
+
+
+class QueueOptions(NamedTuple):
+    """The options that name a queue."""
+
+    queue: str | None = None
+    log: str | None = None
+    live: bool = False
+    name: str | None = None
+    pool: str | None = None
+    ads: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """``queue``, ``log``, ``live`` or ``ads``. Raises UsageError for none and for more than one."""
+        given = {"log": self.log, "live": self.is_live, "ads": self.ads, "queue": self.queue}
+        chosen = [kind for kind, value in given.items() if value]
+        if len(chosen) > 1:
+            named = " and ".join(f"--{kind}" for kind in chosen)
+            raise click.UsageError(f"{named} name different queues: choose one", click.get_current_context(silent=True))
+        if not chosen and not os.environ.get(VARIABLE):
+            raise which_queue(click.get_current_context(silent=True))
+        return chosen[0] if chosen else "queue"
+
+    @property
+    def is_live(self) -> bool:
+        """Say whether a live schedd is named."""
+        return bool(self.live or self.name or self.pool)
+
+    @property
+    def folder(self) -> Path:
+        """Where the embedded queue is."""
+        return folder_of(self.queue)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How Cron attributes are read there: the embedded queue as the manual says, a schedd's as it does itself."""
+        return Dialect.MANUAL if self.kind == "queue" else Dialect.HTCONDOR
+
+
+def folder_of(queue: str | None) -> Path:
+    """Return the folder of the embedded queue. Raises UsageError where neither option nor variable names it."""
+    given = queue or os.environ.get(VARIABLE)
+    if not given:
+        raise which_queue(click.get_current_context(silent=True))
+    return Path(given)
+
+
+def which_queue(context: click.Context | None) -> click.UsageError:
+    """Return the error for a command that was told no queue, with the options that it has for one."""
+    known = {param.name for param in context.command.params} if context is not None else set()
+    ways = [f"{option} ({what})" for name, option, what in _WAYS if name in known] or ["--queue PATH"]
+    said = f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else ways[0]
+    return click.UsageError(f"name the queue: {said}", context)
+
+
+def queue_option(function: _Function) -> _Function:
+    """Add --queue."""
+    help_text = f"The embedded queue's folder (default: {VARIABLE})."
+    return click.option("--queue", metavar="PATH", help=help_text)(function)
+
+
+def source_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add all ways to name a queue to be read, which come as one argument ``asked``."""
+    command = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")(
+        _asking(function)
+    )
+    return queue_option(_log_option(_live_options(command)))
+
+
+def queue_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ways to name a queue to be read but --ads, which come as one argument ``asked``."""
+    return queue_option(_log_option(_live_options(_asking(function, ads=False))))
+
+
+def schedd_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ways to name a queue that can be written, which come as one argument ``asked``."""
+    return queue_option(_live_options(_asking(function)))
+
+
+def live_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the ways to name a live schedd, which come as one argument ``asked``."""
+    return _live_options(_asking(function))
+
+
+def _asking(function: Callable[..., None], *, ads: bool = True) -> Callable[..., None]:
+    """Put the options that name a queue together."""
+    names = [field for field in QueueOptions._fields if ads or field != "ads"]
+
+    @wraps(function)
+    def command(*args: object, **options: Any) -> None:  # noqa: ANN401 - as click has read them
+        asked = QueueOptions(**{name: options.pop(name) for name in names if name in options})
+        function(*args, asked=asked, **options)
+
+    return command
+
+
+def _log_option(function: _Function) -> _Function:
+    return click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")(function)
+
+
+def _live_options(function: _Function) -> _Function:
+    """Add --live, --name and --pool."""
+    function = click.option("--pool", metavar="HOST", help="With --live: the collector of another pool.")(function)
+    function = click.option("--name", metavar="NAME", help="With --live: the schedd of this name.")(function)
+    return click.option("--live", is_flag=True, help="The schedd that runs here (needs the htcondor package).")(
+        function
+    )
+
+
+def constraint_option(function: _Function) -> _Function:
+    """Add --constraint."""
+    help_text = "Only jobs for which this expression is true."
+    return click.option("--constraint", metavar="EXPR", help=help_text)(function)

@@ -1,0 +1,395 @@
+"""What a command that takes long says and heeds: progress, signals, locks, changed files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager, suppress
+from functools import partial, wraps
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+import click
+
+from crondor.diagnostics import CrondorError, columns_of, printable
+from crondor_cli.kit.screen import STATUS, clean_line, drawn_columns, say, show_error
+from crondor_cli.kit.tables import plural
+
+if TYPE_CHECKING:
+    from threading import Event, Thread
+
+_Item = TypeVar("_Item")
+
+THREAD: Final = "progress"
+"""What the thread that draws is called."""
+
+_QUIET: Final = 1.0  # seconds without output before the line is drawn
+_PACE: Final = 0.1  # seconds between two looks
+_BAR: Final = 24  # columns of the bar, with its brackets
+_BRIEFEST: Final = 3.0  # seconds of work before the time that is left is guessed
+
+
+class _Stage(NamedTuple):
+    """What is done, how much there is of it, the plural of what is counted, and when it began (monotonic seconds)."""
+
+    label: str
+    total: int | None
+    unit: str
+    began: float
+
+    def left(self, now: float, done: int) -> str:
+        """Return how long it still takes, as far as its past can tell."""
+        taken = now - self.began
+        if not (done and self.total) or taken < _BRIEFEST:
+            return ""
+        return f"{taken * max(0, self.total - done) / done:.0f} s left"
+
+
+class Progress:
+    """What is being done, how much of it is done, and the thread that draws it."""
+
+    def __init__(self) -> None:
+        """Begin with nothing to say."""
+        self.done = 0
+        self._stage = _Stage("working", None, "", 0.0)
+        self._is_hidden = False
+        self._began = 0.0
+        self._over: Event | None = None
+        self._drawer: Thread | None = None
+
+    def begin(self, label: str, total: int | None = None, unit: str = "") -> None:
+        """Begin a stage: what is done (``checking``), how much there is of it, and the plural of what is counted."""
+        self._stage, self.done = _Stage(label, total, unit, time.monotonic()), 0
+        self._is_hidden = False
+
+    def counted(self, items: Iterable[_Item], label: str, unit: str, total: int | None = None) -> Iterator[_Item]:
+        """Yield items as a stage of their own; ``total`` where they do not know it themselves."""
+        stage = _Stage(label, len(items) if isinstance(items, Sized) else total, unit, time.monotonic())
+        for number, item in enumerate(items):
+            self._stage, self.done = stage, number  # an item may have stages of its own
+            yield item
+        self._stage, self.done = stage, stage.total or self.done
+
+    def reach(self, done: int) -> None:
+        """Say how much of the stage is done."""
+        self.done = done
+
+    def hide(self) -> None:
+        """Draw nothing until the next stage begins: somebody types, or the command waits for a change."""
+        self._is_hidden = True
+        STATUS.clear()
+
+    def start(self, *, is_wanted: bool) -> None:
+        """Begin to draw, if it ``is_wanted`` and somebody sees it."""
+        self.begin("working")
+        self._began = time.monotonic()
+        if not is_wanted or self._drawer is not None or not _is_seen():
+            return
+        self._draw_on()
+
+    def _draw_on(self) -> None:
+        """Begin to draw what is known."""
+        from threading import Event, Thread  # noqa: PLC0415 - for a person at a terminal alone
+
+        self._over = Event()
+        STATUS.open()
+        self._drawer = Thread(target=self._draw, args=(self._over,), name=THREAD, daemon=True)
+        self._drawer.start()
+
+    def stop(self) -> None:
+        """Draw no more; the line is gone."""
+        if self._drawer is None or self._over is None:
+            return
+        self._over.set()
+        self._drawer.join(1.0)
+        self._drawer = self._over = None
+        STATUS.close()
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Give a block in which there is no thread that draws; behind it what was drawn is drawn again."""
+        was_drawn = self._drawer is not None
+        self.stop()
+        try:
+            yield
+        finally:
+            if was_drawn:
+                self._draw_on()
+
+    def line(self, now: float, columns: int) -> str:
+        """Return what is drawn at a time (seconds of a monotonic clock), in less than so many columns."""
+        stage, done = self._stage, self.done
+        seconds = f"{now - self._began:.0f} s"
+        if not stage.total:
+            count = plural(done, stage.unit.removesuffix("s")) if done and stage.unit else ""
+            return _fitting([stage.label, count, seconds], columns)
+        share = min(1.0, done / stage.total)
+        inner = _BAR - 2
+        bar = f"[{'#' * int(share * inner):-<{inner}}]"
+        count = f"{done:,} of {plural(stage.total, stage.unit.removesuffix('s'))}" if stage.unit else ""
+        pieces = [stage.label, bar, f"{int(share * 100):3} %", count, seconds, stage.left(now, done)]
+        return _fitting(pieces, columns)
+
+    def _draw(self, over: Event) -> None:
+        while not over.wait(_PACE):
+            now = time.monotonic()
+            columns = drawn_columns(sys.stderr)
+            if not self._is_hidden and columns and now - max(STATUS.spoken, self._began) >= _QUIET:
+                STATUS.draw(self.line(now, columns))
+
+
+def _fitting(pieces: list[str], columns: int) -> str:
+    """Return the first pieces that fit into a line, without its last column."""
+    made = ""
+    for piece in filter(None, pieces):
+        longer = f"{made}  {piece}" if made else piece
+        if columns_of(longer) >= columns:
+            break
+        made = longer
+    return made
+
+
+def _is_seen() -> bool:
+    """Say whether somebody sees what is drawn on stderr."""
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        return False
+    try:
+        return sys.stdout is None or not stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):
+        return True
+
+
+PROGRESS: Final = Progress()
+
+_ADDRESS: Final = "NOTIFY_SOCKET"
+_PERIOD, _PROCESS = "WATCHDOG_USEC", "WATCHDOG_PID"
+_MILLION: Final = 1_000_000
+
+
+class ServiceManager:
+    """Whoever started this process and wants to know how it is; where nobody does, nothing is sent.
+
+    ``period`` is how often, in seconds, it wants to hear that the process is alive; None where it does not.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        """Take what the manager has left in the environment."""
+        address = environ.get(_ADDRESS, "")
+        self._address = "\0" + address[1:] if address.startswith("@") else address
+        if not address.startswith(("/", "@")) or not hasattr(socket, "AF_UNIX"):
+            self._address = ""
+        self.period = _seconds(environ)
+
+    def ready(self, status: str = "") -> None:
+        """Say that the work has begun, or goes on after a reload."""
+        self._send("READY=1", *((f"STATUS={status}",) if status else ()))
+
+    def alive(self) -> None:
+        """Say that the process does not hang."""
+        if self.period is not None:
+            self._send("WATCHDOG=1")
+
+    def reloading(self) -> None:
+        """Say that the configuration is read anew; ``ready`` ends that."""
+        self._send("RELOADING=1", f"MONOTONIC_USEC={int(time.monotonic() * _MILLION)}")
+
+    def stopping(self) -> None:
+        """Say that the process ends as it was told."""
+        self._send("STOPPING=1")
+
+    def _send(self, *lines: str) -> None:
+        """Send lines; a manager that is gone is no reason to end."""
+        if self._address:
+            with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+                sender.setblocking(False)
+                sender.sendto("\n".join(lines).encode(), self._address)
+
+
+def _seconds(environ: Mapping[str, str]) -> float | None:
+    """Return half of the watchdog's time, as its manual advises; None where it is not for this process."""
+    text, process = environ.get(_PERIOD, ""), environ.get(_PROCESS, str(os.getpid()))
+    if not text.isascii() or not text.isdecimal() or len(text) > 18 or process != str(os.getpid()):
+        return None
+    return int(text) / _MILLION / 2 or None
+
+
+Handler = Callable[[int, FrameType | None], object]
+
+
+class Waker:
+    """A wait that a signal ends; ``descriptor`` can be read when one has come."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Take what a signal writes to; ``waking`` makes it."""
+        self.descriptor = descriptor
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a signal comes, for some time at most, and forget it."""
+        select.select([self.descriptor], [], [], seconds)
+        self.forget()
+
+    def wait_alive(self, seconds: float, manager: ServiceManager) -> None:
+        """Wait as ``wait`` does, and tell a service manager meanwhile, as often as it wants, that this is alive."""
+        end = time.monotonic() + seconds
+        while True:
+            manager.alive()
+            left = end - time.monotonic()
+            if left <= 0 or select.select([self.descriptor], [], [], min(left, manager.period or left))[0]:
+                break
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget the signals that have come: the next wait takes its time."""
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self.descriptor, 1 << 16):
+                pass
+
+
+def _cleaning(handler: Handler) -> Handler:
+    def handle(number: int, frame: FrameType | None) -> object:
+        clean_line()
+        return handler(number, frame)
+
+    return handle
+
+
+@contextlib.contextmanager
+def waking(handlers: Mapping[str, Handler]) -> Iterator[Waker]:
+    """Give signals handlers, by name, until the block ends; those that this system does not have are left out.
+
+    Python writes into the Waker's pipe the moment a signal comes, before it calls the handler: one that comes just
+    before a wait ends it too, and no lock is taken, which the interrupted code may hold. What the terminal shows of
+    Ctrl-C is taken away before its handler is called.
+    """
+    with contextlib.ExitStack() as stack:
+        reader, writer = os.pipe()
+        for each in (reader, writer):
+            stack.callback(os.close, each)
+            os.set_blocking(each, False)
+        for name, handler in handlers.items():
+            number = getattr(signal, name, None)
+            if number is not None:
+                called = _cleaning(handler) if number is signal.SIGINT else handler
+                stack.callback(signal.signal, number, signal.signal(number, called))
+        stack.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(writer, warn_on_full_buffer=False))
+        yield Waker(reader)
+
+
+PATIENCE: Final = 5.0  # seconds: a command has a queue for much less, a router or crondor run as long as it goes on
+_PAUSE: Final = 0.05  # seconds between two tries
+
+
+class LockWait:
+    """Waits for a queue that another process has, as long as one wants to wait for a command."""
+
+    def __init__(
+        self,
+        folder: Path,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        """Take the queue's folder, for the message; ``clock`` and ``sleep`` count seconds."""
+        self._folder = folder
+        self._clock = clock
+        self._sleep = sleep
+        self._end: float | None = None
+
+    def __call__(self) -> bool:
+        """Wait a little, and say whether to try again."""
+        if self._end is None:
+            shown = printable(str(self._folder))
+            say(f"another process writes the queue in {shown}: waiting up to {PATIENCE:.0f} s for it", err=True)
+            self._end = self._clock() + PATIENCE
+        if self._clock() >= self._end:
+            return False
+        self._sleep(_PAUSE)
+        return True
+
+
+_SETTLE = 200  # milliseconds without a change before the command runs: editors write a file in several steps
+
+
+def watch_option(*, here: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add --watch to a command that takes FILES and --spec; ``here``: without any it takes those of this folder."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(
+            *args: object, watch: bool, files: tuple[str, ...], specs: tuple[str, ...], **options: object
+        ) -> None:
+            once = partial(function, *args, files=files, specs=specs, **options)
+            if watch:
+                run_on_changes(once, (*specs, *files) or ((".",) if here else ()))
+            else:
+                once()
+
+        help_text = "Run again whenever a file changes, until Ctrl-C."
+        return click.option("--watch", is_flag=True, help=help_text)(command)
+
+    return add
+
+
+def run_on_changes(once: Callable[[], None], paths: Sequence[str]) -> None:
+    """Run a command, and again after each change of its files or of others in their folders, until Ctrl-C.
+
+    Raises UsageError for standard input, for files that are not there, and without the package watchfiles.
+    """
+    context = click.get_current_context(silent=True)
+    if "-" in paths or not paths:
+        raise click.UsageError("--watch follows files and folders, and not standard input", context)
+    folders = sorted({_folder(path) for path in paths})
+    missing = [folder for folder in folders if not os.path.isdir(folder)]
+    if missing:
+        raise click.UsageError(f"--watch: there is no folder '{missing[0]}'", context)
+    changes = _changes(folders)
+    for _ in changes:
+        PROGRESS.begin("working")
+        if sys.stdout is not None and sys.stdout.isatty():
+            click.clear()
+        _shown(once)
+        say(f"Watching {plural(len(folders), 'folder')}; Ctrl-C ends it.", err=True)
+        PROGRESS.hide()
+
+
+def _folder(path: str) -> str:
+    return path if os.path.isdir(path) else os.path.dirname(path) or "."
+
+
+def _changes(folders: Iterable[str]) -> Iterator[object]:
+    """Yield once at the beginning, and then after each change."""
+    try:
+        from watchfiles import watch  # noqa: PLC0415 - optional, and 30 ms
+    except ImportError:
+        message = "--watch needs watchfiles, which is not installed: pip install '.[watch]' in a clone of crondor"
+        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+    yield None
+    yield from watch(*folders, debounce=_SETTLE, step=_SETTLE // 2)
+
+
+def _shown(once: Callable[[], None]) -> None:
+    """Run a command, and show what is wrong instead of ending: the next change may mend it."""
+    try:
+        once()
+    except click.exceptions.Exit:
+        pass
+    except click.ClickException as error:
+        error.show(sys.stderr)
+    except CrondorError as error:
+        show_error(error)
+
+
+def state_folder(name: str, option: str) -> Path:
+    """Return crondor's folder of that name among the user's states. Raises UsageError where he has no home."""
+    base = os.environ.get("XDG_STATE_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".local" / "state") / "crondor" / name
+    except RuntimeError:
+        raise click.UsageError(f"this user has no home folder: name another with {option}") from None

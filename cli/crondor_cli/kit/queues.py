@@ -1,0 +1,446 @@
+"""The jobs of a queue: an embedded one, a log, a live schedd, or ads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import timezone
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+
+import click
+
+from crondor.classad.ad import ClassAd
+from crondor.classad.formats import ReadMode, read_ads
+from crondor.classad.formats.pieces import Report
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, shortened
+from crondor.job.queued import QueuedJob, read_queue
+from crondor.job.status import ON_MACHINE, JobStatus
+from crondor.job_queue.faults import refused_by_disk
+from crondor.job_queue.lock import at_once
+from crondor.rights import walk
+from crondor.rights.trust import Untrusted
+from crondor.schedd.ads import mirror_of
+from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd
+from crondor.schedd.protocol import Schedd, Scheduled
+from crondor.schedd.queue_log import QueueLogSchedd
+from crondor.schedd.reading import scheduled_among
+from crondor.schedd.selection import NoSelection, Selection
+from crondor.schedd.status import ScheduledJob, StatusReader
+from crondor.schedule import InvalidSchedule, JobSchedule
+from crondor.source import Span
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
+from crondor_cli.kit.jobs import Job, JobState, ReadSchedule, ScheduleRequest
+from crondor_cli.kit.options import (
+    Clock,
+    QueueOptions,
+    UsageProblem,
+    clock_of,
+    clock_options,
+    completing,
+    constraint_option,
+    folder_of,
+    reading_options,
+    source_options,
+)
+from crondor_cli.kit.progress import PROGRESS, LockWait
+from crondor_cli.kit.screen import show
+from crondor_cli.kit.times import local_text
+
+if TYPE_CHECKING:
+    from crondor.schedd.live import LiveSchedd
+
+_LOG = "job_queue.log"
+_MOST_COMPLETED = 8 << 20  # bytes of a log that the shell waits for: half a second
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+class QueueJobs(NamedTuple):
+    """The scheduled ones of the jobs that were asked for, how many these are, and what there is to say of the queue."""
+
+    ads: list[ClassAd]
+    total: int
+    sees_deferral_time: bool
+    findings: list[Diagnostic]
+
+
+def _completed_jobs(ctx: click.Context) -> Iterable[str]:
+    """Return the jobs of an embedded queue or a log that is named before, for the shell; none of a long log."""
+    if any(ctx.params.get(name) for name in ("live", "name", "pool", "ads")):
+        return []
+    log = ctx.params.get("log") or folder_of(ctx.params.get("queue")) / _LOG
+    if os.path.getsize(log) > _MOST_COMPLETED:
+        return []
+    ads, _ = read_jobs(QueueOptions(log=str(log)), Clock(0, "UTC", timezone.utc))
+    return [f"{ad.value('ClusterId')}.{ad.value('ProcId')}" for ad in ads]
+
+
+complete_job = completing(_completed_jobs)
+
+
+def job_arguments(function: _Function) -> _Function:
+    """Add the jobs: ids, owners, and --constraint."""
+    return click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job)(
+        constraint_option(function)
+    )
+
+
+def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool = False) -> Selection:
+    """Return the jobs named; words that name none are a usage error, and with ``needed`` so is naming none at all."""
+    if needed and not jobs and constraint is None:
+        message = "name the jobs: 12.0, 12, an owner, or --constraint EXPR (true for all)"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    try:
+        return Selection.parse(jobs, constraint)
+    except NoSelection as error:
+        raise UsageProblem(error) from None
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+
+
+def read_jobs(asked: QueueOptions, clock: Clock) -> tuple[list[ClassAd], list[Diagnostic]]:
+    """Return all jobs of a queue, and what there is to say of it; nothing is written.
+
+    Raises CrondorError; UsageError for an unreadable file.
+    """
+    if asked.kind == "ads":
+        told = FirstFaults()
+        ads = list(_ads_of(asked.ads or "-", told))
+        return ads, told.listed()
+    with opened(asked, clock) as schedd:
+        if schedd is None:
+            return [], [no_queue(asked.folder)]
+        return schedd.jobs(), [*getattr(schedd, "diagnostics", ())]
+
+
+def read_scheduled(asked: QueueOptions, chosen: Selection, clock: Clock) -> QueueJobs:
+    """Return the scheduled jobs of a queue, without writing anything.
+
+    Raises CrondorError; UsageError for an unreadable file.
+    """
+    kind = asked.kind
+    if kind == "ads":
+        return _of_ads(asked.ads or "-", chosen, clock)
+    with opened(asked, clock) as schedd:
+        if schedd is None:
+            return QueueJobs([], 0, sees_deferral_time=True, findings=[no_queue(asked.folder)])
+        findings = [*getattr(schedd, "diagnostics", ())]  # of the first reading: the next one begins anew
+        found = schedd.scheduled(chosen)
+        findings += [*getattr(schedd, "diagnostics", ()), *_unknown(chosen, found)]
+        return QueueJobs(found.ads, found.total, schedd.capabilities.sees_deferral_time, findings)
+
+
+@contextmanager
+def opened(asked: QueueOptions, clock: Clock, ticks: Callable[[], int] | None = None) -> Iterator[Schedd | None]:
+    """Give a schedd to read; None for an embedded queue that does not exist yet. Raises CrondorError.
+
+    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still.
+    """
+    now = ticks or (lambda: clock.now)
+    kind = asked.kind
+    if kind == "live":
+        with live_of(asked) as schedd:
+            yield schedd
+    elif kind == "log":
+        yield _of_log(asked.log or "", clock, now)
+    else:
+        path = asked.folder / LOG
+        if not is_there(path):
+            yield None
+            return
+        yield _of_log(path, clock, now, history=asked.folder / HISTORY)
+
+
+def _of_log(path: Path | str, clock: Clock, now: Callable[[], int], history: Path | None = None) -> QueueLogSchedd:
+    """Read a schedd's log, or with its history that of an embedded queue. Raises QueueIO."""
+    size = 0
+    with suppress(OSError, ValueError):  # the reader says so
+        size = os.path.getsize(path)
+    PROGRESS.begin("reading the queue", size)
+    made = QueueLogSchedd(
+        path,
+        clock=now,
+        zone=clock.zone,
+        history_path=history,
+        embedded=history is not None,
+        on_read=PROGRESS.reach,
+    )
+    PROGRESS.begin("choosing jobs")
+    return made
+
+
+def live_of(asked: QueueOptions, *, as_owner: bool = False) -> LiveSchedd:
+    """Return the live schedd that was asked for; ``as_owner``: root submits jobs as their owners."""
+    from crondor.schedd.live import LiveSchedd  # noqa: PLC0415 - 6 ms, and the fewest commands ask a live schedd
+
+    return LiveSchedd(asked.name, asked.pool, as_owner=as_owner)
+
+
+def missing_of(schedd: Schedd, chosen: Selection) -> list[str]:
+    """Return the numbers and clusters named that a schedd does not have. Raises ScheddError."""
+    if not chosen.jobs and not chosen.clusters:
+        return []
+    named = Selection(jobs=chosen.jobs, clusters=chosen.clusters)
+    return chosen.missing(mirror_of(schedd.jobs(named, ["ClusterId"])))
+
+
+def embedded_of(
+    queue: str | None,
+    clock: Clock,
+    *,
+    make: bool = False,
+    ticks: Callable[[], int] | None = None,
+    waits: bool = True,
+) -> EmbeddedSchedd:
+    """Open the embedded queue for writing, say what was found in its log, and with ``make`` begin it.
+
+    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still. While another process has the
+    queue ``waits`` waits some seconds for it, and says so.
+    Raises CrondorError where there is none, JobQueueError.
+    """
+    folder = folder_of(queue)
+    if not make and not is_there(folder / LOG):  # a slip in a path must not begin a queue there
+        raise CrondorError(no_queue(folder, Severity.ERROR))
+    try:
+        PROGRESS.begin("reading the queue")
+        wait = LockWait(folder) if waits else at_once
+        schedd = EmbeddedSchedd(folder, clock=ticks or (lambda: clock.now), zone=clock.zone, wait=wait)
+    except Untrusted as error:
+        raise error.naming("--queue PATH") from None
+    show(schedd.diagnostics)
+    PROGRESS.begin("changing the queue")
+    return schedd
+
+
+def is_there(log: Path) -> bool:
+    """Say whether there is a queue's log. Raises QueueIO where this user may not look."""
+    try:
+        return walk.is_there(log)
+    except OSError as error:
+        raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
+
+
+def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
+    """Return what there is to say of a folder without a queue."""
+    hint = "crondor queue submit makes it; --queue names another folder"
+    return Diagnostic("queue-missing", f"there is no queue yet in {folder}", severity, help=hint)
+
+
+def _ads_of(path: str, told: FirstFaults) -> Iterator[ClassAd]:
+    return read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=told.add)
+
+
+def _of_ads(path: str, chosen: Selection, clock: Clock) -> QueueJobs:
+    told = FirstFaults()
+    context = context_of(clock)
+    found = scheduled_among((ad for ad in _ads_of(path, told) if chosen.holds(ad, context)), chosen)
+    findings = [*told.listed(), *_unknown(chosen, found)]
+    return QueueJobs(found.ads, found.total, sees_deferral_time=True, findings=findings)
+
+
+def _unknown(chosen: Selection, found: Scheduled) -> list[Diagnostic]:
+    """Return an error for each job and cluster that was named and is not there."""
+    beside = " for which the constraint is true" if chosen.constraint is not None else ""
+    return [unknown_job(name, beside) for name in found.missing]
+
+
+def no_job(beside: str = "") -> Diagnostic:
+    """Return the warning for words that are right and name nobody."""
+    hint = "crondor queue status lists the scheduled jobs"
+    return Diagnostic("no-job", f"no job of the queue is meant{beside}", Severity.WARNING, help=hint)
+
+
+def unknown_job(name: str, beside: str = "") -> Diagnostic:
+    """Return the error for a job that is not in the queue."""
+    what = "job" if "." in name else "job of cluster"
+    hint = "crondor queue status lists the scheduled jobs, crondor queue history those that have left"
+    return Diagnostic("unknown-job", f"there is no {what} {name}{beside} in the queue", help=hint)
+
+
+class QueueReading(NamedTuple):
+    """What was found in a queue, and how the schedules in it are read."""
+
+    asked: QueueOptions
+    clock: Clock
+    found: QueueJobs
+    dialect: Dialect
+    policy: Policy | None
+
+    @property
+    def head(self) -> dict[str, object]:
+        """The keys that the JSON of all such commands begins with."""
+        clock = self.clock
+        return {"source": self.asked.kind, "zone": clock.zone_name, "now": clock.now, "dialect": self.dialect.value}
+
+    def looks(self) -> Iterator[ScheduledJob]:
+        """Yield how the jobs with a schedule stand now."""
+        looker = StatusReader(zone=self.clock.zone, dialect=self.dialect, policy=self.policy)
+        looks = looker.looks(self.found.ads, self.clock.now)
+        return PROGRESS.counted(looks, "looking at schedules", "jobs", len(self.found.ads))
+
+
+def reading_of(
+    asked: QueueOptions,
+    jobs: tuple[str, ...],
+    constraint: str | None,
+    clock: Clock,
+    dialect: Dialect | None,
+    policy: Policy | None,
+) -> QueueReading:
+    """Read what the options of these names say. Raises CrondorError; UsageError for what cannot be read."""
+    chosen = selection_of(jobs, constraint)
+    return QueueReading(asked, clock, read_scheduled(asked, chosen, clock), dialect or asked.dialect, policy)
+
+
+def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
+    """Add what names a queue, the clock and the reading; with the jobs they come as one argument ``read``."""
+
+    @wraps(function)
+    def command(
+        asked: QueueOptions,
+        jobs: tuple[str, ...],
+        constraint: str | None,
+        now: str | None,
+        tz: str | None,
+        dialect: Dialect | None,
+        policy: Policy | None,
+        **options: object,
+    ) -> None:
+        function(read=reading_of(asked, jobs, constraint, clock_of(now, tz), dialect, policy), **options)
+
+    return source_options(clock_options(reading_options(htcondor=True)(command)))
+
+
+_HALTED = frozenset((JobStatus.REMOVED, JobStatus.COMPLETED, JobStatus.HELD))
+_LONGEST = 300  # characters of a HoldReason
+
+
+Known: TypeAlias = "dict[tuple[Hashable, ...], JobSchedule]"
+
+
+class QueueJob(Job):
+    """One job of a queue."""
+
+    def __init__(self, queued: QueuedJob, name: str, request: ScheduleRequest, known: Known) -> None:
+        """Take the ad's job, its name, and the schedules that other jobs have already."""
+        super().__init__(name, None, 1, {}, {}, request)
+        self.line = queued.place.line
+        self.present = queued.present
+        self.requirements = queued.requirements
+        self.state = _state(queued, name, request)
+        self._queued = queued
+        self._known = known
+
+    @property
+    def spans(self) -> Mapping[str, Span]:
+        """Where the attributes stand, found when a message needs it."""
+        return self._queued.spans
+
+    def read(self, dialect: Dialect) -> ReadSchedule:
+        """Read the schedule in a dialect."""
+        request = self._request
+        key = (dialect, *self._queued.terms)
+        schedule = self._known.get(key)
+        if schedule is not None:
+            return ReadSchedule(dialect, schedule)
+        try:
+            schedule = self._queued.schedule(
+                self.clock.now,
+                dialect=dialect,
+                zone=self.clock.zone,
+                policy=request.policy,
+                schedd_interval=request.schedd_interval,
+            )
+        except InvalidSchedule as error:
+            return ReadSchedule(dialect, None, error)
+        if not schedule.notes and not self._queued.has_expressions:
+            self._known[key] = schedule
+        return ReadSchedule(dialect, schedule)
+
+
+def jobs_of_ads(path: str, request: ScheduleRequest) -> tuple[list[Job], list[Diagnostic]]:
+    """Return the scheduled jobs of a file of ads, and what there is to say of the file.
+
+    Raises UsageError if it cannot be read.
+    """
+    told = FirstFaults()
+    jobs, plain, total = _jobs(path, request, told.add)
+    faults = told.listed()
+    if not total:
+        faults.append(Diagnostic("no-ads", f"there is no ad in {name_of(path)}", Severity.NOTE))
+    elif plain:
+        jobs_have = f"{plain} {'job has' if plain == 1 else 'jobs have'}"
+        message = f"{jobs_have} neither a cron attribute nor a DeferralTime, of {total} in {name_of(path)}"
+        faults.append(Diagnostic("not-deferred", message, Severity.NOTE))
+    return jobs, faults
+
+
+def _jobs(path: str, request: ScheduleRequest, report: Report) -> tuple[list[Job], int, int]:
+    """Return the scheduled jobs, and how many others and how many in all there are."""
+    jobs: list[Job] = []
+    known: Known = {}
+    total = 0
+    for queued in read_queue(chunks(path), name=name_of(path), report=report):
+        total += 1
+        if queued.is_scheduled:
+            jobs.append(QueueJob(queued, queued.id or name_of(path), request, known))
+    return jobs, total - len(jobs), total
+
+
+def _state(queued: QueuedJob, name: str, request: ScheduleRequest) -> JobState:
+    status, owner, cmd = queued.status, queued.string("Owner"), queued.string("Cmd")
+    reason, code = queued.string("HoldReason"), queued.integer("HoldReasonCode")
+    title = "  ".join(printable(word) for word in (f"job {name}" if queued.id else name, owner, cmd) if word)
+    data: dict[str, object] = {
+        "job": queued.id,
+        "owner": owner,
+        "cmd": cmd,
+        "state": status.name.lower() if status is not None else None,
+        "hold_reason": reason if status is JobStatus.HELD else None,
+        "hold_reason_code": code if status is JobStatus.HELD else None,
+        "deferral_time": queued.present,
+        "leaves": queued.leaves,
+    }
+    facts = [("state", printable(text)) for text in _words(queued, status, request)]
+    return JobState(title, status in (JobStatus.IDLE, None), status in _HALTED, facts, data)
+
+
+def _words(queued: QueuedJob, status: JobStatus | None, request: ScheduleRequest) -> Iterator[str]:
+    """Yield sentences about what the job does now, and what it waits for."""
+    now, zone = request.clock.now, request.clock.zone
+    time = queued.integer("DeferralTime")
+    ahead = time is not None and time > now
+    if status is JobStatus.HELD:
+        yield from _held_words(queued)
+    elif status in (JobStatus.REMOVED, JobStatus.COMPLETED):
+        yield f"{status.name.lower()}: it does not run again"
+    elif status in ON_MACHINE and ahead and time is not None:
+        paused = "" if status is JobStatus.RUNNING else ", suspended"
+        yield f"matched{paused}: waits on its machine for {local_text(time, zone)}"
+    elif status is not None and status is not JobStatus.IDLE:
+        word = status.name.lower().replace("_", " ")
+        yield f"{word}: the next time is computed when the run ends" if queued.is_crontab else word
+    elif queued.is_crontab:
+        yield from _idle_words(queued.present, now)
+    if status not in _HALTED and queued.is_crontab and queued.leaves:
+        yield "leaves the queue when a run ends, for want of on_exit_remove = false"
+
+
+def _held_words(queued: QueuedJob) -> Iterator[str]:
+    reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
+    said = shortened(reason, _LONGEST)
+    yield f"held{'' if code is None else f' (code {code})'}: {said}"
+    yield "does not run, and gets no new time, until it is released"
+
+
+def _idle_words(present: int | None, now: int) -> Iterator[str]:
+    if present is None:
+        yield "idle, without a DeferralTime: the schedd computes one at its next look"
+    elif present > now:
+        yield "idle; the first time below is the DeferralTime that the schedd has computed"
+    else:
+        yield "idle; its DeferralTime is past, and the schedd computes another when the window is"

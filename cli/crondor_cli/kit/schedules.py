@@ -1,0 +1,145 @@
+"""The schedules that a command line names, from wherever they are; one in words with --schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.macro.files import Files
+from crondor.zones import Policy
+from crondor_cli.kit.jobs import Job, ScheduleRequest
+from crondor_cli.kit.options import Clock, UsageProblem, complete_zone
+from crondor_cli.kit.parallel import of_many
+from crondor_cli.kit.tables import iso
+from crondor_cli.kit.times import find_zone, local_text
+
+if TYPE_CHECKING:
+    from crondor.compile.text import WrittenSchedule
+if TYPE_CHECKING:
+    from crondor.compile.text import WrittenSchedule
+
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+Schedules: TypeAlias = "tuple[list[Job], list[Diagnostic]]"
+
+
+LEAST: Final = 500
+"""Files from which on several processes read their schedules, a quarter of a millisecond each."""
+
+
+_TOGETHER: Final = 32  # files that a process is given
+
+
+def read_each(
+    requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None
+) -> Generator[tuple[str, Schedules | CrondorError], None, None]:
+    """Yield the name of each request with its jobs and warnings, or with why it has none, read by so many processes.
+
+    Raises UsageError for a file that cannot be read.
+    """
+    return of_many(_read_named, requests, jobs, least=LEAST, together=_TOGETHER, is_own=_is_own)
+
+
+def _read_named(named: tuple[str, ScheduleRequest]) -> tuple[str, Schedules | CrondorError]:
+    name, request = named
+    try:
+        return name, read_schedules(request)
+    except CrondorError as error:
+        return name, error
+
+
+def _is_own(named: tuple[str, ScheduleRequest]) -> bool:
+    """Say whether a request is of this process: not of a file alone, or of standard input."""
+    paths = named[1].paths
+    return not paths or "-" in paths
+
+
+def read_schedules(request: ScheduleRequest) -> Schedules:
+    """Return the jobs and the warnings about their files.
+
+    Raises CrondorError, and UsageError for a bad request and for a file that cannot be read.
+    """
+    request.check()
+    if not request.ads:
+        return request.jobs()
+    from crondor_cli.kit.queues import jobs_of_ads  # noqa: PLC0415 - ads need the engine, which takes 26 ms
+
+    jobs: list[Job] = []
+    findings: list[Diagnostic] = []
+    for path in request.ads:
+        found, said = jobs_of_ads(path, request)
+        jobs += found
+        findings += said
+    return jobs, findings
+
+
+def schedule_text_option(function: _Function) -> _Function:
+    """Add --schedule TEXT, as ``schedule``, and --zone ZONE, as ``own_zone``."""
+    help_text = "Whose clock --schedule means (default: that of --tz)."
+    function = click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help=help_text)(
+        function
+    )
+    help_text = 'A schedule in any language, such as "every 2 hours".'
+    return click.option("--schedule", metavar="TEXT", help=help_text)(function)
+
+
+def read_asked(
+    text: str, own_zone: str | None, clock: Clock, policy: Policy | None = None, allow_dirs: Iterable[str] = ()
+) -> WrittenSchedule:
+    """Return the schedule of --schedule; .ics files are those below this folder and --allow-dir.
+
+    Raises UsageProblem for a zone that is none, CrondorError for a text that is no schedule.
+    """
+    from crondor.compile.text import read_schedule  # noqa: PLC0415 - 15 ms, and few commands are asked in words
+
+    try:
+        zone = clock.zone_name if own_zone is None else find_zone(own_zone, label="--zone").key
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+    files = Files((".", *allow_dirs), base=".")
+    return read_schedule(text, zone=zone, files=files, policy=policy or Policy.COMPATIBLE, label="--schedule")
+
+
+def check_alone(schedule: str | None, own_zone: str | None, others: Mapping[str, object]) -> bool:
+    """Say whether --schedule is what is asked about; ``others`` are the options that then have no place.
+
+    Raises UsageError for one of them, and for --zone without a schedule.
+    """
+    context = click.get_current_context(silent=True)
+    if schedule is None:
+        if own_zone is not None:
+            raise click.UsageError("--zone goes with --schedule; the submit host's zone is --tz", context)
+        return False
+    given = [name for name, value in others.items() if value not in {None, (), False}]
+    if given:
+        raise click.UsageError(f"--schedule says all of the schedule: leave out {', '.join(given)}", context)
+    return True
+
+
+def without_fields(paths: Iterable[str], crontab: str | None, fields: Mapping[str, str | None]) -> dict[str, object]:
+    """Return the ways to name schedules that a command has beside --schedule, as ``check_alone`` takes them."""
+    singles = {f"--{name.replace('_', '-')}": value for name, value in fields.items()}
+    return {"FILES": tuple(paths), "--crontab": crontab, **singles}
+
+
+def known_text(schedule: WrittenSchedule, clock: Clock) -> str:
+    """Return up to when a schedule is known, and why no further; empty for one that is known for ever."""
+    if schedule.until is None:
+        return ""
+    return f"until {local_text(schedule.until, clock.zone)}: {schedule.until_reason}"
+
+
+def asked_data(schedule: WrittenSchedule, clock: Clock) -> dict[str, object]:
+    """Return what every command prints of a schedule as JSON."""
+    return {
+        "text": schedule.text,
+        "words": schedule.words,
+        "zone": schedule.zone.name,
+        "until": None
+        if schedule.until is None
+        else {"time": schedule.until, "local": iso(schedule.until, clock.zone), "reason": schedule.until_reason},
+        "now": clock.now,
+    }

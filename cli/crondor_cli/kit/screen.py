@@ -1,0 +1,546 @@
+"""What goes to the screen: text that harms no terminal, laid out to its width, and diagnostics."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from enum import IntEnum
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Final, TextIO
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, columns_of, printable, render
+
+COLORS = ("auto", "always", "never")
+
+
+class Screen:
+    """The choice of --color, and the width of lines in columns, None where the terminal decides."""
+
+    def __init__(self) -> None:
+        """Begin with what a terminal can do."""
+        self.color = "auto"
+        self.width: int | None = None
+
+    def wants_colour(self, stream: TextIO | None) -> bool:
+        """Say whether what goes to a stream is coloured.
+
+        ``--color`` decides, then NO_COLOR, then FORCE_COLOR (each set to anything but nothing), then whether the stream
+        is a terminal that has colours.
+        """
+        if stream is None or self.color == "never":
+            return False
+        if self.color == "always":
+            return True
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR"):
+            return True
+        return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+SCREEN = Screen()
+
+if TYPE_CHECKING:
+    from threading import RLock
+    from types import TracebackType
+
+ERASE: Final = "\r\033[K"
+
+
+class StatusLine:
+    """The line; a block ``with STATUS:`` writes on the terminal while nothing is drawn there.
+
+    ``spoken`` is when something was written last, in seconds of the monotonic clock.
+    """
+
+    def __init__(self) -> None:
+        """Begin closed: nothing is drawn, and nobody waits for another."""
+        self.spoken = 0.0
+        self._drawn = ""
+        self._is_at_begin = True
+        self._lock: RLock | None = None
+
+    def open(self) -> None:
+        """Let a thread draw."""
+        from threading import RLock  # noqa: PLC0415 - for a person at a terminal alone
+
+        self._drawn, self._is_at_begin, self.spoken = "", True, time.monotonic()
+        self._lock = RLock()
+
+    def close(self) -> None:
+        """Take the line away; nothing is drawn any more."""
+        self.clear()
+        self._lock = None
+
+    def draw(self, text: str) -> None:
+        """Write text, visible and of one line, over what is drawn; not behind a line that is not ended yet."""
+        lock = self._lock
+        if lock is None or not lock.acquire(timeout=0.1):
+            return
+        try:
+            if self._is_at_begin and text != self._drawn:
+                _write(ERASE + text)
+                self._drawn = text
+        finally:
+            lock.release()
+
+    def clear(self) -> None:
+        """Take the line away."""
+        with self:
+            pass
+
+    def spoke(self, text: str) -> None:
+        """Take note of what was written on the terminal, inside the block."""
+        if self._lock is not None and text:
+            self._is_at_begin = text.endswith("\n")
+            self.spoken = time.monotonic()
+
+    def __enter__(self) -> None:
+        """Take the line away, and keep it so."""
+        if self._lock is not None:
+            self._lock.acquire()
+            if self._drawn:
+                self._drawn = ""
+                _write(ERASE)
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Let the line be drawn again."""
+        if self._lock is not None:
+            self._lock.release()
+
+
+def clean_line() -> None:
+    """Take away what a terminal shows of Ctrl-C (``^C``), so that what is written next begins a line.
+
+    It can be called by a signal's handler: the stream, which may be at work, is passed by.
+    """
+    with suppress(OSError, ValueError, AttributeError):
+        if sys.stderr.isatty():
+            os.write(sys.stderr.fileno(), b"\n" if os.environ.get("TERM") == "dumb" else ERASE.encode())
+
+
+def _write(text: str) -> None:
+    with suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+STATUS: Final = StatusLine()
+
+PROSE = 100
+"""Columns of a line of prose at most, however wide the screen is."""
+
+FACTS = 108
+"""The same for what stands behind the name of a fact."""
+
+_NARROWEST = 20  # columns; a narrower screen gets lines of this width
+_TOGETHER = 512  # rows
+_BETWEEN = "\0"  # the cells of a row that is kept: what is printed has none
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs behind
+
+
+def screen_columns(stream: TextIO | None) -> int | None:
+    """Return how many columns the terminal behind a stream has, None where none is."""
+    if stream is None or not stream.isatty():
+        return None
+    if SCREEN.width is not None:
+        return SCREEN.width
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return max(_NARROWEST, int(given))
+    try:
+        found = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        return None
+    return max(_NARROWEST, found) if found else None
+
+
+def drawn_columns(stream: TextIO | None) -> int | None:
+    """Return how many columns a line has that is to be written over: what was chosen, and never more than there are."""
+    wanted = screen_columns(stream)
+    if stream is None or wanted is None:
+        return wanted
+    try:
+        return min(wanted, os.get_terminal_size(stream.fileno()).columns or wanted)
+    except (OSError, ValueError):
+        return wanted
+
+
+def fitted(text: str, columns: int) -> str:
+    """Return text with each line that is wider than a screen broken between words, what follows below its beginning."""
+    if len(text) <= columns and text.isascii():
+        return text
+    return "\n".join(part for line in text.split("\n") for part in _broken(line, columns))
+
+
+def prose(text: str, columns: int | None, first: str = "", below: str = "", most: int = PROSE) -> list[str]:
+    """Return prose in lines that fit a screen of so many ``columns`` (None: there is none), and have ``most`` at most.
+
+    ``first`` stands before the first line, ``below`` before each that follows.
+    """
+    return _words_in_lines(first + text, most if columns is None else min(most, columns), below)
+
+
+def _broken(line: str, columns: int) -> list[str]:
+    if len(line) <= columns and line.isascii():
+        return [line]
+    bare = _COLOUR.sub("", line) if "\x1b" in line else line
+    if columns_of(bare) <= columns:
+        return [line]
+    found = _HANGING.match(bare)
+    hang = found.end() if found is not None else 0
+    margin = len(bare) - len(bare.lstrip(" "))
+    behind = hang if margin < hang <= columns // 2 else min(margin + 4, columns // 2)
+    return _words_in_lines(line, columns, " " * behind)
+
+
+def _words_in_lines(line: str, columns: int, below: str) -> list[str]:
+    """Break a line at single blanks; wider gaps, which line columns up, stay where they do not end a line."""
+    lines: list[str] = []
+    made, width = "", 0
+    for piece in re.findall(r" *[^ ]+", line):
+        size = columns_of(_COLOUR.sub("", piece))
+        if made.strip() and width + size > columns:
+            lines.append(made)
+            word = piece.lstrip(" ")
+            made, width = below + word, columns_of(below + _COLOUR.sub("", word))
+        else:
+            made, width = made + piece, width + size
+    return [*lines, made]
+
+
+def clipped(text: str, columns: int) -> str:
+    """Return as much of a text of one line as fits into so many columns."""
+    if len(text) <= columns and text.isascii():
+        return text
+    end = min(len(text), columns)
+    while end and columns_of(text[:end]) > columns:
+        end -= 1
+    return text[:end]
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Return text filled with blanks to a width in columns, on its left for ``right``."""
+    blanks = " " * max(0, width - columns_of(text))
+    return blanks + text if right else text + blanks
+
+
+def in_columns(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    columns: int | None = None,
+    *,
+    margin: str = "",
+    right: Container[int] = (),
+    plain: Container[str] = ("", "-"),
+) -> list[str]:
+    """Return rows in columns below their heads, those whose numbers are in ``right`` to the right.
+
+    A row of one cell is a note on the row before, and stands below it. Where the columns do not all fit into
+    ``columns`` of a screen, the last ones stand below each row with their names: nothing of a table is lost on a
+    narrow terminal, but for cells that say nothing (``plain``). A head of empty names is not shown.
+    """
+    return list(columns_of_rows(head, rows, columns, margin=margin, right=right, plain=plain))
+
+
+def columns_of_rows(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    columns: int | None = None,
+    *,
+    margin: str = "",
+    right: Container[int] = (),
+    plain: Container[str] = ("", "-"),
+) -> Iterator[str]:
+    """Yield the lines of ``in_columns``; rows are taken once, and kept as a text each till widths are known."""
+    widths = [columns_of(name) for name in head]
+    kept: list[str] = []
+    for some in _batches(rows, _TOGETHER):
+        kept += map(_BETWEEN.join, some)
+        for i, column in enumerate(zip(*(row for row in some if len(row) > 1), strict=True)):
+            size = len if "".join(column).isascii() else columns_of
+            widths[i] = max(widths[i], *map(size, column))
+    beside = _how_many_fit(widths, None if columns is None else columns - len(margin))
+    signs = [("" if i in right else "-", widths[i]) for i in range(beside)]
+    form = "  ".join(f"%{sign}{width}s" for sign, width in signs)
+
+    def line(row: Sequence[str]) -> str:
+        if "".join(row).isascii():
+            return (margin + form % tuple(row[:beside])).rstrip()
+        cells = (padded(row[i], widths[i], right=i in right) for i in range(beside))
+        return (margin + "  ".join(cells)).rstrip()
+
+    if any(head):
+        yield line(head)
+    for text in kept:
+        row = text.split(_BETWEEN)
+        if len(row) == 1:
+            yield f"{margin}      {text}"
+            continue
+        yield line(row)
+        if beside < len(row):
+            below = [f"{head[i]}: {row[i]}".removeprefix(": ") for i in range(beside, len(row)) if row[i] not in plain]
+            yield from _stacked(below, margin + "      ", columns)
+
+
+def _batches(rows: Iterable[Sequence[str]], size: int) -> Iterator[list[Sequence[str]]]:
+    rest = iter(rows)
+    while some := list(islice(rest, size)):
+        yield some
+
+
+def _how_many_fit(widths: Sequence[int], room: int | None) -> int:
+    taken = 0
+    for number, width in enumerate(widths):
+        taken += width + (2 if number else 0)
+        if room is not None and taken > room:
+            return max(1, number)
+    return len(widths)
+
+
+def _stacked(cells: Sequence[str], margin: str, columns: int | None) -> list[str]:
+    lines: list[str] = []
+    for cell in cells:
+        joined = f"{lines[-1]}, {cell}" if lines else ""
+        if lines and (columns is None or columns_of(joined) <= columns):
+            lines[-1] = joined
+        else:
+            lines.append(margin + cell)
+    return lines
+
+
+class Visible(str):
+    """Text that was made visible, and may have colours of our own in it."""
+
+    __slots__ = ()
+
+
+_RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+_COMMAND = re.compile(r"^[^\S\n]*:(?=:)|(?<=#)#(?=(?:vso|teamcity)?\[)", re.MULTILINE)
+
+
+class Whole(Visible):
+    """A line to be pasted somewhere, which no terminal breaks."""
+
+    __slots__ = ()
+
+
+_PIECE = 1 << 16  # characters written at once
+
+
+def visible(text: str) -> str:
+    """Return text with everything a terminal would act on as escapes, but for line ends and tabs."""
+    bare = text.replace("\n", "").replace("\t", "")
+    if bare.isprintable():
+        return text
+    return "".join(sign if sign in "\n\t" else printable(sign) for sign in text)
+
+
+def reads_commands() -> bool:
+    """Say whether what runs this command, as GitHub Actions does, takes some lines of its output for commands."""
+    return any(name in os.environ for name in _RUNNERS)
+
+
+def without_commands(text: str) -> str:
+    """Return text in which no runner finds a command (``::error::``, ``##[error]``); JSON keeps its meaning."""
+    return _COMMAND.sub(lambda found: f"{found[0][:-1]}\\u{ord(found[0][-1]):04x}", text)
+
+
+def styled(text: str, *, colour: str | None = None, bold: bool = False) -> Visible:
+    """Return visible text in a colour; where no terminal is, nobody sees it."""
+    return Visible(click.style(visible(text), fg=colour, bold=bold or None))
+
+
+def marked(line: str, words: re.Pattern[str], colours: Mapping[str, str]) -> str:
+    """Return a line with the last of some words in its colour, where stdout has colours."""
+    found = [*words.finditer(line)][-1:] if SCREEN.wants_colour(sys.stdout) else []
+    if not found:
+        return line
+    start, end = found[0].span()
+    word = line[start:end]
+    return together(line[:start], styled(word, colour=colours[word], bold=True), line[end:])
+
+
+def tinted(text: str, *, colour: str | None = None, bold: bool = False) -> str:
+    """Return text for stdout in a colour, as it is where nobody wants colours."""
+    return styled(text, colour=colour, bold=bold) if SCREEN.wants_colour(sys.stdout) else text
+
+
+def together(*pieces: str) -> Visible:
+    """Return pieces as one visible text."""
+    return Visible("".join(piece if isinstance(piece, Visible) else visible(piece) for piece in pieces))
+
+
+def say(text: object = "", *, err: bool = False, nl: bool = True, fits: bool = True) -> None:
+    """Write text for people, on stdout or stderr; on a terminal its lines are broken between words, if it ``fits``."""
+    shown = text if isinstance(text, Visible) else visible(str(text))
+    shown = Visible(without_commands(shown)) if reads_commands() else shown
+    stream = sys.stderr if err else sys.stdout
+    columns = screen_columns(stream)
+    fits = fits and not isinstance(text, Whole)
+    color = True if SCREEN.wants_colour(stream) else None
+    if columns is None:
+        click.echo(shown, err=err, nl=nl, color=color)
+        return
+    with STATUS:
+        click.echo(fitted(shown, columns) if fits else shown, err=err, nl=nl, color=color)
+        STATUS.spoke("\n" if nl else shown)
+
+
+def whole(line: str) -> Whole:
+    """Return a line that ``echo_lines`` prints as it is, however narrow the terminal: for what people paste."""
+    return Whole(visible(line))
+
+
+def echo_lines(lines: Iterable[str], *, fits: bool = True) -> None:
+    """Print lines, as ``say`` does; whole ones are not broken."""
+    waiting: list[str] = []
+    size = 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line) + 1
+        if size >= _PIECE:
+            _say_lines(waiting, fits=fits)
+            waiting, size = [], 0
+    if waiting:
+        _say_lines(waiting, fits=fits)
+
+
+def _say_lines(lines: list[str], *, fits: bool) -> None:
+    if fits and any(isinstance(line, Whole) for line in lines):
+        for is_whole, some in groupby(lines, lambda line: isinstance(line, Whole)):
+            say(together(*(piece for line in some for piece in (line, "\n"))), nl=False, fits=not is_whole)
+    elif any(isinstance(line, Visible) for line in lines):
+        say(together(*(piece for line in lines for piece in (line, "\n"))), nl=False, fits=fits)
+    else:
+        say("\n".join((*lines, "")), nl=False, fits=fits)
+
+
+def echo_pieces(pieces: Iterable[str]) -> None:
+    """Print pieces of text for programs, with their lines as they are, on a terminal too."""
+    waiting: list[str] = []
+    size = 0
+    for piece in pieces:
+        waiting.append(piece)
+        size += len(piece)
+        if size >= _PIECE:
+            whole, end, begun = "".join(waiting).rpartition("\n")
+            say(whole + end, nl=False, fits=False)
+            waiting, size = [begun], len(begun)
+    say("".join(waiting), nl=False, fits=False)
+
+
+def emit(data: str | bytes, *, nl: bool = False) -> None:
+    """Write data for programs on stdout, byte for byte; a terminal gets it as ``say`` writes it.
+
+    A stdout that takes only text, as ``io.StringIO`` does, gets the text.
+    """
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    if terminal or not hasattr(sys.stdout, "buffer"):
+        text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
+        say(text if terminal else Visible(text), nl=nl, fits=False)
+        return
+    raw = data if isinstance(data, bytes) else _encoded(data)
+    if raw or nl:
+        click.echo(raw + b"\n" if nl else raw, nl=False)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, which no byte stands for
+        return text.encode("utf-8", "backslashreplace")
+
+
+_STREAM = "JOURNAL_STREAM"
+
+
+class Level(IntEnum):
+    """How grave a line is, as in syslog(3)."""
+
+    ERROR = 3
+    WARNING = 4
+    NOTICE = 5
+    INFO = 6
+
+
+LEVELS = {Severity.ERROR: Level.ERROR, Severity.WARNING: Level.WARNING, Severity.NOTE: Level.NOTICE}
+"""The levels of diagnostics."""
+
+
+def levelled(text: str, level: Level, stream: TextIO | None) -> str:
+    """Return a text with its level before each line, where the stream is the journal; else as it is."""
+    if not _is_journal(stream):
+        return text
+    return "\n".join(f"<{level.value}>{line}" for line in text.split("\n"))
+
+
+def _is_journal(stream: TextIO | None) -> bool:
+    wanted = os.environ.get(_STREAM)
+    if not wanted or stream is None:
+        return False
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return False
+    return wanted == f"{status.st_dev}:{status.st_ino}"
+
+
+_SEVERITY = r"\b(error|warning|note)(?=: )"
+_UNDERLINE = re.compile(r"^ *\| *(\^+)$", re.MULTILINE)
+SEVERITIES = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
+def show(diagnostics: Iterable[Diagnostic]) -> None:
+    """Write diagnostics to stderr, one block each: those of a file in the order of its lines, those of none last."""
+    for diagnostic in in_order(diagnostics):
+        say(levelled(shown(diagnostic, sys.stderr), LEVELS[diagnostic.severity], sys.stderr), err=True)
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return diagnostics by their places, the sources as they come; what has no place is last."""
+    found = list(diagnostics)
+    names: dict[str, int] = {}
+    for each in found:
+        if each.span is not None:
+            names.setdefault(each.span.source.name, len(names))
+
+    def place(each: Diagnostic) -> tuple[int, int]:
+        span = each.span
+        return (len(names), 0) if span is None else (names[span.source.name], span.start)
+
+    return sorted(found, key=place)
+
+
+def shown(diagnostic: Diagnostic, stream: TextIO | None) -> str:
+    """Return a diagnostic as it is written to a stream, in colour where a person looks."""
+    text = render(diagnostic, screen_columns(stream))
+    return coloured(text) if SCREEN.wants_colour(stream) else text
+
+
+def show_error(error: CrondorError) -> None:
+    """Write the diagnostics of an error to stderr."""
+    show(error.diagnostics)
+
+
+def coloured(text: str) -> Visible:
+    """Return a rendered diagnostic with its severity and its underline in colour."""
+    head, end, rest = text.partition("\n")
+    found = re.search(_SEVERITY, head)
+    if found is None:
+        return together(text)
+    colour = SEVERITIES[found[1]]
+    severity = styled(found[1], colour=colour, bold=True)
+    line = _UNDERLINE.search(rest)
+    if line is not None:
+        rest = together(rest[: line.start(1)], styled(line[1], colour=colour, bold=True), rest[line.end(1) :])
+    return together(head[: found.start()], severity, head[found.end() :], end, rest)

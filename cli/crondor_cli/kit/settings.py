@@ -1,0 +1,637 @@
+"""The settings of crondor: which there are, where they are set, and the options they stand for."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import click
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, render, similar
+from crondor.rights.accounts import ROOT, current_user, user_name
+from crondor.rights.walk import HAS_DESCRIPTORS, followed, open_file, open_plain
+from crondor.source import Source, Span, lines_of
+from crondor.spec import Dialect
+from crondor.zones import Policy
+from crondor_cli.kit.options import UsageProblem
+from crondor_cli.kit.screen import COLORS, show
+from crondor_cli.kit.times import find_zone
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
+
+    _ParamType = click.ParamType[Release]
+else:
+    _ParamType = click.ParamType  # click 8.1, which Debian trixie has, knows it without a parameter only
+
+_SERIES: Final = ("23", "24", "25")
+
+
+class ReleaseType(_ParamType):
+    """Takes releases of which the tables know the commands, and converts them to a Release."""
+
+    name = "release"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """Return the series."""
+        del ctx, param
+        return [click.shell_completion.CompletionItem(each) for each in _SERIES if each.startswith(incomplete)]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Release:  # noqa: ANN401 - click's word for what it was given
+        """Return the release that a text names."""
+        from crondor.knowledge.releases import NEWEST, OLDEST, Release  # noqa: PLC0415 - every command has settings, and one uses this
+
+        if isinstance(value, Release):
+            return value
+        try:
+            release = Release.parse(str(value))
+        except ValueError:
+            self.fail(f"'{value}' is no release of HTCondor: write 24, or 24.3", param, ctx)
+        newest = release.major == NEWEST.major and release.is_series
+        if release < OLDEST or (release > NEWEST and not newest):
+            self.fail(f"crondor knows the releases from {OLDEST} to {NEWEST}, not {value}", param, ctx)
+        return release
+
+
+WIDTHS = click.IntRange(40, 1000)
+MOST_JOBS = 64
+MAX_INTERVAL = 86400  # seconds
+HINTS = ("next-run", "macros", "all", "none")
+
+
+class Setting(NamedTuple):
+    """A setting: its key in a file; ``table`` is the command it is for, empty for all commands that have ``option``.
+
+    ``takes`` converts a value, ``many`` says that it is a list, ``is_flag`` that it is true or false. The default is
+    ``default`` in words, where the option has none.
+    """
+
+    key: str
+    meaning: str
+    takes: click.ParamType[Any]
+    table: str = ""
+    many: bool = False
+    is_flag: bool = False
+    default: str = ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The table and the key."""
+        return (self.table, self.key) if self.table else (self.key,)
+
+    @property
+    def name(self) -> str:
+        """The key with its table: ``simulate.slots``."""
+        return ".".join(self.keys)
+
+    @property
+    def variable(self) -> str:
+        """The environment variable: ``CRONDOR_SIMULATE_SLOTS``."""
+        return "CRONDOR_" + "_".join(self.keys).upper().replace("-", "_")
+
+    @property
+    def option(self) -> str:
+        """The option of the command line."""
+        return f"--{self.key}"
+
+
+SETTINGS = (
+    Setting("tz", "the submit host's time zone", click.STRING, default="this host's"),
+    Setting(
+        "schedd-interval", "the schedd's SCHEDD_INTERVAL, in seconds", click.IntRange(0, MAX_INTERVAL), default="300"
+    ),
+    Setting(
+        "dialect", "how crontab fields are read", click.Choice([d.value for d in Dialect]), default="the command's own"
+    ),
+    Setting(
+        "policy",
+        "runs in hours that clocks skip or repeat",
+        click.Choice([p.value for p in Policy]),
+        default="compatible",
+    ),
+    Setting("jobs", "processes that share much work", click.IntRange(1, MOST_JOBS), default="the processors"),
+    Setting("color", "when output is coloured", click.Choice(COLORS), default="auto"),
+    Setting("width", "columns of lines on a terminal", WIDTHS, default="the terminal's"),
+    Setting("pool-config", "the access point's configuration, or host", click.STRING, many=True),
+    Setting("allow-dir", "folders that files may be read from", click.STRING, many=True),
+    Setting("select", "rules whose codes begin so", click.STRING, "check", many=True),
+    Setting("ignore", "no rules whose codes begin so", click.STRING, "check", many=True),
+    Setting("strict", "whether notes count for the exit status", click.BOOL, "check", is_flag=True, default="false"),
+    Setting("baseline", "a file of findings that are known and stay quiet", click.STRING, "check"),
+    Setting(
+        "no-files",
+        "whether named files are not looked for",
+        click.BOOL,
+        "check",
+        is_flag=True,
+        default="false",
+    ),
+    Setting("target", "the release of HTCondor that files are submitted to", ReleaseType(), "check", default="newest"),
+    Setting("hints", "what stands in grey behind a line", click.Choice(HINTS), "lsp", default="next-run"),
+    Setting("slots", "jobs that run at once", click.IntRange(1, 1_000_000), "simulate", default="1"),
+    Setting("machine", "machines, as cpus=N,memory=SIZE", click.STRING, "simulate", many=True),
+    Setting("run-time", "how long a program runs", click.STRING, "simulate", default="60"),
+    Setting("match-delay", "how long the negotiator takes", click.STRING, "simulate", default="0-60"),
+    Setting("transfer", "how long files travel", click.STRING, "simulate", default="1"),
+    Setting("exit-code", "how programs end", click.STRING, "simulate", default="0"),
+    Setting("preempt", "when the pool takes a machine back", click.STRING, "simulate", default="never"),
+    Setting("fail", "updates that fail", click.STRING, "simulate", many=True),
+    Setting("knob", "knobs of the daemons, as NAME=VALUE", click.STRING, "simulate", many=True),
+    Setting(
+        "skew",
+        "seconds that the execute machine's clock is ahead",
+        click.IntRange(-86_400, 86_400),
+        "simulate",
+        default="0",
+    ),
+)
+PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
+"""The keys of settings that name files and folders."""
+
+BY_KEYS = {setting.keys: setting for setting in SETTINGS}
+TABLES = {setting.table for setting in SETTINGS if setting.table}
+
+OWN_FILE = "crondor.toml"
+PROJECT_FILE = "pyproject.toml"
+VARIABLES = "CRONDOR_"  # what the names of our variables begin with
+MAX_BYTES = 1 << 20  # of a file
+
+# A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
+_SECTION = r"""(?m)^[ \t]*(?:\[\[?[ \t]*)?["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)"""
+
+
+def system_file() -> str | None:
+    """Return the file that sets something for all users of this host, None where there is no /etc."""
+    return f"/etc/{OWN_FILE}" if os.name == "posix" else None
+
+
+def user_folder() -> str:
+    """Return the folder of the user's own settings: ~/.config/crondor on Linux."""
+    return click.get_app_dir("crondor")
+
+
+def folders_upwards(folder: str | None = None) -> Iterator[str]:
+    """Yield a folder (None: the current one) and those around it, up to the root; none where it has been removed."""
+    try:
+        folder = os.getcwd() if folder is None else os.path.abspath(folder)
+    except OSError:
+        return
+    while True:
+        yield folder
+        if os.path.dirname(folder) == folder:
+            return
+        folder = os.path.dirname(folder)
+
+
+def may_say(project: str) -> bool:
+    """Say whether the text of a pyproject.toml may have a section of ours."""
+    return "crondor" in project and re.search(_SECTION, project) is not None
+
+
+def may_be_set() -> bool:
+    """Say whether there is a variable or a file that may set anything, or that cannot be read."""
+    if any(name.startswith(VARIABLES) for name in os.environ):
+        return True
+    if any(path is not None and os.path.lexists(path) for path in (system_file(), f"{user_folder()}/{OWN_FILE}")):
+        return True
+    return any(
+        os.path.lexists(os.path.join(folder, OWN_FILE)) or _may_set(os.path.join(folder, PROJECT_FILE))
+        for folder in folders_upwards()
+    )
+
+
+def _may_set(path: str) -> bool:
+    try:
+        with os.fdopen(open_plain(path), "rb") as file:
+            text = file.read(MAX_BYTES + 1).decode()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True
+    return len(text) > MAX_BYTES or may_say(text)
+
+
+_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
+_TABLE = re.compile(rf"[ \t]*\[\[?[ \t]*({_KEYS})[ \t]*\]\]?")
+_ASSIGNED = re.compile(rf"[ \t]*({_KEYS})[ \t]*=[ \t]*")
+_PART = re.compile(_KEY)
+_AT = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+class TomlPlaces:
+    """The keys of a file and where they stand; those inside of inline tables are where the table is."""
+
+    def __init__(self, source: Source) -> None:
+        """Look at every line once."""
+        self._source = source
+        self._found: dict[tuple[str, ...], Span] = {}
+        for keys, span in _keys(source):
+            self._found.setdefault(keys, span)
+
+    def key(self, *keys: str) -> Span:
+        """Return where a key is assigned, or the table that it is in; the whole first line where neither is found."""
+        for count in range(len(keys), 0, -1):
+            if keys[:count] in self._found:
+                return self._found[keys[:count]]
+        return self._source.span(0, len(self._source.line(1)))
+
+
+def _keys(source: Source) -> Iterator[tuple[tuple[str, ...], Span]]:
+    table: tuple[str, ...] = ()
+    at = 0
+    for line in lines_of(source.text):
+        if found := _TABLE.match(line):
+            table = _parts(found[1])
+            yield table, source.span(at + found.start(1), at + found.end(1))
+        elif found := _ASSIGNED.match(line):
+            keys = _parts(found[1])
+            span = source.span(at + found.start(1), at + found.end(1))
+            for count in range(1, len(keys) + 1):
+                yield (*table, *keys[:count]), span
+        at += len(line)
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip("\"'") for part in _PART.findall(text))
+
+
+def error_place(source: Source, message: str) -> Span:
+    """Return the place that tomllib's message of a syntax error names; the end of the file where it names none."""
+    found = _AT.search(message)
+    if found is None:
+        return source.span(len(source.text))
+    before = source.text.split("\n", int(found[1]) - 1)[: int(found[1]) - 1]
+    start = sum(len(line) + 1 for line in before) + int(found[2]) - 1
+    return source.span(start, start + 1)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML text. Raises ValueError."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415 - 3 ms, and most commands have nothing to read
+    else:
+        import tomli as tomllib  # noqa: PLC0415 - the same
+    return tomllib.loads(text)
+
+
+_LONGEST_ID: Final = 10  # digits of a user's number
+
+
+class BadSettings(CrondorError, ValueError):
+    """Settings that cannot be used."""
+
+
+class SettingValue(NamedTuple):
+    """A value, where it was found (a file, a variable), and the place in a file."""
+
+    setting: Setting
+    value: Any
+    source: str
+    span: Span | None = None
+
+
+class Found(NamedTuple):
+    """All values that are set, by the setting's keys; the files they are from, the farthest first; the warnings."""
+
+    values: dict[tuple[str, ...], SettingValue]
+    files: tuple[str, ...]
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def find_settings(environ: Mapping[str, str], user_folder: str, folder: str | None = None) -> Found:
+    """Return what files and variables set for a folder (None: the current one).
+
+    Raises BadSettings with all that is wrong.
+    """
+    files = _Files(environ)
+    finds = (files.of_host, partial(files.of_user, user_folder), partial(files.of_project, folder))
+    reads: list[Callable[[], Iterable[SettingValue]]] = [partial(files.values, find) for find in finds]
+    reads += [partial(_from_variable, each, environ) for each in SETTINGS if environ.get(each.variable)]
+    values: dict[tuple[str, ...], SettingValue] = {}
+    faults: list[Diagnostic] = []
+    for read in reads:
+        values.update({value.setting.keys: value for value in _tried(read, faults)})
+    if faults:
+        raise BadSettings(faults)
+    return Found(values, tuple(files.used), tuple(files.warnings))
+
+
+def _tried(read: Callable[[], Iterable[SettingValue]], faults: list[Diagnostic]) -> list[SettingValue]:
+    """Return what can be read; what is wrong is added to the faults."""
+    try:
+        return list(read())
+    except BadSettings as error:
+        faults += error.diagnostics
+        return []
+
+
+class _File(NamedTuple):
+    path: str
+    text: str
+    section: tuple[str, ...] = ()
+    is_project: bool = False
+
+
+class _Files:
+    """The files of settings that are trusted, and warnings about what is ignored."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.used: list[str] = []
+        self.warnings: list[Diagnostic] = []
+        self._looked_at: set[str] = set()
+        self._trusted = {ROOT, current_user()}
+        caller = environ.get("SUDO_UID", "")
+        if current_user() == ROOT and caller.isascii() and caller.isdecimal() and len(caller) <= _LONGEST_ID:
+            self._trusted.add(int(caller))
+
+    def of_host(self) -> _File | None:
+        path = system_file()
+        return None if path is None else self._opened(path, _host_doubt)
+
+    def of_user(self, folder: str) -> _File | None:
+        return self._opened(os.path.join(folder, OWN_FILE), self._doubt)
+
+    def of_project(self, begin: str | None) -> _File | None:
+        """Return the nearest file that sets anything, from a folder upwards; crondor.toml before pyproject.toml."""
+        for folder in folders_upwards(begin):
+            path = os.path.join(folder, OWN_FILE)
+            if path in self._looked_at:  # the folder is the user's own of settings, or /etc
+                return None
+            own = self._opened(path, self._doubt)
+            if own is not None:
+                return own._replace(is_project=True)
+            project = self._opened(os.path.join(folder, PROJECT_FILE), self._doubt, may_say)
+            if project is not None:
+                return project._replace(section=("tool", "crondor"), is_project=True)
+        return None
+
+    def values(self, find: Callable[[], _File | None]) -> Iterator[SettingValue]:
+        """Yield the values of the file that is found. Raises BadSettings."""
+        file = find()
+        if file is not None:
+            self.used.append(file.path)
+            for value in _read(file):
+                yield from self._inside(file, value) if file.is_project else (value,)
+
+    def _inside(self, file: _File, found: SettingValue) -> Iterator[SettingValue]:
+        """Yield a value without the paths that lead out of the folder of its file."""
+        if found.setting.key not in PATHS:
+            yield found
+            return
+        paths: list[str] = found.value if found.setting.many else [found.value]
+        inside = [path for path in paths if not _leads_out(file.path, path)]
+        for path in paths:
+            if path not in inside:
+                message = f"{printable(path)} is ignored: a project's own file names nothing outside of its folder"
+                hint = f"name it with {found.setting.option}, or in your own {OWN_FILE} (crondor config says where)"
+                self._warn(message, found.span, hint)
+        if inside:
+            yield found._replace(value=inside if found.setting.many else inside[0])
+
+    def _opened(
+        self, path: str, doubt: Callable[[os.stat_result], str], sets: Callable[[str], bool] | None = None
+    ) -> _File | None:
+        """Return a trusted file that may set anything, None where there is none. Raises BadSettings."""
+        self._looked_at.add(path)
+        data = b""
+        try:
+            descriptor = open_file(followed(path)) if HAS_DESCRIPTORS else open_plain(path)
+            with os.fdopen(descriptor, "rb") as file:
+                reason = doubt(os.fstat(descriptor))
+                data = file.read(MAX_BYTES + 1)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+        except (OSError, ValueError) as error:
+            reason = _doubt_there(path, doubt)
+            if not reason:
+                why = error.strerror if isinstance(error, OSError) else str(error)
+                raise _unreadable(path, why or str(error)) from None
+        if reason:
+            if sets is None or sets(data.decode("utf-8", "replace")):
+                hint = "settings count in files of yours and of root; give what you need as options"
+                self._warn(f"this file is ignored: {reason}", Source("", path).span(), hint)
+            return None
+        if len(data) > MAX_BYTES:
+            raise _unreadable(path, "it is larger than 1 MiB")
+        try:
+            text = data.decode()
+        except ValueError:
+            raise _unreadable(path, "it is not UTF-8") from None
+        return _File(path, text) if sets is None or sets(text) else None
+
+    def _doubt(self, state: os.stat_result) -> str:
+        """Return why something is not trusted, nothing where it is."""
+        return "" if state.st_uid in self._trusted else f"it belongs to another user, {user_name(state.st_uid)}"
+
+    def _warn(self, message: str, span: Span | None, hint: str) -> None:
+        self.warnings.append(Diagnostic("settings", message, Severity.WARNING, span, hint))
+
+
+def _host_doubt(state: os.stat_result) -> str:
+    """Return why what is in /etc is not trusted, nothing where it is."""
+    is_writable = not stat.S_ISLNK(state.st_mode) and state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return "it must belong to root, and only root may write it" if state.st_uid != ROOT or is_writable else ""
+
+
+def _doubt_there(path: str, doubt: Callable[[os.stat_result], str]) -> str:
+    """Return why what cannot be opened is not trusted: a link, or what it leads to. Nothing where both are."""
+    for look in (os.lstat, os.stat):
+        try:
+            reason = doubt(look(path))
+        except (OSError, ValueError):
+            continue
+        if reason:
+            return reason
+    return ""
+
+
+def _unreadable(path: str, reason: str) -> BadSettings:
+    return BadSettings([Diagnostic("settings", f"cannot read {printable(path)}: {reason}")])
+
+
+def _leads_out(file: str, path: str) -> bool:
+    """Say whether a path is not below the folder of a file, links followed; nothing is opened."""
+    folder = os.path.realpath(os.path.dirname(file))
+    try:
+        return os.path.commonpath((folder, os.path.realpath(os.path.join(folder, path)))) != folder
+    except ValueError:  # a NUL in it, or another drive
+        return True
+
+
+def _read(file: _File) -> list[SettingValue]:
+    """Return the values of a file. Raises BadSettings."""
+    source = Source(file.text, file.path)
+    try:
+        data = parse_toml(file.text)
+    except RecursionError:  # arrays in arrays, thousands deep
+        raise BadSettings([Diagnostic("settings", "this is nested too deeply", span=source.span(0, 1))]) from None
+    except ValueError as error:
+        message = re.sub(r" \(at .*\)$", "", str(error))
+        span = error_place(source, str(error))
+        raise BadSettings([Diagnostic("settings", f"this is no TOML: {message}", span=span)]) from None
+    places = TomlPlaces(source)
+    section: Any = data
+    for key in file.section:
+        section = section.get(key, {}) if isinstance(section, dict) else section
+    if not isinstance(section, dict):
+        span = places.key(*file.section)
+        raise BadSettings([Diagnostic("settings", f"{'.'.join(file.section)} is no table", span=span)])
+    values: list[SettingValue] = []
+    faults: list[Diagnostic] = []
+    for keys, value in _flat(section):
+        span = places.key(*file.section, *keys)
+        fault = _fault(keys, value, span)
+        if fault is None:
+            values.append(SettingValue(BY_KEYS[keys], value, file.path, span))
+        else:
+            faults.append(fault)
+    if faults:
+        raise BadSettings(faults)
+    return values
+
+
+def _flat(section: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for key, value in section.items():
+        if key in TABLES and isinstance(value, dict):
+            for inner, each in value.items():
+                yield (key, inner), each
+        else:
+            yield (key,), value
+
+
+def _fault(keys: tuple[str, ...], value: object, span: Span) -> Diagnostic | None:
+    setting = BY_KEYS.get(keys)
+    name = printable(".".join(keys))
+    if setting is None:
+        if len(keys) == 1 and keys[0] in TABLES:
+            return Diagnostic("settings", f"{name} is a table: [{name}]", span=span)
+        known = {each.name: each for each in SETTINGS}
+        elsewhere = [each.name for each in SETTINGS if each.key == keys[-1]]
+        near = elsewhere or similar(name, known)
+        hint = f"did you mean {near[0]}?" if near else "crondor config lists the settings"
+        return Diagnostic("settings", f"there is no setting {name}", span=span, help=hint)
+    wrong = _wrong_type(setting, value)
+    if wrong:
+        return Diagnostic("settings", f"{name} must be {wrong}", span=span)
+    for each in value if isinstance(value, list) else [value]:
+        is_stream = setting.key in {"baseline", "pool-config"} and str(each).startswith(("/dev/", "/proc/"))
+        reason = f"{printable(str(each))} is not a plain file" if is_stream else _refused(setting, each)
+        if reason:
+            return Diagnostic("settings", f"{name}: {reason}", span=span)
+    return None
+
+
+def _wrong_type(setting: Setting, value: object) -> str | None:
+    """Return what a value of TOML should have been, None where it is that."""
+    if setting.is_flag:
+        return None if isinstance(value, bool) else "true or false"
+    if setting.many:
+        good = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        return None if good else "a list of texts"
+    if isinstance(setting.takes, click.IntRange):
+        return None if isinstance(value, int) and not isinstance(value, bool) else "a number"
+    good = isinstance(value, str) or (bool(setting.table) and isinstance(value, int) and not isinstance(value, bool))
+    return None if good else "a text"
+
+
+def _refused(setting: Setting, value: object) -> str | None:
+    try:
+        setting.takes.convert(value, None, None)
+        if setting.key == "tz":
+            find_zone(str(value))
+    except click.BadParameter as error:
+        return error.message
+    except CrondorError as error:
+        return "; ".join(found.message for found in error.diagnostics)
+    return None
+
+
+def _from_variable(setting: Setting, environ: Mapping[str, str]) -> Iterator[SettingValue]:
+    """Yield the value of a variable. Raises BadSettings."""
+    text = environ[setting.variable]
+    source = Source(text, setting.variable)
+    parts = [text]
+    if setting.many:
+        parts = text.split(os.pathsep if setting.key == "allow-dir" else ",")
+    for part in parts:
+        reason = _refused(setting, part)
+        if reason:
+            raise BadSettings([Diagnostic("settings", f"{setting.name}: {reason}", span=source.span())])
+    value = setting.takes.convert(text, None, None) if setting.is_flag else text
+    yield SettingValue(setting, parts if setting.many else value, setting.variable)
+
+
+_SAID = "crondor.settings"
+_HOST = "host"  # of pool-config, and no path
+
+
+def values_for(command: click.Command) -> dict[str, Any]:
+    """Return the values for the options of a command; raises UsageProblem for files and variables that are wrong."""
+    try:
+        found = find_settings(os.environ, user_folder())
+    except BadSettings as error:
+        raise UsageProblem(error) from None
+    show_warnings(found)
+    params = {setting: param for param in command.params if (setting := setting_of(command, param)) is not None}
+    values: dict[str, Any] = {}
+    for value in found.values.values():
+        param = params.get(value.setting)
+        if value.setting.key == "width":
+            values["width"] = value.value
+        elif param is not None and _fits(value, param):
+            values[param.name] = as_given(value)
+    return values
+
+
+def show_warnings(found: Found) -> None:
+    """Show the warnings about files of settings, once for all commands and groups of a command line."""
+    context = click.get_current_context(silent=True)
+    said: set[str] = set() if context is None else context.meta.setdefault(_SAID, set())
+    show(each for each in found.warnings if render(each) not in said)
+    said.update(map(render, found.warnings))
+
+
+def setting_of(command: click.Command, param: click.Parameter) -> Setting | None:
+    """Return the setting that an option of a command has its default from, None for one that has none."""
+    if not isinstance(param, click.Option):
+        return None
+    return next(
+        (
+            each
+            for each in SETTINGS
+            if each.option in param.opts and each.table in {"", command.name} and each.many == param.multiple
+        ),
+        None,
+    )
+
+
+def _fits(value: SettingValue, param: click.Parameter) -> bool:
+    """Say whether an option takes what is set for all: `crondor next --previous` knows no dialect htcondor, for one."""
+    return not isinstance(param.type, click.Choice) or value.value in param.type.choices
+
+
+def as_given(value: SettingValue) -> Any:  # noqa: ANN401 - whatever a setting holds
+    """Return a value as the command line would have it; paths in a file are below the file's own folder."""
+    if value.setting.key in PATHS and value.span is not None:
+        folder = os.path.dirname(value.source)
+        if isinstance(value.value, list):
+            return [path if path == _HOST else os.path.join(folder, path) for path in value.value]
+        return os.path.join(folder, str(value.value))
+    return value.value if isinstance(value.value, (bool, list)) else str(value.value)
+
+
+_HOMES: Final = ("/home/", "/root/")
+
+
+def home_path(path: str) -> str | None:
+    """Return the path with its links followed where it is in a home folder, None elsewhere."""
+    real = os.path.realpath(path)
+    return real if real.startswith(_HOMES) else None

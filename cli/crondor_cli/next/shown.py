@@ -1,0 +1,309 @@
+"""Previews for programs: JSON, CSV and bare epoch seconds; `crondor config schema next` has the JSON keys."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import tzinfo
+from itertools import chain
+
+from crondor.deferral import Deferral
+from crondor.diagnostics import Diagnostic, printable, shortened
+from crondor.hold_codes import INVALID_CRON_SETTINGS
+from crondor.schedule import ExpressionText, JobSchedule
+from crondor.spec import FIELDS, CronSpec, Dialect
+from crondor.times import MOST_EXCLUDED
+from crondor.words import describe, steps_beyond
+from crondor_cli.kit.previews import Preview, RunRow, RunSide
+from crondor_cli.kit.screen import columns_of_rows, echo_lines, prose, screen_columns, tinted, whole
+from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, iso, moments
+from crondor_cli.kit.times import ClockFace, local_text, retries_text
+
+_SAME = "the same"
+_PASTED = frozenset(("canonical", "portable"))  # facts that are lines of a crontab
+
+
+def print_table(previews: list[Preview]) -> None:
+    """Print all previews, a blank line between them."""
+    echo_lines(map(_marked, _lines(previews)))
+
+
+def _lines(previews: list[Preview]) -> Iterator[str]:
+    between: list[str] = []
+    for preview in filter(_has_something, previews):
+        yield from between
+        yield from _block(preview)
+        between = [""]
+
+
+def _marked(line: str) -> str:
+    """Return a row where the real schedd differs in colour."""
+    return tinted(line, colour="yellow") if line.startswith("  !") else line
+
+
+def _has_something(preview: Preview) -> bool:
+    return bool(preview.rows) or (preview.schedule is not None and preview.schedule.is_deferred)
+
+
+def _block(preview: Preview) -> Iterator[str]:
+    yield _title(preview)
+    for name, text in _facts(preview):
+        line = f"  {name:<10} {text}"
+        yield whole(line) if name in _PASTED else line
+    if preview.rows:
+        yield ""
+        yield from _table(preview)
+    elif not preview.failed and not (preview.job.state and preview.job.state.is_halted):
+        yield from ("", "  no run in this time")
+    if preview.differs or preview.schedd_fault:
+        yield from ("", *_reasons(preview))
+    if preview.excluded:
+        yield from ("", *_excluded(preview))
+    if preview.leaving:
+        yield from ("", *_wrapped(f"{preview.leaving[0].upper()}{preview.leaving[1:]}.", 2))
+
+
+def _title(preview: Preview) -> str:
+    job = preview.job
+    if job.state is not None:
+        return job.state.title
+    where = job.name if job.line is None else f"{job.name}:{job.line}"
+    jobs = "" if job.count == 1 else f" ({job.count} jobs)"
+    return printable(where) + jobs
+
+
+def _facts(preview: Preview) -> list[tuple[str, str]]:
+    schedule, clock = preview.schedule, preview.job.clock
+    facts = []
+    if schedule is not None and schedule.spec is not None:
+        facts += [("schedule", describe(schedule.spec)), *_spellings(schedule.spec)]
+        facts += [("step", printable(remark)) for remark in steps_beyond(schedule.spec)]
+    elif schedule is not None and schedule.time is not None:
+        facts.append(("schedule", f"once, deferral_time = {printable(shortened(str(schedule.time)))}"))
+    if preview.job.state is not None:
+        facts += preview.job.state.facts
+    if preview.job.submitted is not None:
+        facts.append(("submitted", f"{local_text(preview.job.submitted, clock.zone)} assumed (QDate)"))
+    hint = "" if clock.is_given else "; --tz names another"
+    facts.append(("zone", f"{clock.zone_name} (must be the submit host's{hint})"))
+    if schedule is not None:
+        first = next((row.run.deferral for row in preview.rows if row.run is not None), None)
+        facts.append(("timing", _timing(schedule, first)))
+    return facts
+
+
+def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
+    """Return the canonical line, and the one that every dialect reads alike where that is another."""
+    text = str(spec)
+    found = [("canonical", text)]
+    if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
+        from crondor.algebra import Untranslatable, portable  # noqa: PLC0415 - 0.5 ms, and few fields need it
+
+        with suppress(Untranslatable):
+            spelled = " ".join(part or "*" for part in portable(CronSpec.from_line(text, dialect=spec.dialect)).given)
+            found += [("portable", spelled)] if spelled != text else []
+    return found
+
+
+def _timing(schedule: JobSchedule, first: Deferral | None) -> str:
+    """Return the numbers around a run; what an expression comes to is that of the first run."""
+    window = _length(schedule.window, None if first is None else first.window)
+    prep_time = _length(schedule.prep_time, None if first is None else first.prep_time)
+    return (
+        f"window {window}, prep time {prep_time}, "
+        f"SCHEDD_INTERVAL {schedule.schedd_interval} s, {schedule.universe.name.lower()} universe"
+    )
+
+
+def _length(written: int | ExpressionText, value: int | None) -> str:
+    if isinstance(written, int):
+        return f"{written} s"
+    text = printable(shortened(written.text))
+    return text if value is None else f"{text} = {value} s"
+
+
+def _table(preview: Preview) -> Iterator[str]:
+    refused = preview.schedule is None  # then the schedd's side is all there is
+    both = preview.differs and not refused
+    size = len(str(preview.rows.shown))
+    head = ["  " + "#".rjust(size + 1), "real schedd" if refused else "local time"]
+    head += ["from now", "match opens", "last start", *(["real schedd"] if both else [])]
+    rows = _row_cells(preview, size, refused=refused, both=both)
+    return columns_of_rows(head, rows, screen_columns(sys.stdout), plain={"", "-", _SAME})
+
+
+def _row_cells(preview: Preview, size: int, *, refused: bool, both: bool) -> Iterator[list[str]]:
+    clock = preview.job.clock
+    face = ClockFace(clock.zone)
+    for number, (row, last_retry) in enumerate(preview.rows.folded(), 1):
+        _, run, schedd, _ = row
+        differs = row.differs
+        mark = f"  {'!' if differs else ' '}{number:>{size}}"
+        cells = [mark, *_cells(schedd if refused else run, clock.now, face)]
+        if both:
+            cells.append(_schedd_cell(row, face) if differs or not row.compared else _SAME)
+        yield cells
+        side = schedd if run is None else run
+        if last_retry is not None and side is not None:
+            yield [retries_text(side.time, last_retry, clock.zone)]
+
+
+def _cells(run: RunSide | None, now: int, face: ClockFace) -> list[str]:
+    if run is None:
+        return ["no run", "", "", ""]
+    time, deferral = run.time, run.deferral
+    return [
+        face.text(time) if run.mark is None and run.answer is None else face.text(time) + run.remark,
+        face.relative(time - now),
+        face.beside(deferral.match_opens, time),
+        face.beside(deferral.last_start, time),
+    ]
+
+
+def _schedd_cell(row: RunRow, face: ClockFace) -> str:
+    if not row.compared:
+        return "not reached"
+    if row.schedd is None:
+        return "no run"
+    return face.text(row.schedd.time) + row.schedd.remark
+
+
+def _reasons(preview: Preview) -> list[str]:
+    if preview.hold_reason is not None:
+        held = printable(shortened(preview.hold_reason))
+        lines = [f"  The real schedd holds this job (code {INVALID_CRON_SETTINGS}): {held}"]
+    elif preview.schedd_fault is not None:
+        lines = _wrapped(f"The real schedd does not run this job: {preview.schedd_fault.diagnostics[0].message}", 2)
+    elif preview.schedule is None:
+        return ["  The manual does not allow this. The real schedd (HTCondor 25.14) accepts it and runs it as shown."]
+    else:
+        lines = ["  ! The real schedd (HTCondor 25.14) differs:"]
+    for reason in preview.reasons:
+        lines += _wrapped(reason.why, 4)
+        if reason.write:
+            verb = "add to requirements" if reason.is_clause else "write"
+            lines.append(whole(f"      {verb}:  {printable(reason.write)}"))
+    return lines
+
+
+def _excluded(preview: Preview) -> list[str]:
+    job, schedule = preview.job, preview.schedule
+    first, count = preview.excluded[0], len(preview.excluded)
+    time = local_text(first, job.clock.zone)
+    why = "" if schedule is None else f" ({shortened(job.times(schedule).why_excluded(first))})"
+    if schedule is not None and schedule.recurrence is None:
+        return _wrapped(f"Requirements exclude its time, {time}{why}: the job never matches, and does not run.", 2)
+    number = f"more than {MOST_EXCLUDED:,}" if count > MOST_EXCLUDED else str(count)
+    times = f"one more time, {time}" if count == 1 else f"{number} more times, the first {time}"
+    them = "it" if count == 1 else "them"
+    text = f"The real schedd computes {times}: requirements exclude {them}{why}, so the job does not match or run then."
+    return _wrapped(text, 2)
+
+
+def _wrapped(text: str, indent: int) -> list[str]:
+    return prose(printable(text), screen_columns(sys.stdout), " " * indent, "    ")
+
+
+CSV_COLUMNS = (
+    *("name", "line", "number", "time", "local"),
+    *("match_opens", "last_start", "schedd_time", "retry", "differs"),
+)
+_SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_interval", "universe")
+
+
+def print_json(previews: list[Preview], warnings: list[Diagnostic]) -> None:
+    """Print one object with the jobs in file order."""
+    echo_json({"jobs": map(_job, previews), "diagnostics": [diagnostic_data(w) for w in warnings]})
+
+
+def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
+    """Print a line for each run; times are epoch seconds beside the local time."""
+    echo_csv(chain((CSV_COLUMNS,), *map(_csv_lines, previews)))
+
+
+def print_epochs(previews: list[Preview], _: list[Diagnostic]) -> None:
+    """Print the epoch seconds of each run, a line each."""
+    echo_lines(str(row.run.time) for preview in previews for row in preview.rows if row.run is not None)
+
+
+def _csv_lines(preview: Preview) -> Iterator[tuple[object, ...]]:
+    zone = preview.job.clock.zone
+    for row in preview.rows:
+        run = row.run.deferral if row.run else None
+        theirs = row.schedd
+        retry = any(side is not None and side.is_retry for side in (row.run, theirs))
+        yield (
+            preview.job.name,
+            preview.job.line or "",
+            row.number,
+            *((run.time, iso(run.time, zone), run.match_opens, run.last_start) if run else ("",) * 4),
+            theirs.time if theirs else "",
+            str(retry).lower(),
+            str(row.differs).lower(),
+        )
+
+
+def _job(preview: Preview) -> dict[str, object]:
+    job, schedule = preview.job, preview.schedule
+    data: dict[str, object] = {
+        "name": job.name,
+        "line": job.line,
+        "count": job.count,
+        "zone": job.clock.zone_name,
+        "now": job.clock.now,
+        "submitted": job.submitted,
+        "queued": job.state and job.state.data,
+        "dialect": None if preview.is_compared else preview.dialect.value,
+    }
+    data |= _schedule(schedule) if schedule is not None else dict.fromkeys(_SCHEDULE_KEYS)
+    data["leaves"] = bool(preview.leaving)
+    data["runs"] = (
+        {"number": row.number, **_sides(preview, row.run, row.schedd), "differs": row.differs} for row in preview.rows
+    )
+    excluded = preview.excluded
+    data["kept_out"] = {"count": len(excluded), "first": excluded[0]} if excluded else None
+    data["differences"] = [
+        {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
+        for reason in preview.reasons
+    ]
+    fault = preview.schedd_fault
+    data["schedd_fault"] = fault and {
+        "message": fault.diagnostics[0].message,
+        "hold_reason": preview.hold_reason,
+    }
+    data["diagnostics"] = [diagnostic_data(finding) for finding in preview.findings]
+    return data
+
+
+def _schedule(schedule: JobSchedule) -> dict[str, object]:
+    spec = schedule.spec
+    fields = spec and {f.name: text for f, text in zip(FIELDS, spec.canonical, strict=True)}
+    return {
+        "schedule": spec and {"words": describe(spec), "canonical": str(spec), "fields": fields},
+        "deferral_time": schedule.time
+        if isinstance(schedule.time, int) or schedule.time is None
+        else str(schedule.time),
+        "window": schedule.window if isinstance(schedule.window, int) else str(schedule.window),
+        "prep_time": schedule.prep_time if isinstance(schedule.prep_time, int) else str(schedule.prep_time),
+        "schedd_interval": schedule.schedd_interval,
+        "universe": schedule.universe.name.lower(),
+    }
+
+
+def _sides(preview: Preview, run: RunSide | None, schedd: RunSide | None) -> dict[str, object]:
+    zone = preview.job.clock.zone
+    if not preview.is_compared:
+        return {preview.dialect.value: _run(run, zone)}
+    return {Dialect.MANUAL.value: _run(run, zone), Dialect.HTCONDOR.value: _run(schedd, zone)}
+
+
+def _run(run: RunSide | None, zone: tzinfo) -> dict[str, object] | None:
+    if run is None:
+        return None
+    data = moments(run.deferral, zone)
+    data["skipped"] = None if run.mark is None or not run.mark.skipped else [w.isoformat() for w in run.mark.skipped]
+    data["pass"] = None if run.mark is None else run.mark.pass_ or None
+    if run.answer is not None:
+        data |= {"retry": run.is_retry, "computed": run.answer.computed}
+    return data

@@ -1,0 +1,579 @@
+"""Who tells whom about a job in a simulation, as lines of text or as data."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from crondor.calendar import DAY
+from crondor.diagnostics import CrondorError, columns_of, printable, shortened
+from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
+from crondor.job_queue import JobId
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
+from crondor.pool.daemons.flow.messages import Listener, Message
+from crondor.pool.settings.lengths import Shape
+from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
+from crondor.schedule import JobSchedule
+from crondor.spec import Dialect
+from crondor_cli.kit.screen import Whole, echo_lines, in_columns, padded, say, screen_columns, whole
+from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
+from crondor_cli.kit.times import local_text, relative
+from crondor_cli.simulate.runs import Group, Simulated, SimulatedResult
+
+if TYPE_CHECKING:
+    pass
+
+
+class Picture(NamedTuple):
+    """What is drawn: lanes with their labels, and the colour and the name of each state, the strongest last."""
+
+    title: str
+    axis: TimeAxis
+    labels: Sequence[str]
+    lanes: Sequence[Lane]
+    colours: Mapping[int, tuple[str, str]]
+
+
+COLUMNS: Final = 72
+_FEWEST: Final = 24  # columns of a lane, however narrow the terminal
+MOST_SPANS: Final = 5000  # of a lane that are kept to the second
+_MARGINS: Final = 4  # columns before the label and behind it
+_DATE: Final = 12  # columns from one date to the next
+_MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)  # from one tick to the next
+_DAYS: Final = (1, 2, 7, 14, 28, 91, 182, 364)  # the same
+
+
+class LaneSpan(NamedTuple):
+    """A state that lasted, from and to epoch seconds; a moment ends when it begins."""
+
+    start: int
+    end: int
+    state: int
+
+
+class TimeAxis(NamedTuple):
+    """A span of time (epoch seconds), and the zone that its dates are shown in."""
+
+    start: int
+    end: int
+    zone: tzinfo
+    zone_name: str
+    columns: int = COLUMNS
+
+    def fitting(self, labels: Iterable[str], screen: int | None) -> TimeAxis:
+        """Return an axis whose lanes stand behind their labels on a screen of so many columns, None: on any."""
+        if screen is None:
+            return self
+        room = screen - _MARGINS - max(map(columns_of, labels), default=0)
+        return self._replace(columns=max(_FEWEST, min(COLUMNS, room)))
+
+    @property
+    def seconds(self) -> int:
+        """How many seconds a column stands for."""
+        return max(1, -(-(self.end - self.start) // self.columns))
+
+    def heading(self, legend: str) -> str:
+        """Return the line above the lanes."""
+        start, end = (local_text(time, self.zone)[:20] for time in (self.start, self.end))
+        return f"Timeline, {start} to {end}, {relative(self.seconds)[3:]} a column: {legend}"
+
+    def rows(self, labels: Sequence[str], lanes: Iterable[str]) -> list[str]:
+        """Return the lanes behind their labels, and the dates below them."""
+        wide = max(map(columns_of, labels), default=0)
+        made = [f"  {padded(label, wide)}  {lane}" for label, lane in zip(labels, lanes, strict=True)]
+        return [*made, f"  {'':<{wide}}  {self._dates()}".rstrip()] if made else []
+
+    def _dates(self) -> str:
+        """Return month, day and time of day, each below the column that it falls into."""
+        line = ""
+        for apart in (_DATE, _DATE // 2, _DATE // 4):
+            for time in self.ticks(apart * self.seconds):
+                column = (time - self.start) // self.seconds
+                if (not line or len(line) < column) and column + _DATE - 1 <= self.columns:
+                    line = f"{line:<{column}}{local_text(time, self.zone)[9:20]}"
+            if line:
+                break
+        return line
+
+    def ticks(self, apart: int) -> list[int]:
+        """Return round times of the zone's clock (epoch seconds), so many seconds apart at least."""
+        step = next((60 * minutes for minutes in _MINUTES if 60 * minutes >= apart), DAY)
+        days = next((days for days in _DAYS if days * DAY >= apart), -(-apart // DAY))
+        found: list[int] = []
+        day = datetime.combine(datetime.fromtimestamp(self.start, self.zone).date(), datetime.min.time())
+        while day.replace(tzinfo=self.zone).timestamp() <= self.end:
+            if (day.toordinal() - 1) % days == 0:  # whole weeks begin on Mondays
+                found += [int(_at(day, second, self.zone)) for second in range(0, DAY, step)]
+            day += timedelta(1)
+        return sorted({time for time in found if self.start <= time <= self.end})
+
+
+def _at(day: datetime, second: int, zone: tzinfo) -> float:
+    """Return when the clock shows a time of a day, for one that it skips as much later."""
+    return (day + timedelta(seconds=second)).replace(tzinfo=zone).timestamp()
+
+
+class Lane:
+    """One line of time: as many columns as there are, however long the span, and the first spans to the second."""
+
+    def __init__(self, axis: TimeAxis) -> None:
+        """Begin with state 0 from end to end."""
+        self.columns = [0] * axis.columns
+        self.spans: list[LaneSpan] = []
+        self._axis = axis
+
+    def mark(self, span: LaneSpan) -> None:
+        """Draw a state; the strongest that falls into a column is what it shows."""
+        axis = self._axis
+        first, last = ((time - axis.start) // axis.seconds for time in (span.start, span.end))
+        for column in range(max(0, first), min(axis.columns - 1, last) + 1):
+            self.columns[column] = max(self.columns[column], span.state)
+
+    def keep(self, span: LaneSpan) -> None:
+        """Keep a state to the second, if there is room."""
+        if span.state and len(self.spans) < MOST_SPANS:
+            self.spans.append(span)
+
+
+MOST_LANES: Final = 50
+
+# What a column shows, the strongest that falls into it.
+IDLE, WAITING, TICK, RUNNING, LATE, HELD, MISSED = range(7)
+SIGNS: Final = ".w|rLHM"
+_LEGEND: Final = "w waits on its slot, | a run shorter than a column, r runs, L started late, M missed, H held, . idle"
+COLOURS: Final = {
+    WAITING: ("#f0c648", "waits on its slot"),
+    RUNNING: ("#3f8f4f", "runs"),
+    LATE: ("#8cc46b", "started late, in the window"),
+    HELD: ("#7a7f87", "held"),
+    MISSED: ("#c8402f", "missed"),
+}
+
+
+class Lanes:
+    """Each job's line of time: as many columns as there are, however long the span and however many the runs."""
+
+    def __init__(self, simulated: Simulated) -> None:
+        """Begin with idle jobs."""
+        self._simulated = simulated
+        clock = simulated.clock
+        whole = TimeAxis(simulated.start, simulated.end, clock.zone, clock.zone_name)
+        self.axis = whole.fitting(self.labels, screen_columns(sys.stdout))
+        self._lanes: dict[int, Lane] = {}
+        self._since: dict[int, tuple[int, int]] = {}
+        self._owner: dict[tuple[int, int], int] = {}
+        self._files = list(dict.fromkeys(id(group.file) for group in simulated.groups))
+
+    def note(self, seen: PoolEvent) -> None:
+        """Take note of something that has happened."""
+        number = self._group(seen)
+        if number is None or number >= MOST_LANES:
+            return
+        self._lanes.setdefault(number, Lane(self.axis))
+        state, since = self._since.get(number, (IDLE, seen.time))
+        if seen.what is PoolEventKind.STARTED and state != HELD:
+            deferral = seen.job.gate.deferral()
+            late = deferral is not None and seen.time + self._simulated.settings.skew > deferral.time
+            self._moment(number, seen.time, LATE if late else TICK)
+        if seen.what is PoolEventKind.PLANNED and "window" in seen.text:
+            self._moment(number, seen.time, MISSED)
+        if seen.what is PoolEventKind.HELD and seen.number == MISSED_DEFERRED_EXECUTION_TIME:
+            self._moment(number, seen.time, MISSED)
+        after = _STATES.get(seen.what)
+        if after is not None:
+            self._last(number, since, seen.time, state)
+            self._since[number] = after, seen.time
+
+    def close(self) -> None:
+        """Draw what lasts until the end."""
+        for number, (state, since) in self._since.items():
+            self._last(number, since, self._simulated.end, state)
+        self._since.clear()
+
+    @property
+    def labels(self) -> list[str]:
+        """What the lanes are called."""
+        return [group.label for group in self._simulated.groups[:MOST_LANES]]
+
+    def lane(self, number: int) -> Lane:
+        """Return the lane of a group of jobs, by its number."""
+        return self._lanes.get(number) or Lane(self.axis)
+
+    def lines(self) -> list[str]:
+        """Return a line for each group of jobs, with a legend."""
+        self.close()
+        labels = self.labels
+        lanes = ("".join(SIGNS[state] for state in self.lane(number).columns) for number in range(len(labels)))
+        made = [self.axis.heading(_LEGEND), *self.axis.rows(labels, lanes)]
+        if len(self._simulated.groups) > MOST_LANES:
+            made.append(f"  and {len(self._simulated.groups) - MOST_LANES} more")
+        return made
+
+    def _moment(self, number: int, time: int, state: int) -> None:
+        """Draw what has no length."""
+        span = LaneSpan(time, time, state)
+        self._lanes[number].mark(span)
+        if state != TICK:
+            self._lanes[number].spans.append(span)
+
+    def _last(self, number: int, start: int, end: int, state: int) -> None:
+        """Draw a state that has lasted; a run that fills no column is a tick."""
+        is_short = state == RUNNING and end - start < self.axis.seconds
+        lane = self._lanes[number]
+        lane.mark(LaneSpan(start, end, TICK if is_short else state))
+        lane.keep(LaneSpan(start, end, state))
+
+    def _group(self, seen: PoolEvent) -> int | None:
+        """Return the number of a job's group."""
+        key = seen.job.id.cluster, seen.job.id.proc
+        if key not in self._owner:
+            self._owner[key] = number_of(self._simulated, *key)
+        return self._owner[key]
+
+
+_STATES: Final = {
+    PoolEventKind.ARRIVED: WAITING,
+    PoolEventKind.STARTED: RUNNING,
+    PoolEventKind.ENDED: IDLE,
+    PoolEventKind.EVICTED: IDLE,
+    PoolEventKind.HELD: HELD,
+    PoolEventKind.RELEASED: IDLE,
+    PoolEventKind.REMOVED: IDLE,
+    PoolEventKind.COMPLETED: IDLE,
+}
+
+
+def number_of(simulated: Simulated, cluster: int, proc: int) -> int:
+    """Return the number of the group that a job belongs to; a cluster is a file."""
+    files = list(dict.fromkeys(id(group.file) for group in simulated.groups))
+    left = proc
+    for number, group in enumerate(simulated.groups):
+        if id(group.file) == files[cluster - 1]:
+            if left < group.jobs.count:
+                return number
+            left -= group.jobs.count
+    raise ValueError(f"no job {cluster}.{proc}")
+
+
+def print_happenings(simulated: Simulated, into: list[dict[str, object]] | None) -> Watcher:
+    """Return what prints each thing that happens, or keeps it for JSON."""
+    owners: dict[tuple[int, int], Group] = {}
+
+    def note(seen: PoolEvent) -> None:
+        key = seen.job.id.cluster, seen.job.id.proc
+        if key not in owners:
+            owners[key] = simulated.groups[number_of(simulated, *key)]
+        said = _said(seen, simulated)
+        if into is None:
+            when = local_text(seen.time, simulated.clock.zone)
+            say(f"{when}  {seen.job.id!s:<7} {owners[key].label}  {seen.what.value}{said and f': {said}'}")
+        else:
+            into.append({"time": seen.time, "job": str(seen.job.id), "what": seen.what.value, "detail": said})
+
+    return note
+
+
+def _said(seen: PoolEvent, simulated: Simulated) -> str:
+    words: dict[PoolEventKind, Callable[[], str]] = {
+        PoolEventKind.PLANNED: lambda: f"DeferralTime {local_text(seen.number, simulated.clock.zone)}, {seen.text}",
+        PoolEventKind.ARRIVED: lambda: (
+            f"waits {seen.number} s" if seen.number > 0 else f"{-seen.number} s after its time" if seen.number else ""
+        ),
+        PoolEventKind.HELD: lambda: f"code {seen.number}, {printable(seen.text)}",
+        PoolEventKind.ENDED: lambda: "queued again" if seen.number else "done",
+    }
+    return words.get(seen.what, lambda: printable(seen.text))()
+
+
+_COLUMNS = {
+    "on time": RunOutcome.ON_TIME,
+    "late": RunOutcome.LATE,
+    "missed": RunOutcome.MISSED,
+    "missed, held": RunOutcome.MISSED_HELD,
+    "idle for ever": RunOutcome.MISSED_IDLE,
+    "skipped": RunOutcome.SKIPPED,
+    "on hold": RunOutcome.HELD,
+}
+_MOST_NAMED = 3  # jobs that the same is said of
+_ALWAYS = ("on time", "late", "missed", "skipped")
+_READINGS = {
+    Dialect.HTCONDOR: "what the schedd of HTCondor 25.14 does",
+    Dialect.MANUAL: "schedules as the manual describes them",
+    Dialect.UNIX: "schedules as Unix cron reads them",
+}
+
+
+def print_table(simulated: Simulated, lanes: Lanes | None) -> None:
+    """Print what was simulated, a table for each dialect, what to change, and the lines of time."""
+    lines = _head(simulated)
+    for dialect, results in simulated.sides.items():
+        named = [simulated.named(g, r.outcome) for g, r in zip(simulated.groups, results, strict=True)]
+        if dialect is not Dialect.HTCONDOR:
+            named = [result.outcome.planned for result in results]
+        lines += ["", f"{dialect.value}: {_READINGS[dialect]}", *_table(simulated, results, named)]
+        lines += _notes(simulated, results, named)
+    if lanes is not None:
+        lines += ["", *lanes.lines()]
+    echo_lines(lines)
+
+
+def _head(simulated: Simulated) -> list[str]:
+    settings, zone = simulated.settings, simulated.clock.zone
+    start, end = (local_text(time, zone) for time in (simulated.start, simulated.end))
+    pool = [
+        f"SCHEDD_INTERVAL {settings.schedd_interval} s",
+        f"match delay {settings.match_delay} s",
+        f"transfer {settings.transfer} s",
+        f"run time {settings.run_time} s",
+        *(f"machine {machine}" for machine in settings.machines),
+    ]
+    if not settings.machines:
+        pool.append(plural(settings.slots, "slot"))
+    if str(settings.exits) != "0":
+        pool.append(f"exit code {settings.exits}")
+    if settings.preemption is not None:
+        pool.append(f"preempted after {settings.preemption} s")
+    pool += [f"{fault} fails" for fault in settings.flow.faults]
+    if settings.skew:
+        pool.append(f"execute clock {settings.skew:+} s")
+    pool.append(f"seed {settings.seed}")
+    return [f"{plural(simulated.job_count, 'job')} from {start} until {end}", ", ".join(pool)]
+
+
+def _computed(outcome: JobOutcome) -> int:
+    """Return how many times the schedd computed; a repeated one is the same time again."""
+    return outcome.planned - outcome.repeated
+
+
+def _table(simulated: Simulated, results: list[SimulatedResult], named: list[int]) -> list[str]:
+    """Return the fates of all jobs, and where they differ both what the fields name and what the schedd computes."""
+    shown = {
+        name: fate
+        for name, fate in _COLUMNS.items()
+        if name in _ALWAYS or any(result.outcome.counts[fate] for result in results)
+    }
+    rows = []
+    differ = any(number != _computed(result.outcome) for number, result in zip(named, results, strict=True))
+    for group, (outcome, _), number in zip(simulated.groups, results, named, strict=True):
+        label = group.label if group.jobs.count == 1 else f"{group.label} ({group.jobs.count} jobs)"
+        counts = [str(outcome.counts[fate]) for fate in shown.values()]
+        planned = [str(number), str(_computed(outcome))] if differ else [str(outcome.planned)]
+        rows.append([label, *planned, *counts, length(outcome.idle_slot)])
+    head = ["", "planned", *(["computed"] if differ else []), *shown, "slot idle"]
+    return in_columns(head, rows, screen_columns(sys.stdout), right=range(1, len(head)))
+
+
+def _notes(simulated: Simulated, results: list[SimulatedResult], named: list[int]) -> list[str]:
+    lines: list[str] = []
+    same: dict[tuple[str, ...], list[str]] = {}
+    for group, result, number in zip(simulated.groups, results, named, strict=True):
+        outcome = result.outcome
+        said = (*_others(outcome, number), *_state(group, simulated, outcome), *_enough(simulated, group, result))
+        if said:
+            same.setdefault(said, []).append(group.label)
+    for said, labels in same.items():
+        lines += [
+            "",
+            *_named(labels),
+            *(whole(f"  {line}") if isinstance(line, Whole) else f"  {line}" for line in said),
+        ]
+    return lines
+
+
+def _others(outcome: JobOutcome, named: int) -> list[str]:
+    """Say that the schedd computes other times than the fields name."""
+    computed = _computed(outcome)
+    if computed == named:
+        return []
+    return [
+        f"the fields name {plural(named, 'run')}, and the schedd computes {plural(computed, 'time')}: see crondor next"
+    ]
+
+
+def _named(labels: list[str]) -> list[str]:
+    """Return the jobs that the same is said of, the first of them by name."""
+    more = len(labels) - _MOST_NAMED
+    names = ", ".join(labels[:_MOST_NAMED])
+    return [f"{names}{f' and {more} more' if more > 0 else ''}:"]
+
+
+def _skipped(count: int, group: Group, simulated: Simulated) -> str:
+    """Say why runs are skipped: the job still runs when their time comes."""
+    text = f"{plural(count, 'run')} skipped: the run before was not over"
+    lengths, period = simulated.settings.run_time, _period(group)
+    if period is None or lengths.shape is not Shape.UNIFORM or lengths.high < period:
+        return text
+    takes = f"{lengths.high} s" if lengths.low == lengths.high else f"up to {lengths.high} s"
+    return f"{text}; a run takes {takes}, and the schedule asks for one every {period} s"
+
+
+def _period(group: Group) -> int | None:
+    """Return the shortest time between two runs of the schedule in seconds, None where nothing repeats it."""
+    with suppress(CrondorError):
+        found = JobSchedule.from_submit(group.jobs.values).recurrence
+        return None if found is None else found.gaps().shortest
+    return None
+
+
+def _state(group: Group, simulated: Simulated, outcome: JobOutcome) -> list[str]:
+    said = [printable(fault.message) for fault in outcome.trouble]
+    if not outcome.is_deferred:
+        said.append(f"has no schedule: it runs as soon as it can ({plural(outcome.starts, 'start')})")
+    elif not outcome.planned and not outcome.trouble:
+        said.append("no run is planned in this time")
+    if outcome.counts[RunOutcome.SKIPPED]:
+        said.append(_skipped(outcome.counts[RunOutcome.SKIPPED], group, simulated))
+    if outcome.evicted:
+        said.append(f"{plural(outcome.evicted, 'run')} evicted after the start")
+    if outcome.untold:
+        said.append(f"{plural(outcome.untold, 'run')} ended, and the schedd was not told: the job was queued again")
+    if outcome.repeated:
+        what = plural(outcome.repeated, "run")
+        said.append(f"{what} too many: the machine's clock is ahead, and the run before ended before its time")
+    if outcome.is_stranded:
+        said.append("queued again after its run, and idle for ever: its window is over, and Requirements match no more")
+    return said + _ending(outcome)
+
+
+def _ending(outcome: JobOutcome) -> list[str]:
+    if outcome.hold is not None:
+        return [f"held at the end: {printable(outcome.hold)}"]
+    if outcome.removed:
+        return [f"removed before the end: {printable(outcome.removed)}"]
+    if outcome.has_left:
+        return ["has left the queue before the end: on_exit_remove is not set, or not false then"]
+    return []
+
+
+def _enough(simulated: Simulated, group: Group, result: SimulatedResult) -> list[str]:
+    enough = result.enough
+    if enough is None or not result.outcome.planned:
+        return []
+    tried = (("prep time", enough.prep_time, "then all on time"), ("window", enough.window, "then none missed"))
+    found = [f"a {name} of {seconds} s ({then})" for name, seconds, then in tried if seconds]
+    said = [f"enough for all runs that can start: {', '.join(found)}"] if found else []
+    none = [name for name, seconds, _ in tried if seconds is None]
+    said += [f"no {' and no '.join(none)} would have been enough"] if none else []
+    return said + [whole(str(change)) for change in simulated.changes(group, result)]
+
+
+def length(seconds: int) -> str:
+    """Return a length in its two largest units."""
+    return "0" if seconds == 0 else relative(seconds)[3:]
+
+
+def print_json(
+    simulated: Simulated,
+    happened: Sequence[dict[str, object]] | None,
+    messages: Sequence[dict[str, object]] | None = None,
+) -> None:
+    """Print one object."""
+    settings = simulated.settings
+    data: dict[str, object] = {
+        "zone": simulated.clock.zone_name,
+        "from": simulated.start,
+        "until": simulated.end,
+        "schedd_interval": settings.schedd_interval,
+        "match_delay": str(settings.match_delay),
+        "transfer": str(settings.transfer),
+        "run_time": str(settings.run_time),
+        "slots": settings.slots,
+        "skew": settings.skew,
+        "seed": settings.seed,
+        "machines": [str(machine) for machine in settings.machines],
+        "exit_code": str(settings.exits),
+        "preempt": None if settings.preemption is None else str(settings.preemption),
+        "fail": [str(fault) for fault in settings.flow.faults],
+        "readings": [
+            {
+                "dialect": dialect.value,
+                "jobs": [
+                    _job(simulated, group, result) for group, result in zip(simulated.groups, results, strict=True)
+                ],
+            }
+            for dialect, results in simulated.sides.items()
+        ],
+        "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(simulated.findings)],
+    }
+    if happened is not None:
+        data["events"] = list(happened)
+    if messages is not None:
+        data["flow"] = list(messages)
+    echo_json(data)
+
+
+def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> dict[str, object]:
+    outcome, enough = result
+    return {
+        "name": group.name,
+        "line": group.line,
+        "count": group.jobs.count,
+        "is_deferred": outcome.is_deferred,
+        "planned": outcome.planned,
+        "named": simulated.named(group, outcome),
+        **{fate.value: count for fate, count in outcome.counts.items()},
+        "starts": outcome.starts,
+        "evicted": outcome.evicted,
+        "untold": outcome.untold,
+        "repeated": outcome.repeated,
+        "is_stranded": outcome.is_stranded,
+        "idle_slot": outcome.idle_slot,
+        "has_left": outcome.has_left,
+        "hold_reason": outcome.hold,
+        "removed": outcome.removed,
+        "trouble": [fault.message for fault in outcome.trouble],
+        "enough_prep_time": None if enough is None else enough.prep_time,
+        "enough_window": None if enough is None else enough.window,
+        "changes": [
+            {"file": c.name, "line": c.line, "command": c.command, "before": c.old, "after": c.new}
+            for c in simulated.changes(group, result)
+        ],
+    }
+
+
+_LONGEST = 60  # characters of a value
+
+
+def print_messages(simulated: Simulated, into: list[dict[str, object]] | None) -> Listener:
+    """Return what prints each message, or keeps it for JSON."""
+    labels: dict[JobId, str] = {}
+
+    def note(message: Message) -> None:
+        job = message.job
+        if job.cluster and job not in labels:
+            labels[job] = simulated.groups[number_of(simulated, *job)].label
+        sender, _, receiver = message.link.value.partition("-")
+        if into is not None:
+            into.append(
+                {
+                    "time": message.time,
+                    "job": str(job) if job.cluster else None,
+                    "from": sender,
+                    "to": receiver,
+                    "what": message.why,
+                    "arrived": message.arrived,
+                    "attributes": message.whole or len(message.values),
+                    "values": [{"name": name, "text": text} for name, text in message.values.items()],
+                }
+            )
+            return
+        when = local_text(message.time, simulated.clock.zone)
+        place = f"{job!s:<7} {labels[job]}" if job.cluster else "all jobs"
+        say(f"{when}  {place}  {sender} -> {receiver}: {', '.join(_sentence(message))}")
+
+    return note
+
+
+def _sentence(message: Message) -> list[str]:
+    said = [message.why]
+    if not message.arrived:
+        said.append("FAILED")
+    if message.whole:
+        said.append(f"{message.whole} attributes")
+    for name, text in message.values.items():
+        shown = shortened(text, _LONGEST)
+        said.append(printable(f"{name} = {shown}"))
+    return said
