@@ -1,1 +1,0 @@
-"""Times as people type and read them."""
