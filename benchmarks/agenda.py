@@ -10,11 +10,12 @@ from time import perf_counter
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+from crondor.preview.agenda import Agenda
+from crondor.preview.span import AgendaSpan
 from crondor.spec import Dialect
-from crondor_cli.agenda.days import Agenda
-from crondor_cli.agenda.span import AgendaSpan
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock
+from crondor_cli.kit.schedules import read_each
 
 FILES = 2000
 _START = 1795132925  # 2026-11-20 00:02:05 UTC
@@ -83,7 +84,7 @@ def _requests(paths: list[str]) -> list[tuple[str, ScheduleRequest]]:
 def _agenda(paths: list[str]) -> int:
     """Do all that the command does but print."""
     agenda = Agenda(AgendaSpan(_START, 7, _ZONE), Dialect.MANUAL)
-    agenda.read(_requests(paths))
+    agenda.read(read_each(_requests(paths), 1))
     for day in agenda.span.days:
         agenda.in_day(day)
     agenda.soonest()

@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from crondor.preview.agenda import first_start, members, starts
+from crondor.preview.span import AgendaSpan
 from crondor.recurrence import Policy
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec
 from crondor.times import JobTimes
-from crondor_cli.agenda.days import first_start, members, starts
-from crondor_cli.agenda.span import AgendaSpan
 from tests.cli.running import crondor
 from tests.engine.clock_oracle import DAY, GRID, Change, grid_id, runs
 

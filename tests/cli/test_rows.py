@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor_cli.kit.previews import Rows, Runs
+from crondor.preview.runs import Rows, Runs
 
 TIMES = st.lists(st.integers(1, 40), unique=True).map(sorted)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
+from crondor.preview.agenda import Agenda
+from crondor.preview.span import MOST_DAYS, AgendaSpan
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.agenda.days import Agenda
 from crondor_cli.agenda.shown import print_table
-from crondor_cli.agenda.span import MOST_DAYS, AgendaSpan
 from crondor_cli.agenda.suggest import SuggestOptions
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, needs_matplotlib, writes
@@ -28,8 +30,8 @@ from crondor_cli.kit.options import (
     until_option,
 )
 from crondor_cli.kit.parallel import jobs_option
-from crondor_cli.kit.progress import watch_option
-from crondor_cli.kit.schedules import check_alone, read_asked, schedule_text_option, without_fields
+from crondor_cli.kit.progress import PROGRESS, watch_option
+from crondor_cli.kit.schedules import check_alone, read_asked, read_each, schedule_text_option, without_fields
 from crondor_cli.kit.screen import say, show
 
 EXAMPLE = 'crondor agenda --crontab "0 6 * * 1-5"'
@@ -138,14 +140,16 @@ def command(
     requests = request.each()
     if check_alone(schedule, own_zone, {}):
         asked = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
-        agenda.take_asked(asked, request)
+        agenda.take_asked(asked, request.terms)
         given = any(without_fields(paths, crontab, fields).values()) or ads
         requests = request.each() if given else iter(())
     else:
         given = True
     if given:
         request.check()
-    agenda.read(requests, jobs)
+    named = list(requests)
+    with closing(read_each(named, jobs)) as found:
+        agenda.read(PROGRESS.counted(found, "reading", "files", len(named)))
     if suggest:
         _suggest(agenda, request, options, clock, format_, pairs, plot)
         return

@@ -20,9 +20,9 @@ from matplotlib.transforms import blended_transform_factory
 
 from crondor.calendar import short_weekday
 from crondor.diagnostics import CrondorError
+from crondor.preview.agenda import Agenda, AgendaEntry, members, with_count
+from crondor.preview.span import AgendaSpan, Day, is_skipped
 from crondor.spreading import Load
-from crondor_cli.agenda.days import Agenda, AgendaEntry, members, with_count
-from crondor_cli.agenda.span import AgendaSpan, Day, is_skipped
 from crondor_cli.agenda.suggest import Suggestion
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.plot import save_figure

@@ -8,8 +8,8 @@ from datetime import tzinfo
 
 from crondor.calendar import DAY, short_weekday
 from crondor.diagnostics import printable
-from crondor_cli.agenda.days import Agenda, AgendaEntry, Collision, Minute, with_count
-from crondor_cli.agenda.span import AgendaSpan, Day, is_skipped
+from crondor.preview.agenda import Agenda, AgendaEntry, Collision, Minute, with_count
+from crondor.preview.span import AgendaSpan, Day, is_skipped
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.screen import echo_lines, in_columns, screen_columns, tinted, together
 from crondor_cli.kit.tables import diagnostic_data, echo_json, iso, plural

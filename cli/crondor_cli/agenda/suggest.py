@@ -12,11 +12,11 @@ from typing import NamedTuple
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.preview.agenda import LISTED, Agenda, AgendaEntry, with_count
 from crondor.source import Source, Span
 from crondor.spec import HOUR, MINUTE, Field
 from crondor.spreading import Load, Move, Spreading, SpreadJob, SpreadTime, propose
 from crondor.spreading.writing import field_place, spread_text, why_pinned
-from crondor_cli.agenda.days import LISTED, Agenda, AgendaEntry, with_count
 from crondor_cli.agenda.shown import some
 from crondor_cli.common.changed_text import diff_of, write_source
 from crondor_cli.kit.jobs import ScheduleRequest

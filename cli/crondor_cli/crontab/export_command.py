@@ -17,6 +17,7 @@ from crondor.crontab.export import CronLine, JobProgram, write_crontab
 from crondor.crontab.ical import CalendarEvent, rule_of, write_calendar
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.job.arguments import InvalidArguments, split_arguments, split_environment
+from crondor.preview.facts import LAST_INSTANT
 from crondor.recurrence import Recurrence, never_reason
 from crondor.schedule import COMMANDS, JobSchedule, Universe
 from crondor.source import Source, Span
@@ -26,7 +27,6 @@ from crondor.times import REQUIREMENTS, JobTimes, requirements_of
 from crondor.words import describe
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.facts import LAST_INSTANT
 from crondor_cli.kit.files import write_file
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (

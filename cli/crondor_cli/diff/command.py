@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
+from crondor.preview.comparison import Comparison, compare, pairs
+from crondor.preview.facts import LAST_INSTANT, years_after
+from crondor.preview.jobs import Job
+from crondor.preview.runs import placed
 from crondor.spec import Dialect
 from crondor.words import describe
-from crondor_cli.diff.comparison import Comparison, compare, pairs, print_json, print_table
+from crondor_cli.diff.shown import print_json, print_table
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.facts import LAST_INSTANT, years_after
-from crondor_cli.kit.jobs import Job, ScheduleRequest
+from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     Surroundings,
@@ -28,7 +31,6 @@ from crondor_cli.kit.options import (
     format_option,
     until_option,
 )
-from crondor_cli.kit.previews import placed
 from crondor_cli.kit.schedules import asked_data, check_alone, known_text, read_asked, schedule_text_option
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, plural

@@ -9,11 +9,11 @@ import click
 
 from crondor.calendar import DAY
 from crondor.diagnostics import has_error, printable
+from crondor.preview.facts import LAST_INSTANT, explain, years_after
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.explain.shown import print_json, print_table
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.facts import LAST_INSTANT, explain, years_after
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,

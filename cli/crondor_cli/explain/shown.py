@@ -11,13 +11,13 @@ from crondor.calendar import MONTHS, WEEKDAYS, short_weekday
 from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
 from crondor.diagnostics import CrondorError, Diagnostic, printable, shortened
 from crondor.hold_codes import INVALID_CRON_SETTINGS
+from crondor.preview.facts import ExplainedJob, ScheddSide, ScheduleFacts, portable_line
+from crondor.preview.jobs import Clock
+from crondor.preview.runs import DialectReason, folded, last_retry
 from crondor.recurrence import Arm, FieldMatch, ScheddAnswer, Why
 from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field
 from crondor.words import describe, steps_beyond
-from crondor_cli.kit.facts import ExplainedJob, ScheddSide, ScheduleFacts, portable_line
-from crondor_cli.kit.options import Clock
-from crondor_cli.kit.previews import DialectReason, folded, last_retry
 from crondor_cli.kit.screen import FACTS, PROSE, echo_lines, prose, screen_columns, tinted, whole
 from crondor_cli.kit.tables import (
     columns,

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from crondor.diagnostics import CrondorError, Severity
-from crondor.submit import SubmitHost
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.preview.jobs import Job, ReadingTerms
+from crondor.submit import SubmitFile, SubmitHost
+from crondor_cli.kit.jobs import Through
 from crondor_cli.kit.options import ConfigFiles, tree_options
 from crondor_cli.kit.screen import show
 from crondor_cli.kit.settings import ReleaseType
@@ -126,3 +128,13 @@ def read_pool(
     if faults:
         raise CrondorError(faults)
     return found
+
+
+def through(access_point: AccessPoint) -> Through:
+    """Return how the commands that read schedules take the jobs of files that are submitted to an access point."""
+    from crondor.preview.stored import schedules_of  # noqa: PLC0415 - 60 ms, for who has an access point
+
+    def schedules(file: SubmitFile, terms: ReadingTerms) -> tuple[list[Job], list[Diagnostic]]:
+        return schedules_of(file, access_point, terms)
+
+    return Through(host_of(access_point), access_point.commands, schedules)

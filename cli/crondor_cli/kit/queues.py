@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timezone
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import ReadMode, read_ads
 from crondor.classad.formats.pieces import Report
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, shortened
-from crondor.job.queued import QueuedJob, read_queue
-from crondor.job.status import ON_MACHINE, JobStatus
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.job.queued import read_queue
 from crondor.job_queue.faults import refused_by_disk
 from crondor.job_queue.lock import at_once
+from crondor.preview.jobs import Job
+from crondor.preview.queued import Known, QueueJob
 from crondor.rights import walk
 from crondor.rights.trust import Untrusted
 from crondor.schedd.ads import mirror_of
@@ -29,12 +30,10 @@ from crondor.schedd.queue_log import QueueLogSchedd
 from crondor.schedd.reading import scheduled_among
 from crondor.schedd.selection import NoSelection, Selection
 from crondor.schedd.status import ScheduledJob, StatusReader
-from crondor.schedule import InvalidSchedule, JobSchedule
-from crondor.source import Span
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
-from crondor_cli.kit.jobs import Job, JobState, ReadSchedule, ScheduleRequest
+from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
@@ -49,7 +48,6 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS, LockWait
 from crondor_cli.kit.screen import show
-from crondor_cli.kit.times import local_text
 
 if TYPE_CHECKING:
     from crondor.schedd.live import LiveSchedd
@@ -315,53 +313,6 @@ def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
     return source_options(clock_options(reading_options(htcondor=True)(command)))
 
 
-_HALTED = frozenset((JobStatus.REMOVED, JobStatus.COMPLETED, JobStatus.HELD))
-_LONGEST = 300  # characters of a HoldReason
-
-
-Known: TypeAlias = "dict[tuple[Hashable, ...], JobSchedule]"
-
-
-class QueueJob(Job):
-    """One job of a queue."""
-
-    def __init__(self, queued: QueuedJob, name: str, request: ScheduleRequest, known: Known) -> None:
-        """Take the ad's job, its name, and the schedules that other jobs have already."""
-        super().__init__(name, None, 1, {}, {}, request)
-        self.line = queued.place.line
-        self.present = queued.present
-        self.requirements = queued.requirements
-        self.state = _state(queued, name, request)
-        self._queued = queued
-        self._known = known
-
-    @property
-    def spans(self) -> Mapping[str, Span]:
-        """Where the attributes stand, found when a message needs it."""
-        return self._queued.spans
-
-    def read(self, dialect: Dialect) -> ReadSchedule:
-        """Read the schedule in a dialect."""
-        request = self._request
-        key = (dialect, *self._queued.terms)
-        schedule = self._known.get(key)
-        if schedule is not None:
-            return ReadSchedule(dialect, schedule)
-        try:
-            schedule = self._queued.schedule(
-                self.clock.now,
-                dialect=dialect,
-                zone=self.clock.zone,
-                policy=request.policy,
-                schedd_interval=request.schedd_interval,
-            )
-        except InvalidSchedule as error:
-            return ReadSchedule(dialect, None, error)
-        if not schedule.notes and not self._queued.has_expressions:
-            self._known[key] = schedule
-        return ReadSchedule(dialect, schedule)
-
-
 def jobs_of_ads(path: str, request: ScheduleRequest) -> tuple[list[Job], list[Diagnostic]]:
     """Return the scheduled jobs of a file of ads, and what there is to say of the file.
 
@@ -387,60 +338,5 @@ def _jobs(path: str, request: ScheduleRequest, report: Report) -> tuple[list[Job
     for queued in read_queue(chunks(path), name=name_of(path), report=report):
         total += 1
         if queued.is_scheduled:
-            jobs.append(QueueJob(queued, queued.id or name_of(path), request, known))
+            jobs.append(QueueJob(queued, queued.id or name_of(path), request.terms, known))
     return jobs, total - len(jobs), total
-
-
-def _state(queued: QueuedJob, name: str, request: ScheduleRequest) -> JobState:
-    status, owner, cmd = queued.status, queued.string("Owner"), queued.string("Cmd")
-    reason, code = queued.string("HoldReason"), queued.integer("HoldReasonCode")
-    title = "  ".join(printable(word) for word in (f"job {name}" if queued.id else name, owner, cmd) if word)
-    data: dict[str, object] = {
-        "job": queued.id,
-        "owner": owner,
-        "cmd": cmd,
-        "state": status.name.lower() if status is not None else None,
-        "hold_reason": reason if status is JobStatus.HELD else None,
-        "hold_reason_code": code if status is JobStatus.HELD else None,
-        "deferral_time": queued.present,
-        "leaves": queued.leaves,
-    }
-    facts = [("state", printable(text)) for text in _words(queued, status, request)]
-    return JobState(title, status in (JobStatus.IDLE, None), status in _HALTED, facts, data)
-
-
-def _words(queued: QueuedJob, status: JobStatus | None, request: ScheduleRequest) -> Iterator[str]:
-    """Yield sentences about what the job does now, and what it waits for."""
-    now, zone = request.clock.now, request.clock.zone
-    time = queued.integer("DeferralTime")
-    ahead = time is not None and time > now
-    if status is JobStatus.HELD:
-        yield from _held_words(queued)
-    elif status in (JobStatus.REMOVED, JobStatus.COMPLETED):
-        yield f"{status.name.lower()}: it does not run again"
-    elif status in ON_MACHINE and ahead and time is not None:
-        paused = "" if status is JobStatus.RUNNING else ", suspended"
-        yield f"matched{paused}: waits on its machine for {local_text(time, zone)}"
-    elif status is not None and status is not JobStatus.IDLE:
-        word = status.name.lower().replace("_", " ")
-        yield f"{word}: the next time is computed when the run ends" if queued.is_crontab else word
-    elif queued.is_crontab:
-        yield from _idle_words(queued.present, now)
-    if status not in _HALTED and queued.is_crontab and queued.leaves:
-        yield "leaves the queue when a run ends, for want of on_exit_remove = false"
-
-
-def _held_words(queued: QueuedJob) -> Iterator[str]:
-    reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
-    said = shortened(reason, _LONGEST)
-    yield f"held{'' if code is None else f' (code {code})'}: {said}"
-    yield "does not run, and gets no new time, until it is released"
-
-
-def _idle_words(present: int | None, now: int) -> Iterator[str]:
-    if present is None:
-        yield "idle, without a DeferralTime: the schedd computes one at its next look"
-    elif present > now:
-        yield "idle; the first time below is the DeferralTime that the schedd has computed"
-    else:
-        yield "idle; its DeferralTime is past, and the schedd computes another when the window is"

@@ -9,8 +9,9 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.files import Files
+from crondor.preview.jobs import Job
 from crondor.zones import Policy
-from crondor_cli.kit.jobs import Job, ScheduleRequest
+from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, UsageProblem, complete_zone
 from crondor_cli.kit.parallel import of_many
 from crondor_cli.kit.tables import iso

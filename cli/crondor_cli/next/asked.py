@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.diagnostics import Diagnostic, Severity, printable
-from crondor_cli.kit.facts import LAST_INSTANT
+from crondor.preview.facts import LAST_INSTANT
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.schedules import asked_data, known_text
 from crondor_cli.kit.screen import columns_of_rows, echo_lines, screen_columns, show

@@ -11,13 +11,15 @@ import click
 from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
+from crondor.preview.jobs import Job
+from crondor.preview.runs import Preview, Wanted, placed, preview
 from crondor.recurrence import NeverRuns, OutOfRange
 from crondor.spec import Dialect
 from crondor.times import JobTimes
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import find
-from crondor_cli.kit.jobs import Job, ScheduleRequest
+from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -37,7 +39,6 @@ from crondor_cli.kit.options import (
     until_option,
 )
 from crondor_cli.kit.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
-from crondor_cli.kit.previews import Preview, Wanted, placed, preview
 from crondor_cli.kit.progress import PROGRESS, watch_option
 from crondor_cli.kit.schedules import check_alone, read_asked, read_schedules, schedule_text_option, without_fields
 from crondor_cli.kit.screen import echo_lines, say, show
@@ -278,7 +279,7 @@ def command(
     check_target(pool_config)
     if pool_config is not None:
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
-        from crondor_cli.kit.stored import through  # noqa: PLC0415 - 60 ms, for who has an access point
+        from crondor_cli.kit.pool_config import through  # noqa: PLC0415 - 60 ms, for who has an access point
 
         interval = interval_of(schedd_interval, access_point)
         request = request._replace(schedd_interval=interval, through=through(access_point))

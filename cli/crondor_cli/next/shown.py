@@ -11,16 +11,21 @@ from itertools import chain
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable, shortened
 from crondor.hold_codes import INVALID_CRON_SETTINGS
+from crondor.job.queued import QueuedJob
+from crondor.job.status import ON_MACHINE, JobStatus
+from crondor.preview.jobs import Clock
+from crondor.preview.queued import HALTED
+from crondor.preview.runs import Preview, RunRow, RunSide
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.times import MOST_EXCLUDED
 from crondor.words import describe, steps_beyond
-from crondor_cli.kit.previews import Preview, RunRow, RunSide
 from crondor_cli.kit.screen import columns_of_rows, echo_lines, prose, screen_columns, tinted, whole
 from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, iso, moments
 from crondor_cli.kit.times import ClockFace, local_text, retries_text
 
 _SAME = "the same"
+_LONGEST_REASON = 300  # characters of a HoldReason
 _PASTED = frozenset(("canonical", "portable"))  # facts that are lines of a crontab
 
 
@@ -82,7 +87,8 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
     elif schedule is not None and schedule.time is not None:
         facts.append(("schedule", f"once, deferral_time = {printable(shortened(str(schedule.time)))}"))
     if preview.job.state is not None:
-        facts += preview.job.state.facts
+        words = _state_words(preview.job.state.queued, clock)
+        facts += [("state", printable(text)) for text in words]
     if preview.job.submitted is not None:
         facts.append(("submitted", f"{local_text(preview.job.submitted, clock.zone)} assumed (QDate)"))
     hint = "" if clock.is_given else "; --tz names another"
@@ -91,6 +97,43 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
         first = next((row.run.deferral for row in preview.rows if row.run is not None), None)
         facts.append(("timing", _timing(schedule, first)))
     return facts
+
+
+def _state_words(queued: QueuedJob, clock: Clock) -> Iterator[str]:
+    """Yield sentences about what the job does now, and what it waits for."""
+    status, now, zone = queued.status, clock.now, clock.zone
+    time = queued.integer("DeferralTime")
+    ahead = time is not None and time > now
+    if status is JobStatus.HELD:
+        yield from _held_words(queued)
+    elif status in (JobStatus.REMOVED, JobStatus.COMPLETED):
+        yield f"{status.name.lower()}: it does not run again"
+    elif status in ON_MACHINE and ahead and time is not None:
+        paused = "" if status is JobStatus.RUNNING else ", suspended"
+        yield f"matched{paused}: waits on its machine for {local_text(time, zone)}"
+    elif status is not None and status is not JobStatus.IDLE:
+        word = status.name.lower().replace("_", " ")
+        yield f"{word}: the next time is computed when the run ends" if queued.is_crontab else word
+    elif queued.is_crontab:
+        yield from _idle_words(queued.present, now)
+    if status not in HALTED and queued.is_crontab and queued.leaves:
+        yield "leaves the queue when a run ends, for want of on_exit_remove = false"
+
+
+def _held_words(queued: QueuedJob) -> Iterator[str]:
+    reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
+    said = shortened(reason, _LONGEST_REASON)
+    yield f"held{'' if code is None else f' (code {code})'}: {said}"
+    yield "does not run, and gets no new time, until it is released"
+
+
+def _idle_words(present: int | None, now: int) -> Iterator[str]:
+    if present is None:
+        yield "idle, without a DeferralTime: the schedd computes one at its next look"
+    elif present > now:
+        yield "idle; the first time below is the DeferralTime that the schedd has computed"
+    else:
+        yield "idle; its DeferralTime is past, and the schedd computes another when the window is"
 
 
 def _spellings(spec: CronSpec) -> list[tuple[str, str]]:

@@ -225,7 +225,7 @@ class Simulated:
         access_point = self.files.access_point
         if access_point is None:
             return [(jobs, ad) for jobs, ad in job_ads(file, in_order=True, limit=MOST_JOBS)], []
-        from crondor_cli.kit.stored import stored_jobs  # noqa: PLC0415 - 60 ms, for who has an access point
+        from crondor.preview.stored import stored_jobs  # noqa: PLC0415 - 60 ms, for who has an access point
 
         stored, said = stored_jobs(file, access_point, self.start)
         for each in stored:

@@ -11,11 +11,10 @@ from crondor.access_point import AccessPoint, Admission, Submitter, Verdict, sen
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.attributes import expression, int32, printed
+from crondor.preview.jobs import Job, ReadingTerms
 from crondor.schedule import speaks_of_time
 from crondor.source import Span
 from crondor.submit import JobGroup, SubmitFile, job_ads
-from crondor_cli.kit.jobs import Job, ScheduleRequest, Through
-from crondor_cli.kit.pool_config import host_of
 
 MOST_JOBS: Final = 10_000
 _TERMS: Final = (*ATTRIBUTES, "ScheddInterval")
@@ -57,17 +56,18 @@ def stored_jobs(
     return found, list(said)
 
 
-def through(access_point: AccessPoint) -> Through:
-    """Return how the commands that read schedules take the jobs of files that are submitted to an access point."""
+def schedules_of(
+    file: SubmitFile, access_point: AccessPoint, terms: ReadingTerms
+) -> tuple[list[Job], list[Diagnostic]]:
+    """Return the jobs as an access point stores them, and what it changes of their schedules; none where nothing.
 
-    def schedules(file: SubmitFile, request: ScheduleRequest) -> tuple[list[Job], list[Diagnostic]]:
-        stored, said = stored_jobs(file, access_point, request.clock.now)
-        return (list(_schedules(file, stored, request)) if said else []), said
+    Raises CrondorError where it refuses them.
+    """
+    stored, said = stored_jobs(file, access_point, terms.clock.now)
+    return (list(_schedules(file, stored, terms)) if said else []), said
 
-    return Through(host_of(access_point), access_point.commands, schedules)
 
-
-def _schedules(file: SubmitFile, stored: Iterable[StoredJobs], request: ScheduleRequest) -> Iterator[Job]:
+def _schedules(file: SubmitFile, stored: Iterable[StoredJobs], terms: ReadingTerms) -> Iterator[Job]:
     """Yield the jobs, each once."""
     seen: dict[tuple[object, ...], Job] = {}
     for each in stored:
@@ -84,7 +84,7 @@ def _schedules(file: SubmitFile, stored: Iterable[StoredJobs], request: Schedule
             known.count += each.jobs.count
             continue
         spans = {**each.jobs.spans, **dict(_places(each.admission))}
-        job = Job(file.source.name, each.jobs.queue, each.jobs.count, commands, spans, request, each.jobs.first[1])
+        job = Job(file.source.name, each.jobs.queue, each.jobs.count, commands, spans, terms, each.jobs.first[1])
         job.leaves_by = leaves
         job.requirements = requirements
         seen[key] = job

@@ -6,17 +6,14 @@ from calendar import timegm
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from crondor.algebra import Untranslatable, day_zero_clause, has_day_zero, portable
 from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
-from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
-from crondor.schedule import ExpressionText, JobSchedule
-from crondor.spec import CronSpec, Dialect
-from crondor_cli.kit.jobs import Job, ReadSchedule, not_deferred
-from crondor_cli.kit.previews import (
+from crondor.preview.jobs import Job, ReadSchedule, not_deferred
+from crondor.preview.runs import (
     DAY_ZERO,
     DialectReason,
     Rows,
@@ -27,11 +24,37 @@ from crondor_cli.kit.previews import (
     reasons,
     schedd_hold,
 )
-from crondor_cli.kit.typed_times import SkippedTime
+from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
+from crondor.schedule import ExpressionText, JobSchedule
+from crondor.spec import CronSpec, Dialect
 
 _ANSWERS = 5
 _MOST_COUNTED = 20_000  # times of a year that are tried with requirements
 LAST_INSTANT = 7289654399  # 2200 ends
+
+
+class WallGap(Protocol):
+    """Wall-clock times that the clock skips."""
+
+    @property
+    def begin(self) -> datetime:
+        """The first of them."""
+
+    @property
+    def end(self) -> datetime:
+        """The first that exists again."""
+
+
+class SkippedWall(Protocol):
+    """A wall-clock time that was asked about, and that the clock skips."""
+
+    @property
+    def wall(self) -> datetime:
+        """The time."""
+
+    @property
+    def gap(self) -> WallGap:
+        """Where it lies."""
 
 
 class ScheduleFacts(NamedTuple):
@@ -66,7 +89,7 @@ class ExplainedJob:
     reading: ReadSchedule
     until: int
     at: int | None = None
-    skipped: SkippedTime | None = None
+    skipped: SkippedWall | None = None
     instead: int | None = None  # the run (epoch seconds) that stands for the skipped time
     findings: list[Diagnostic] = field(default_factory=list)
     facts: ScheduleFacts | None = None
@@ -105,7 +128,7 @@ class ExplainedJob:
         return self.schedule is None or self.schedule.is_deferred
 
 
-def explain(job: Job, dialect: Dialect, until: int, at: int | None, skipped: SkippedTime | None = None) -> ExplainedJob:
+def explain(job: Job, dialect: Dialect, until: int, at: int | None, skipped: SkippedWall | None = None) -> ExplainedJob:
     """Explain a job in a dialect: as a whole, or at one instant; clock changes up to ``until`` (epoch seconds).
 
     ``skipped`` is a time that the clock skips; ``at`` is then the end of the gap.
@@ -136,7 +159,7 @@ def explain(job: Job, dialect: Dialect, until: int, at: int | None, skipped: Ski
     return result
 
 
-def _run_instead(recurrence: Recurrence, gap_end: int, skipped: SkippedTime) -> int | None:
+def _run_instead(recurrence: Recurrence, gap_end: int, skipped: SkippedWall) -> int | None:
     """Return the run (epoch seconds) that stands for a time which the clock skips, None where none does."""
     runs = recurrence.between(gap_end - 1, gap_end + round((skipped.gap.end - skipped.gap.begin).total_seconds()))
     for run in runs:

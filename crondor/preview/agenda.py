@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from functools import reduce
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from itertools import combinations, groupby, islice, product
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crondor.calendar import EPOCH_ORDINAL, lowest
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
+from crondor.preview.jobs import Job, ReadingTerms, not_deferred
+from crondor.preview.runs import placed, too_late
+from crondor.preview.span import AgendaSpan, Day, Hour
 from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.times import JobTimes
-from crondor_cli.agenda.span import AgendaSpan, Day, Hour
-from crondor_cli.kit.jobs import Job, ScheduleRequest, not_deferred
-from crondor_cli.kit.previews import placed, too_late
-from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.schedules import read_each
 
 
 def with_count(entry: AgendaEntry) -> str:
     """Return the name of an entry, and how many jobs it stands for if there are several."""
     return entry.label if entry.job.count == 1 else f"{entry.label} ({entry.job.count} jobs)"
+
+
+FileJobs: TypeAlias = "tuple[Sequence[Job], Sequence[Diagnostic]]"
 
 
 class Strand:
@@ -327,25 +327,20 @@ class Agenda:
         self._strands: dict[tuple[CronSpec | int | str | None, str, int | None], Strand] = {}
         self._tally = Tally()
 
-    def read(self, requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None = 1) -> None:
-        """Take the jobs of each named request; what is wrong with one is kept as a finding, and the others count.
-
-        ``jobs`` are the processes that read the files.
-        """
-        named = list(requests)
-        with closing(read_each(named, jobs)) as all_read:
-            for name, found in PROGRESS.counted(all_read, "reading", "files", len(named)):
-                if isinstance(found, CrondorError):
-                    self.findings += found.diagnostics
-                    self.invalid.append((name, None))
-                    continue
-                self.findings += found[1]
-                for job in PROGRESS.counted(found[0], "counting starts", "jobs"):
-                    self._take(job)
-        PROGRESS.begin("comparing starts")
+    def read(self, files: Iterable[tuple[str, FileJobs | CrondorError]]) -> None:
+        """Take the jobs of each named file with its warnings, or why it has none: that is kept as a finding."""
+        for name, found in files:
+            if isinstance(found, CrondorError):
+                self.findings += found.diagnostics
+                self.invalid.append((name, None))
+                continue
+            jobs, warnings = found
+            self.findings += warnings
+            for job in jobs:
+                self._take(job)
         self._finish()
 
-    def take_asked(self, asked: WrittenSchedule, request: ScheduleRequest) -> None:
+    def take_asked(self, asked: WrittenSchedule, terms: ReadingTerms) -> None:
         """Take a schedule of any language beside the jobs; to be called before ``read``."""
         self.findings += asked.warnings
         span = self.span
@@ -356,7 +351,7 @@ class Agenda:
             return
         strand = self._strands[asked.text, "", None] = Strand(bits_of(span, asked.between(span.after, span.end - 1)))
         strand.jobs.append(len(self.entries))
-        job = Job(asked.text, None, 1, {}, {}, request)
+        job = Job(asked.text, None, 1, {}, {}, terms)
         # What only `next` and `explain` show of a job is that of one that starts once.
         schedule = JobSchedule(time=first, zone=asked.zone.info)
         self.entries.append(AgendaEntry(printable(asked.text), job, schedule, first, strand))

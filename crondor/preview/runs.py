@@ -15,13 +15,12 @@ from crondor.calendar import DAY
 from crondor.deferral import Deferral, InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, shortened
 from crondor.hold_codes import INVALID_CRON_SETTINGS
+from crondor.preview.jobs import Clock, Job, ReadSchedule, not_deferred
 from crondor.recurrence import ClockMark, Recurrence, ScheddAnswer, never_reason
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import FIELDS, CronSpec, Dialect, Field
 from crondor.times import MOST_EXCLUDED
 from crondor.zones import Policy, Stretch, Zone, zone_of
-from crondor_cli.kit.jobs import Job, ReadSchedule, not_deferred
-from crondor_cli.kit.options import Clock
 
 _RETRY = 120  # seconds by which the schedd puts a job off
 _MOST_RETRIES = 10_000  # that are taken as one run with others
