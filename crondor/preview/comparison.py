@@ -188,13 +188,13 @@ def _relations(first: ComparedSide, second: ComparedSide) -> tuple[Relation | No
     a, b, zone = first.spec, second.spec, first.job.clock.zone
     if a is None or b is None or first.as_set is None or second.as_set is None:
         return None, None
-    wall = _relation(is_subset(a, b), is_subset(b, a))
+    wall = _relation(inside=is_subset(a, b), around=is_subset(b, a))
     if zone_of(zone).is_fixed:
         return wall, wall
-    return wall, _relation(is_subset(a, b, zone), is_subset(b, a, zone))
+    return wall, _relation(inside=is_subset(a, b, zone), around=is_subset(b, a, zone))
 
 
-def _relation(inside: bool, around: bool) -> Relation:
+def _relation(*, inside: bool, around: bool) -> Relation:
     if inside:
         return Relation.SAME if around else Relation.SUBSET
     return Relation.SUPERSET if around else Relation.NEITHER

@@ -13,6 +13,7 @@ from crondor.event_log import write_event
 from crondor.pool.daemons.events import PoolEvent, Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.log_events import events
+from crondor.pool.simulate.jobs import Simulated
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
@@ -39,7 +40,7 @@ from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import show
 from crondor_cli.kit.tables import plural
 from crondor_cli.simulate.routes import draw, run
-from crondor_cli.simulate.runs import PoolOptions, Simulated, SimulatedFiles, SimulatedRouter, begun
+from crondor_cli.simulate.runs import PoolOptions, SimulatedFiles, SimulatedRouter, begun, few_collections
 from crondor_cli.simulate.shown import (
     COLOURS,
     Lanes,
@@ -69,14 +70,15 @@ class SimulationViews(NamedTuple):
     format: str
 
 
-def simulate(simulated: Simulated, paths: tuple[str, ...], shown: SimulationViews) -> None:
+def simulate(simulated: Simulated, shown: SimulationViews) -> None:
     """Run the jobs of the files in each dialect, and show what became of them."""
-    _read(simulated, paths, shown.format)
+    _show_findings(simulated, shown.format)
     views = _Views(simulated, shown)
     for dialect in dict.fromkeys((Dialect.HTCONDOR, *shown.dialects)):
         bar = _progress(simulated, dialect)
         watchers, listeners = views.watchers(), views.listeners()
-        simulated.run(dialect, advise=shown.advice, watchers=watchers, listeners=listeners, progress=bar)
+        with few_collections():
+            simulated.run(dialect, advise=shown.advice, watchers=watchers, listeners=listeners, progress=bar)
     views.show()
     if not simulated.is_fine:
         raise click.exceptions.Exit(1)
@@ -122,9 +124,8 @@ class _Views:
             print_table(self._simulated, self._lanes if self._shown.timeline else None)
 
 
-def _read(simulated: Simulated, paths: tuple[str, ...], form: str) -> None:
-    """Read the files, and say what is wrong with them; where all are refused, there is no table to show."""
-    simulated.read(paths)
+def _show_findings(simulated: Simulated, form: str) -> None:
+    """Show what is wrong with the files; where all are refused, there is no table to show."""
     show(dict.fromkeys(simulated.findings))
     if not simulated.groups and form != "json":
         raise click.exceptions.Exit(1)
@@ -360,14 +361,15 @@ def command(
         seed=surroundings.seed or 0,
         **({} if access_point is None else {"system_policy": access_point.policy}),
     )
-    simulated = begun(pool, clock, _days(days, routes), SimulatedFiles(crontab, surroundings, access_point))
+    simulated = begun(pool, clock, _days(days, routes), access_point)
+    SimulatedFiles(crontab, surroundings, access_point).read_into(simulated, paths)
     if routes:
-        run(simulated, paths, SimulatedRouter(routes, sites, wait_for_gates, events, timeline, plot, format_))
+        run(simulated, SimulatedRouter(routes, sites, wait_for_gates, events, timeline, plot, format_))
     else:
         shown = SimulationViews(
             tuple(map(Dialect, dialects)), advice, events, trace is not None, timeline, plot, log, format_
         )
-        simulate(simulated, paths, shown)
+        simulate(simulated, shown)
 
 
 def _days(days: int | None, routes: tuple[str, ...]) -> int:

@@ -15,6 +15,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.simulate.jobs import Group, Simulated
 from crondor.router import RoutingTable
 from crondor.router.daemon import LogEntry, Rehearsal, RouteReason, RouterOptions
 from crondor.router.daemon.chronicle import JobEnds, JobHistories, StatusStep
@@ -26,7 +27,7 @@ from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import say, screen_columns, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural, print_rows
 from crondor_cli.kit.times import local_text
-from crondor_cli.simulate.runs import Group, Simulated, SimulatedRouter
+from crondor_cli.simulate.runs import SimulatedRouter
 from crondor_cli.simulate.shown import Lane, LaneSpan, Picture, TimeAxis
 
 if TYPE_CHECKING:
@@ -361,12 +362,11 @@ def _fates(fates: JobEnds) -> dict[str, int]:
     }
 
 
-def run(simulated: Simulated, paths: Sequence[str], options: SimulatedRouter) -> None:
+def run(simulated: Simulated, options: SimulatedRouter) -> None:
     """Simulate the jobs of some files, and print what became of them; exit with 1 where not all were done."""
     zone = simulated.clock.zone
     table = load_route_table(options.routes, (), Context(now=simulated.start, zone=zone), legacy=False)
     sites = sites_of(table, options.sites, simulated.settings)
-    simulated.read(paths)
     made = RoutedSimulation.of(
         simulated, table, sites, RouterOptions(waits_for_gates=options.wait_for_gates, zone=zone)
     )

@@ -15,13 +15,13 @@ from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
 from crondor.pool.daemons.flow.messages import Listener, Message
 from crondor.pool.settings.lengths import Shape
+from crondor.pool.simulate.jobs import Group, Simulated, SimulatedResult
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
 from crondor_cli.kit.screen import Whole, echo_lines, in_columns, padded, say, screen_columns, whole
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
 from crondor_cli.kit.times import local_text, relative
-from crondor_cli.simulate.runs import Group, Simulated, SimulatedResult
 
 if TYPE_CHECKING:
     pass

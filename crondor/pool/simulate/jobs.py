@@ -1,0 +1,309 @@
+"""Jobs of submit files in a simulated pool: what becomes of their runs, in one dialect or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
+from crondor.access_point import AccessPoint
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.job.attributes import int32
+from crondor.job.queued import QueuedJob
+from crondor.pool.daemons.events import Watcher
+from crondor.pool.daemons.flow.messages import Listener
+from crondor.pool.daemons.negotiator import Negotiator
+from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.requirements import Gate
+from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
+from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
+from crondor.preview.jobs import Clock
+from crondor.preview.stored import stored_jobs
+from crondor.schedule import Universe, misspelt
+from crondor.source import Span
+from crondor.spec import Dialect
+from crondor.submit import JobGroup, SubmitFile, job_ads
+from crondor.times import JobTimes
+
+MOST_JOBS = 10_000
+
+
+class Group(NamedTuple):
+    """Equal jobs of a file: ``first`` is the number of the first among all jobs, ``proc_id`` its ProcId."""
+
+    label: str
+    file: SubmitFile
+    jobs: JobGroup
+    ad: ClassAd
+    first: int
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.file.source.name
+
+    @property
+    def line(self) -> int | None:
+        """The line of the queue statement, from 1."""
+        queue = self.jobs.queue
+        return None if queue is None else queue.source.position(queue.start)[0]
+
+
+class LineChange(NamedTuple):
+    """A line of a submit file to change, or to add before the queue statement; ``old`` is None for one to add."""
+
+    name: str
+    line: int | None
+    command: str
+    old: str | None
+    new: int
+
+    @property
+    def is_vain(self) -> bool:
+        """Say whether it says what holds already: the value that is there, or the default of a command that is not."""
+        if self.old is not None:
+            return self.old == str(self.new)
+        return self.new == (DEFAULT_PREP_TIME if self.command in PREP_COMMANDS else DEFAULT_WINDOW)
+
+    def __str__(self) -> str:
+        """Return it as an instruction."""
+        place = printable(self.name) if self.line is None else f"{printable(self.name)}:{self.line}"
+        if self.old is None:
+            return f"{place}: add before it: {self.command} = {self.new}"
+        return f"{place}: change {self.command} = {printable(self.old)} to {self.command} = {self.new}"
+
+
+class SimulatedResult(NamedTuple):
+    """What became of the jobs of a group in one dialect."""
+
+    outcome: JobOutcome
+    enough: Enough | None
+
+
+@dataclass
+class Simulated:
+    """The jobs, the pool, the span, and the results by dialect."""
+
+    settings: PoolSettings
+    start: int
+    end: int
+    clock: Clock
+    access_point: AccessPoint | None = None
+    groups: list[Group] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    sides: dict[Dialect, list[SimulatedResult]] = field(default_factory=dict)
+    has_failed: bool = False  # a file that cannot be simulated
+
+    @property
+    def job_count(self) -> int:
+        """How many jobs there are."""
+        return sum(group.jobs.count for group in self.groups)
+
+    def named(self, group: Group, outcome: JobOutcome) -> int:
+        """Return how many runs the fields of a group's jobs name in the span, as the manual reads them.
+
+        It is what was planned where the jobs do not stay until the end, or nothing repeats them.
+        """
+        if outcome.has_left or outcome.trouble:
+            return outcome.planned
+        with suppress(CrondorError):
+            times = JobTimes.from_queue(QueuedJob(group.ad), self.start, zone=self.clock.zone)
+            window = times.schedule.window
+            if times.schedule.recurrence is not None and isinstance(window, int):
+                # A run whose window reaches the end is planned only if it has started.
+                least, most = (group.jobs.count * self._count(times, end) for end in (self.end - window - 1, self.end))
+                return min(max(least, outcome.planned - outcome.repeated), most)
+        return outcome.planned
+
+    def _count(self, times: JobTimes, end: int) -> int:
+        recurrence = times.schedule.recurrence
+        if recurrence is None or end <= self.start:
+            return 0
+        return sum(1 for _ in times.runs(self.start, end)) if times.is_restricted else recurrence.count(self.start, end)
+
+    @property
+    def is_fine(self) -> bool:
+        """Say whether every planned run starts, as a real pool does it."""
+        side = next(iter(self.sides.values()), [])
+        return not self.has_failed and bool(side) and not any(_is_bad(result.outcome) for result in side)
+
+    def take(self, file: SubmitFile, *, is_named_alone: bool = False) -> None:
+        """Take the jobs of a file; ``is_named_alone``: they are called by its name without a line.
+
+        Raises CrondorError for what is refused, and for too many jobs in all.
+        """
+        made, said = self._ads(file)
+        names = ((key, file.name(key)) for key in file.keys)
+        written = ((span.text if span else key, span) for key, span in names if key not in self._known)
+        self.findings += [*file.warnings, *misspelt(written), *said]
+        for jobs, ad in made:
+            self._take(file, jobs, ad, is_named_alone=is_named_alone)
+
+    def refuse(self, error: CrondorError) -> None:
+        """Keep why a file is not simulated."""
+        self.findings += error.diagnostics
+        self.has_failed = True
+
+    def check(self) -> None:
+        """Raise CrondorError where there are too many jobs."""
+        if self.job_count > MOST_JOBS:
+            message = f"{self.job_count} jobs are too many to simulate at once: {MOST_JOBS} are the most"
+            raise CrondorError(Diagnostic("simulate-jobs", message, help="simulate the files one by one"))
+
+    @property
+    def _known(self) -> frozenset[str]:
+        """The commands that the administrator has added."""
+        return frozenset() if self.access_point is None else self.access_point.commands
+
+    def _ads(self, file: SubmitFile) -> tuple[list[tuple[JobGroup, ClassAd]], list[Diagnostic]]:
+        """Return the ads of a file, as the access point stores them where its configuration is known.
+
+        Raises CrondorError for what is refused.
+        """
+        access_point = self.access_point
+        if access_point is None:
+            return [(jobs, ad) for jobs, ad in job_ads(file, in_order=True, limit=MOST_JOBS)], []
+        stored, said = stored_jobs(file, access_point, self.start)
+        for each in stored:
+            if access_point.starts(each.ad, int32(each.ad, "JobUniverse") or 0) is False:
+                message = "the job stays idle: the access point's START_ expression for its universe is not true for it"
+                raise CrondorError(Diagnostic("simulate-universe", message, span=each.jobs.queue))
+        return [(each.jobs, each.ad) for each in stored], said
+
+    def _take(self, file: SubmitFile, jobs: JobGroup, ad: ClassAd, *, is_named_alone: bool) -> None:
+        number = sum(group.file is file for group in self.groups) + 1
+        group = Group("", file, jobs, ad, self.job_count)
+        is_bare = group.line is None or is_named_alone
+        place = file.source.name if is_bare else f"{file.source.name}:{group.line}"
+        several = any(g.file is file and g.line == group.line for g in self.groups)
+        self.groups.append(group._replace(label=printable(f"{place} #{number}" if several else place)))
+        self.findings += jobs.findings
+        self.findings += self._unfit(group)
+
+    def _unfit(self, group: Group) -> list[Diagnostic]:
+        """Say where the simulated pool cannot answer: a universe it has not, Requirements that no machine meets."""
+        universe = int32(group.ad, "JobUniverse")
+        if universe == Universe.GRID:
+            message = "a grid universe job leaves for another system: nothing of it is simulated"
+            return [Diagnostic("simulate-universe", message, Severity.WARNING, group.jobs.queue)]
+        is_local = universe in (Universe.LOCAL, Universe.SCHEDULER)
+        context = Context(now=self.start, zone=self.clock.zone)
+        ads = [self.settings.schedd] if is_local else kinds_of(self.settings)
+        faults = [Gate(group.ad, ad, is_asked=not is_local).unmet(context) for ad in ads]
+        if not all(faults):
+            return []
+        unmet = faults[0]
+        message = f"no simulated machine meets {printable(unmet[0])[:200]}: the job never matches here"
+        hint = "take it out of requirements to see what time alone does, or submit in a pool that has such machines"
+        return [Diagnostic("simulate-requirements", message, Severity.WARNING, group.jobs.queue, hint)]
+
+    def run(
+        self,
+        dialect: Dialect,
+        *,
+        advise: bool,
+        watchers: Sequence[Watcher] = (),
+        listeners: Sequence[Listener] = (),
+        progress: Progress | None = None,
+    ) -> None:
+        """Simulate in a dialect, and keep the results. Raises UnknownZone."""
+        clusters: dict[int, list[ClassAd]] = {}
+        for group in self.groups:
+            clusters.setdefault(id(group.file), []).extend([group.ad] * group.jobs.count)
+        settings = replace(self.settings, dialect=dialect)
+        simulation = Simulation(settings, list(clusters.values()), self.start, self.end)
+        spans = [range(group.first, group.first + group.jobs.count) for group in self.groups]
+        together = Together(self._lines(PREP_COMMANDS, spans), self._lines(WINDOW_COMMANDS, spans))
+        life = simulation.life(watchers=watchers, listeners=listeners, progress=progress)
+        enough = simulation.enough(progress, together, life) if advise else []
+        self.sides[dialect] = [
+            SimulatedResult(_together(life.outcomes[span.start : span.stop]), _most(enough[span.start : span.stop]))
+            for span in spans
+        ]
+
+    def _lines(self, commands: Sequence[str], spans: Sequence[range]) -> list[list[int]]:
+        """Return the numbers of jobs, those together for which the same line would be changed."""
+        found: dict[tuple[object, ...], list[int]] = {}
+        for group, span in zip(self.groups, spans, strict=True):
+            change = _change(group, commands, 0)
+            found.setdefault((change.name, change.line, change.old is None), []).extend(span)
+        return list(found.values())
+
+    def changes(self, group: Group, result: SimulatedResult) -> list[LineChange]:
+        """Return what to write so that all runs would have started; each change is enough by itself."""
+        outcome, enough = result.outcome, result.enough
+        if enough is None or not (outcome.failed - _not_ours(outcome) or outcome.counts[RunOutcome.LATE]):
+            return []
+        found = []
+        if enough.window is not None and outcome.failed > _not_ours(outcome):
+            found.append(_change(group, WINDOW_COMMANDS, enough.window))
+        if enough.prep_time is not None:
+            found.append(_change(group, PREP_COMMANDS, enough.prep_time))
+        return [change for change in found if not change.is_vain]
+
+
+def kinds_of(settings: PoolSettings) -> list[ClassAd]:
+    """Return the ads of the kinds of machines in a pool."""
+    return Negotiator[PoolJob](settings.machine, settings.slots, settings.machines).ads
+
+
+def _is_bad(outcome: JobOutcome) -> bool:
+    return bool(outcome.failed or outcome.trouble or outcome.hold or outcome.is_stranded)
+
+
+def _not_ours(outcome: JobOutcome) -> int:
+    """Return how many runs failed for what neither prep time nor window can change."""
+    return outcome.counts[RunOutcome.SKIPPED]
+
+
+def _change(group: Group, commands: Sequence[str], value: int) -> LineChange:
+    is_cron = any(name.startswith("cron_") and name not in (*PREP_COMMANDS, *WINDOW_COMMANDS) for name in _named(group))
+    spans = group.jobs.spans
+    for command in commands:
+        span: Span | None = spans.get(command)
+        if span is not None and group.jobs.values.get(command):
+            old = span.text.strip()
+            return LineChange(span.source.name, span.source.position(span.start)[0], command, old, value)
+    command = commands[0] if is_cron else next((c for c in commands if c.startswith("deferral_")), commands[0])
+    return LineChange(group.name, group.line, command, None, value)
+
+
+def _named(group: Group) -> Sequence[str]:
+    return [name for name, text in group.jobs.values.items() if text]
+
+
+def _together(outcomes: Sequence[JobOutcome]) -> JobOutcome:
+    """Return the outcomes of equal jobs as one."""
+    made = JobOutcome(is_deferred=any(outcome.is_deferred for outcome in outcomes))
+    for outcome in outcomes:
+        for fate, count in outcome.counts.items():
+            made.counts[fate] += count
+        made.starts += outcome.starts
+        made.evicted += outcome.evicted
+        made.untold += outcome.untold
+        made.repeated += outcome.repeated
+        made.idle_slot += outcome.idle_slot
+        made.hold = made.hold or outcome.hold
+        made.removed = made.removed or outcome.removed
+        made.is_stranded = made.is_stranded or outcome.is_stranded
+        made.trouble = made.trouble or outcome.trouble
+    made.has_left = all(outcome.has_left for outcome in outcomes)
+    return made
+
+
+def _most(found: Sequence[Enough]) -> Enough | None:
+    if not found:
+        return None
+    prep_times, windows = [e.prep_time for e in found], [e.window for e in found]
+    return Enough(_max(prep_times), _max(windows))
+
+
+def _max(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return max(known) if known and len(known) == len(values) else None
