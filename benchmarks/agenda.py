@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from crondor.preview.agenda import Agenda
 from crondor.preview.span import AgendaSpan
 from crondor.spec import Dialect
+from crondor_cli.agenda.command import read_each
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock
-from crondor_cli.kit.schedules import read_each
 
 FILES = 2000
 _START = 1795132925  # 2026-11-20 00:02:05 UTC

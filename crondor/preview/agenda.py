@@ -21,6 +21,9 @@ from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.times import JobTimes
 
+if TYPE_CHECKING:
+    from crondor.compile.text import WrittenSchedule
+
 
 def with_count(entry: AgendaEntry) -> str:
     """Return the name of an entry, and how many jobs it stands for if there are several."""
@@ -268,9 +271,6 @@ class Tally:
             yield count, chosen
             left &= ~chosen
 
-
-if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
 
 LISTED = 5  # minutes of each list
 

@@ -230,7 +230,7 @@ def test_completion_prints_a_script(name: str) -> None:
     [
         ("crondor ne", {"next"}),
         ("crondor next --sp", {"--spec"}),
-        ("crondor next --format ", {"table", "epoch"}),
+        ("crondor next --format ", {"table", "json", "csv", "epoch"}),
     ],
 )
 def test_completion_knows_commands_options_and_values(words: str, expected: set[str]) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from crondor.rights.accounts import Account
 from crondor_cli.check.run import LEAST
-from crondor_cli.kit import parallel, settings
+from crondor_cli.kit import files, parallel, settings
 from crondor_cli.kit.settings import BY_KEYS, SETTINGS, find_settings
 from crondor_cli.lsp.server import GivenOptions, SettingsOfFolders
 from crondor_cli.main import COMMANDS, cli
@@ -321,7 +321,8 @@ def test_an_unreadable_file_of_another_user_breaks_nothing(commons: Path) -> Non
 def test_settings_of_the_host(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are the farthest; only root may write them; their paths lead where they like."""
     path, user = home / "etc.toml", home / "user" / "crondor" / "crondor.toml"
-    monkeypatch.setattr(settings, "system_file", lambda: str(path))
+    for module in (settings, files):
+        monkeypatch.setattr(module, "system_file", lambda: str(path))
     path.write_text(f'tz = "{ZONES[0]}"\nschedd-interval = 60\nallow-dir = ["/srv"]\n')
     assert zone_of() == ZONES[0]
     user.write_text(f'tz = "{ZONES[1]}"\n')

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable
 from contextlib import closing
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from crondor.diagnostics import CrondorError
 from crondor.preview.agenda import Agenda
 from crondor.preview.span import MOST_DAYS, AgendaSpan
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.agenda.shown import print_table
-from crondor_cli.agenda.suggest import SuggestOptions
+from crondor_cli.agenda.shown import print_json, print_table
+from crondor_cli.agenda.suggest import SuggestOptions, print_suggestion, suggest, suggestion_data, write_files
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, needs_matplotlib, writes
 from crondor_cli.kit.jobs import ScheduleRequest
@@ -29,10 +32,52 @@ from crondor_cli.kit.options import (
     schedule_options,
     until_option,
 )
-from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.parallel import jobs_option, of_many
 from crondor_cli.kit.progress import PROGRESS, watch_option
-from crondor_cli.kit.schedules import check_alone, read_asked, read_each, schedule_text_option, without_fields
+from crondor_cli.kit.schedules import (
+    Schedules,
+    check_alone,
+    read_asked,
+    read_schedules,
+    schedule_text_option,
+    without_fields,
+)
 from crondor_cli.kit.screen import say, show
+
+if TYPE_CHECKING:
+    pass
+
+
+LEAST: Final = 500
+"""Files from which on several processes read their schedules, a quarter of a millisecond each."""
+
+
+_TOGETHER: Final = 32  # files that a process is given
+
+
+def read_each(
+    requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None
+) -> Generator[tuple[str, Schedules | CrondorError], None, None]:
+    """Yield the name of each request with its jobs and warnings, or with why it has none, read by so many processes.
+
+    Raises UsageError for a file that cannot be read.
+    """
+    return of_many(_read_named, requests, jobs, least=LEAST, together=_TOGETHER, is_own=_is_own)
+
+
+def _read_named(named: tuple[str, ScheduleRequest]) -> tuple[str, Schedules | CrondorError]:
+    name, request = named
+    try:
+        return name, read_schedules(request)
+    except CrondorError as error:
+        return name, error
+
+
+def _is_own(named: tuple[str, ScheduleRequest]) -> bool:
+    """Say whether a request is of this process: not of a file alone, or of standard input."""
+    paths = named[1].paths
+    return not paths or "-" in paths
+
 
 EXAMPLE = 'crondor agenda --crontab "0 6 * * 1-5"'
 
@@ -159,8 +204,6 @@ def command(
     if format_ == "table":
         print_table(agenda, clock, pairs)
     else:
-        from crondor_cli.agenda.shown import print_json  # noqa: PLC0415 - 2 ms, for programs only
-
         print_json(agenda, clock, pairs)
     if agenda.failed:
         raise click.exceptions.Exit(1)
@@ -189,12 +232,6 @@ def _suggest(
     plot: str | None,
 ) -> None:
     """Show or write other minutes, and exit."""
-    from crondor_cli.agenda.suggest import (  # noqa: PLC0415 - 15 ms, and seldom asked for
-        print_suggestion,
-        suggest,
-        write_files,
-    )
-
     found = suggest(agenda, request, options)
     if plot is not None:
         with needs_matplotlib():
@@ -207,9 +244,6 @@ def _suggest(
     if format_ == "table":
         print_suggestion(agenda, found, clock, is_written=options.write)
     else:
-        from crondor_cli.agenda.shown import print_json  # noqa: PLC0415 - as above
-        from crondor_cli.agenda.suggest import suggestion_data  # noqa: PLC0415 - as above
-
         print_json(agenda, clock, pairs, suggestion_data(found, clock, is_written=is_written))
     files = f"{len(found.files) - len(failed)} file{'' if len(found.files) - len(failed) == 1 else 's'}"
     for error in failed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import matplotlib as mpl
 from matplotlib import colormaps
@@ -28,10 +28,6 @@ from crondor_cli.kit.options import Clock
 from crondor_cli.kit.plot import save_figure
 from crondor_cli.kit.tables import plural
 from crondor_cli.kit.times import local_text, relative
-
-if TYPE_CHECKING:
-    pass
-
 
 _ROW = 0.28  # inches
 

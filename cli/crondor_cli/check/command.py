@@ -12,6 +12,7 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, submit_files
 from crondor_cli.kit.options import (
     ConfigFiles,
+    ReleaseType,
     Surroundings,
     clock_options,
     complete_code,
@@ -19,12 +20,11 @@ from crondor_cli.kit.options import (
     file_options,
     format_option,
     interval_option,
+    pool_config_options,
 )
 from crondor_cli.kit.parallel import jobs_option
-from crondor_cli.kit.pool_config import pool_config_options
 from crondor_cli.kit.progress import watch_option
 from crondor_cli.kit.screen import say
-from crondor_cli.kit.settings import ReleaseType
 
 if TYPE_CHECKING:
     from crondor.knowledge.releases import Release

@@ -18,9 +18,9 @@ from crondor_cli.common.checked_files import read_checked
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.kit.files import read_source
-from crondor_cli.kit.options import ConfigFiles, Surroundings, clock_of
+from crondor_cli.kit.options import ConfigFiles, Surroundings, clock_of, interval_of
 from crondor_cli.kit.parallel import of_many
-from crondor_cli.kit.pool_config import interval_of, read_pool
+from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.progress import PROGRESS
 
 LEAST: Final = 60

@@ -7,7 +7,7 @@ import click
 from crondor.compile.writing.wish import LineOptions
 from crondor.diagnostics import CrondorError
 from crondor.zones import Policy
-from crondor_cli.compile.show import Asked
+from crondor_cli.compile.show import Asked, print_compiled, print_refusal, write_file
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import (
     Surroundings,
@@ -116,7 +116,6 @@ def command(
             message = "--write takes the schedule from the file: leave TEXT out, and write it there as a line"
             line = f"# crondor: schedule = {' '.join(words)}"
             raise click.UsageError(f"{message}\n  {line}", click.get_current_context(silent=True))
-        from crondor_cli.compile.show import write_file  # noqa: PLC0415 - reading submit files takes 20 ms
 
         write_file(write, asked, Surroundings(allow_dirs))
         return
@@ -129,7 +128,6 @@ def command(
 
 
 def _print(text: str, asked: Asked, count: int, form: str) -> None:
-    from crondor_cli.compile.show import print_compiled, print_refusal  # noqa: PLC0415 - what a refused option needs not
 
     schedule = asked.schedule(asked.whole(text))
     try:

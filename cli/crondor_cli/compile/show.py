@@ -33,6 +33,9 @@ from crondor_cli.kit.screen import emit, prose, say, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
 from crondor_cli.kit.times import find_zone, local_text, relative
 
+if TYPE_CHECKING:
+    from crondor.compile.writing.wish import CompiledJob
+
 
 class Asked(NamedTuple):
     """What is said beside the schedule itself; times are epoch seconds, None where they are not said."""
@@ -95,9 +98,6 @@ class Asked(NamedTuple):
         host, first = zone_of(self.clock.zone_name), self.start or 0
         return options.wish(schedule, host, self.begin, self.end, universe=universe, first=first)
 
-
-if TYPE_CHECKING:
-    from crondor.compile.writing.wish import CompiledJob
 
 _STAYS = {"on_exit_remove": "false"}
 _MOST = 20  # differences that are listed

@@ -8,11 +8,12 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from importlib import metadata
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.schedd.connection import Access, Connection, Offset, connection_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import ConfigReader
 from crondor_cli.kit.options import (
@@ -84,9 +85,6 @@ def _version(package: str) -> str | None:
         return None
 
 
-if TYPE_CHECKING:
-    from crondor.schedd.connection import Access, Connection, Offset
-
 EXAMPLE = "crondor config doctor"
 
 EPILOG = """\b
@@ -130,7 +128,6 @@ def _connection(asked: QueueOptions, clock: Clock, ticks: Callable[[], int]) -> 
     """Ask a schedd, where one is named; ``ticks`` gives the time when it has answered."""
     if not asked.is_live:
         return None
-    from crondor.schedd.connection import connection_of  # noqa: PLC0415 - only with --live
 
     PROGRESS.begin("asking the schedd")
     with live_of(asked) as schedd:

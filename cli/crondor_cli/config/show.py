@@ -7,18 +7,10 @@ import os
 import click
 
 from crondor_cli.kit.command import Command, is_without_config
+from crondor_cli.kit.files import user_folder
 from crondor_cli.kit.options import UsageProblem, format_option
 from crondor_cli.kit.screen import say
-from crondor_cli.kit.settings import (
-    SETTINGS,
-    BadSettings,
-    Found,
-    Setting,
-    SettingValue,
-    find_settings,
-    show_warnings,
-    user_folder,
-)
+from crondor_cli.kit.settings import SETTINGS, BadSettings, Found, Setting, SettingValue, find_settings, show_warnings
 from crondor_cli.kit.tables import echo_json, print_rows
 
 EXAMPLE = "CRONDOR_TZ=Europe/Berlin crondor config show"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
@@ -291,9 +291,6 @@ def _left_out(file: SubmitFile) -> Iterator[Diagnostic]:
             severity = Severity.WARNING if key.endswith("requirements") else Severity.NOTE
             yield Diagnostic("export-left-out", f"{name} is left out: {_LEFT_OUT[key]}", severity, place)
 
-
-if TYPE_CHECKING:
-    pass
 
 _RUNS = 10
 

@@ -39,6 +39,7 @@ from crondor_cli.kit.times import local_text, relative
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
 
+
 EXAMPLE = "crondor diff '0 6 * * 1' '0 6 * * 1-5'"
 
 EPILOG = """\b
@@ -207,9 +208,6 @@ def _is_trouble(comparison: Comparison, *, is_one: bool) -> bool:
     refused = sum(side.schedule is None for side in comparison.sides)
     return comparison.trouble or refused > (1 if is_one else 0)
 
-
-if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
 
 _YEARS = 10  # that are compared without --until
 _MOST_TIMES = 300_000  # of the jobs that are tried, where their requirements speak of the time

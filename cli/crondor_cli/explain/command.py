@@ -43,6 +43,9 @@ from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
 from crondor_cli.kit.times import local_text, relative
 from crondor_cli.kit.typed_times import SkippedTime
 
+if TYPE_CHECKING:
+    from crondor.compile.text import WrittenSchedule
+
 EXAMPLE = 'crondor explain --crontab "30 2 * * *"'
 
 EPILOG = """\b
@@ -134,10 +137,6 @@ def _until(clock: Clock, until: str | None, at: str | None) -> int:
         raise click.UsageError(message, click.get_current_context(silent=True))
     end = clock.last(until, "no clock change")
     return years_after(clock.now, 2, clock.zone) if end is None else min(end, LAST_INSTANT)
-
-
-if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
 
 
 class _Year(NamedTuple):

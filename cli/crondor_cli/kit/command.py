@@ -13,9 +13,9 @@ from typing import IO, Any, Final
 import click
 
 from crondor.diagnostics import similar
+from crondor_cli.kit.files import may_be_set
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import COLORS, SCREEN, clean_line
-from crondor_cli.kit.settings import may_be_set
 
 _MEANT: Final = {
     "--start": "--from",
@@ -262,7 +262,7 @@ class Defaults(MutableMapping[str, Any]):
         if self._values is None:
             self._values = {}  # asked for once, whatever comes of it
             if may_be_set():
-                from crondor_cli.kit.settings import values_for  # noqa: PLC0415 - 5 ms, for those who set any
+                from crondor_cli.kit.settings import values_for  # noqa: PLC0415 - for those who set any
 
                 self._values = values_for(self._command)
         return self._values

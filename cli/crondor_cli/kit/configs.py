@@ -24,6 +24,7 @@ from crondor.hooks.cron.templates import TEMPLATES
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
 from crondor.router import RoutingTable, load_table
+from crondor.router.legacy import legacy_table, read_legacy
 from crondor.source import Source
 from crondor.transform.circular import as_warnings
 from crondor_cli.kit.command import Command
@@ -265,7 +266,6 @@ def table_of(
     """Make the table of a configuration that was read from files, as load_route_table() does."""
     if not legacy:
         return load_table(configuration, context=context)
-    from crondor.router.legacy import legacy_table, read_legacy  # noqa: PLC0415 - 6 ms, and few tables are so old
 
     return legacy_table(read_legacy(configuration, files=files_below(config, folders)), context, faithful=True)
 

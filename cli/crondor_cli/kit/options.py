@@ -9,17 +9,119 @@ from contextlib import suppress
 from datetime import tzinfo
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from zoneinfo import available_timezones
 
 import click
 from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, printable
+from crondor.knowledge.releases import NEWEST, OLDEST, Release
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.files import submit_files
 from crondor_cli.kit.screen import show_error
 from crondor_cli.kit.times import find_zone, local_zone
+
+if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
+
+
+HOST: Final = "host"
+"""The word for this host's own configuration in the place of a file."""
+
+
+_OPTION: Final = "--pool-config"
+
+
+def pool_config_options(function: _Function) -> _Function:
+    """Add --pool-config FILE, --config-root DIR and --ce, all three as ``pool_config``: ConfigFiles, None without."""
+
+    @wraps(function)
+    def command(*, pool_config: tuple[str, ...], config_root: str | None, ce: bool, **others: Any) -> None:  # noqa: ANN401 - whatever the command takes
+        context = click.get_current_context(silent=True)
+        source = None if context is None else context.get_parameter_source("pool_config")
+        is_placed = config_root is not None or ce
+        paths = () if is_placed and source is not click.core.ParameterSource.COMMANDLINE else pool_config
+        function(pool_config=pool_files(paths, config_root, ce=ce) if paths or is_placed else None, **others)
+
+    return click.option(
+        _OPTION,
+        metavar="FILE",
+        multiple=True,
+        help=f"The access point's configuration; the word {HOST}: this host's own. Repeatable, later lines win.",
+    )(tree_options(command))  # type: ignore[return-value]
+
+
+def pool_files(paths: Sequence[str], tree: str | None = None, *, ce: bool = False) -> ConfigFiles:
+    """Return the configuration of an access point that is named. Raises UsageError for the word host beside files."""
+    if HOST in paths and len(paths) > 1:
+        message = f"{_OPTION} {HOST} stands alone: it is all files of this host's configuration"
+        raise click.UsageError(message, click.get_current_context(silent=True))
+    return ConfigFiles(() if HOST in paths else tuple(paths), tree, ce, _OPTION)
+
+
+def target_option(function: _Function) -> _Function:
+    """Add --target RELEASE, as ``target``."""
+    return click.option(
+        "--target",
+        type=ReleaseType(),
+        metavar="RELEASE",
+        help="The access point's release of HTCondor: 23, 24, 25, or as 25.7 (default: 25).",
+    )(function)
+
+
+def check_target(pool_config: ConfigFiles | None) -> None:
+    """Refuse --target where there is no access point to have it. Raises UsageError."""
+    context = click.get_current_context(silent=True)
+    is_typed = context is not None and context.get_parameter_source("target") is click.core.ParameterSource.COMMANDLINE
+    if is_typed and pool_config is None:
+        raise click.UsageError("--target goes with --pool-config", context)
+
+
+def interval_of(given: int, access_point: AccessPoint | None) -> int:
+    """Return the SCHEDD_INTERVAL (seconds) that counts: the option where it is typed, else the access point's own."""
+    context = click.get_current_context(silent=True)
+    source = None if context is None else context.get_parameter_source("schedd_interval")
+    if access_point is None or source is click.core.ParameterSource.COMMANDLINE:
+        return given
+    return access_point.schedd_interval if access_point.configuration.is_set("SCHEDD_INTERVAL") else given
+
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Release]
+else:
+    _ParamType = click.ParamType  # click 8.1, which Debian trixie has, knows it without a parameter only
+
+
+_SERIES: Final = ("23", "24", "25")
+
+
+class ReleaseType(_ParamType):
+    """Takes releases of which the tables know the commands, and converts them to a Release."""
+
+    name = "release"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """Return the series."""
+        del ctx, param
+        return [click.shell_completion.CompletionItem(each) for each in _SERIES if each.startswith(incomplete)]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Release:  # noqa: ANN401 - click's word for what it was given
+        """Return the release that a text names."""
+        if isinstance(value, Release):
+            return value
+        try:
+            release = Release.parse(str(value))
+        except ValueError:
+            self.fail(f"'{value}' is no release of HTCondor: write 24, or 24.3", param, ctx)
+        newest = release.major == NEWEST.major and release.is_series
+        if release < OLDEST or (release > NEWEST and not newest):
+            self.fail(f"crondor knows the releases from {OLDEST} to {NEWEST}, not {value}", param, ctx)
+        return release
+
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
@@ -36,7 +138,6 @@ def completing(candidates: Callable[[click.Context], Iterable[str]]) -> Complete
 
 
 def _zones(_: click.Context) -> Iterable[str]:
-    from zoneinfo import available_timezones  # noqa: PLC0415 - for completion only, as all imports here
 
     return available_timezones()
 
@@ -91,7 +192,8 @@ class Clock(NamedTuple):
         """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
         if text is None:
             return self.now
-        from crondor_cli.kit.typed_times import parse_time  # noqa: PLC0415 - 4 ms, and few commands have a time typed
+
+        from crondor_cli.kit.typed_times import parse_time  # noqa: PLC0415 - 8 ms of regular expressions
 
         try:
             return parse_time(text, self.now, self.zone, label=option)

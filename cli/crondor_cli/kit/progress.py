@@ -14,17 +14,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from contextlib import contextmanager, suppress
 from functools import partial, wraps
 from pathlib import Path
+from threading import Event, Thread
 from types import FrameType
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import click
 
 from crondor.diagnostics import CrondorError, columns_of, printable
 from crondor_cli.kit.screen import STATUS, clean_line, drawn_columns, say, show_error
 from crondor_cli.kit.tables import plural
-
-if TYPE_CHECKING:
-    from threading import Event, Thread
 
 _Item = TypeVar("_Item")
 
@@ -97,8 +95,6 @@ class Progress:
 
     def _draw_on(self) -> None:
         """Begin to draw what is known."""
-        from threading import Event, Thread  # noqa: PLC0415 - for a person at a terminal alone
-
         self._over = Event()
         STATUS.open()
         self._drawer = Thread(target=self._draw, args=(self._over,), name=THREAD, daemon=True)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import timezone
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 
@@ -25,6 +25,7 @@ from crondor.rights import walk
 from crondor.rights.trust import Untrusted
 from crondor.schedd.ads import mirror_of
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd
+from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Schedd, Scheduled
 from crondor.schedd.queue_log import QueueLogSchedd
 from crondor.schedd.reading import scheduled_among
@@ -48,9 +49,6 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS, LockWait
 from crondor_cli.kit.screen import show
-
-if TYPE_CHECKING:
-    from crondor.schedd.live import LiveSchedd
 
 _LOG = "job_queue.log"
 _MOST_COMPLETED = 8 << 20  # bytes of a log that the shell waits for: half a second
@@ -173,8 +171,6 @@ def _of_log(path: Path | str, clock: Clock, now: Callable[[], int], history: Pat
 
 def live_of(asked: QueueOptions, *, as_owner: bool = False) -> LiveSchedd:
     """Return the live schedd that was asked for; ``as_owner``: root submits jobs as their owners."""
-    from crondor.schedd.live import LiveSchedd  # noqa: PLC0415 - 6 ms, and the fewest commands ask a live schedd
-
     return LiveSchedd(asked.name, asked.pool, as_owner=as_owner)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import click
 
@@ -13,49 +13,15 @@ from crondor.preview.jobs import Job
 from crondor.zones import Policy
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, UsageProblem, complete_zone
-from crondor_cli.kit.parallel import of_many
 from crondor_cli.kit.tables import iso
 from crondor_cli.kit.times import find_zone, local_text
 
-if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
 if TYPE_CHECKING:
     from crondor.compile.text import WrittenSchedule
 
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 Schedules: TypeAlias = "tuple[list[Job], list[Diagnostic]]"
-
-
-LEAST: Final = 500
-"""Files from which on several processes read their schedules, a quarter of a millisecond each."""
-
-
-_TOGETHER: Final = 32  # files that a process is given
-
-
-def read_each(
-    requests: Iterable[tuple[str, ScheduleRequest]], jobs: int | None
-) -> Generator[tuple[str, Schedules | CrondorError], None, None]:
-    """Yield the name of each request with its jobs and warnings, or with why it has none, read by so many processes.
-
-    Raises UsageError for a file that cannot be read.
-    """
-    return of_many(_read_named, requests, jobs, least=LEAST, together=_TOGETHER, is_own=_is_own)
-
-
-def _read_named(named: tuple[str, ScheduleRequest]) -> tuple[str, Schedules | CrondorError]:
-    name, request = named
-    try:
-        return name, read_schedules(request)
-    except CrondorError as error:
-        return name, error
-
-
-def _is_own(named: tuple[str, ScheduleRequest]) -> bool:
-    """Say whether a request is of this process: not of a file alone, or of standard input."""
-    paths = named[1].paths
-    return not paths or "-" in paths
 
 
 def read_schedules(request: ScheduleRequest) -> Schedules:

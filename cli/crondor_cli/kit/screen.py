@@ -10,11 +10,15 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import IntEnum
 from itertools import groupby, islice
+from threading import RLock
 from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, columns_of, printable, render
+
+if TYPE_CHECKING:
+    from types import TracebackType
 
 COLORS = ("auto", "always", "never")
 
@@ -46,9 +50,6 @@ class Screen:
 
 SCREEN = Screen()
 
-if TYPE_CHECKING:
-    from threading import RLock
-    from types import TracebackType
 
 ERASE: Final = "\r\033[K"
 
@@ -68,8 +69,6 @@ class StatusLine:
 
     def open(self) -> None:
         """Let a thread draw."""
-        from threading import RLock  # noqa: PLC0415 - for a person at a terminal alone
-
         self._drawn, self._is_at_begin, self.spoken = "", True, time.monotonic()
         self._lock = RLock()
 

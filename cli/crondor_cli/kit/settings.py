@@ -18,7 +18,16 @@ from crondor.rights.walk import HAS_DESCRIPTORS, followed, open_file, open_plain
 from crondor.source import Source, Span, lines_of
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.kit.options import UsageProblem
+from crondor_cli.kit.files import (
+    MOST_SETTINGS,
+    OWN_FILE,
+    PROJECT_FILE,
+    folders_upwards,
+    may_say,
+    system_file,
+    user_folder,
+)
+from crondor_cli.kit.options import ReleaseType, UsageProblem
 from crondor_cli.kit.screen import COLORS, show
 from crondor_cli.kit.times import find_zone
 
@@ -28,36 +37,6 @@ if TYPE_CHECKING:
     _ParamType = click.ParamType[Release]
 else:
     _ParamType = click.ParamType  # click 8.1, which Debian trixie has, knows it without a parameter only
-
-_SERIES: Final = ("23", "24", "25")
-
-
-class ReleaseType(_ParamType):
-    """Takes releases of which the tables know the commands, and converts them to a Release."""
-
-    name = "release"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        """Return the series."""
-        del ctx, param
-        return [click.shell_completion.CompletionItem(each) for each in _SERIES if each.startswith(incomplete)]
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Release:  # noqa: ANN401 - click's word for what it was given
-        """Return the release that a text names."""
-        from crondor.knowledge.releases import NEWEST, OLDEST, Release  # noqa: PLC0415 - every command has settings, and one uses this
-
-        if isinstance(value, Release):
-            return value
-        try:
-            release = Release.parse(str(value))
-        except ValueError:
-            self.fail(f"'{value}' is no release of HTCondor: write 24, or 24.3", param, ctx)
-        newest = release.major == NEWEST.major and release.is_series
-        if release < OLDEST or (release > NEWEST and not newest):
-            self.fail(f"crondor knows the releases from {OLDEST} to {NEWEST}, not {value}", param, ctx)
-        return release
 
 
 WIDTHS = click.IntRange(40, 1000)
@@ -157,65 +136,6 @@ PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
 
 BY_KEYS = {setting.keys: setting for setting in SETTINGS}
 TABLES = {setting.table for setting in SETTINGS if setting.table}
-
-OWN_FILE = "crondor.toml"
-PROJECT_FILE = "pyproject.toml"
-VARIABLES = "CRONDOR_"  # what the names of our variables begin with
-MAX_BYTES = 1 << 20  # of a file
-
-# A table or a key of [tool.crondor], in any of TOML's spellings; most files have other tools only, and need no reader.
-_SECTION = r"""(?m)^[ \t]*(?:\[\[?[ \t]*)?["']?tool["']?[ \t]*(?:[]=]|\.[ \t]*["']?crondor)"""
-
-
-def system_file() -> str | None:
-    """Return the file that sets something for all users of this host, None where there is no /etc."""
-    return f"/etc/{OWN_FILE}" if os.name == "posix" else None
-
-
-def user_folder() -> str:
-    """Return the folder of the user's own settings: ~/.config/crondor on Linux."""
-    return click.get_app_dir("crondor")
-
-
-def folders_upwards(folder: str | None = None) -> Iterator[str]:
-    """Yield a folder (None: the current one) and those around it, up to the root; none where it has been removed."""
-    try:
-        folder = os.getcwd() if folder is None else os.path.abspath(folder)
-    except OSError:
-        return
-    while True:
-        yield folder
-        if os.path.dirname(folder) == folder:
-            return
-        folder = os.path.dirname(folder)
-
-
-def may_say(project: str) -> bool:
-    """Say whether the text of a pyproject.toml may have a section of ours."""
-    return "crondor" in project and re.search(_SECTION, project) is not None
-
-
-def may_be_set() -> bool:
-    """Say whether there is a variable or a file that may set anything, or that cannot be read."""
-    if any(name.startswith(VARIABLES) for name in os.environ):
-        return True
-    if any(path is not None and os.path.lexists(path) for path in (system_file(), f"{user_folder()}/{OWN_FILE}")):
-        return True
-    return any(
-        os.path.lexists(os.path.join(folder, OWN_FILE)) or _may_set(os.path.join(folder, PROJECT_FILE))
-        for folder in folders_upwards()
-    )
-
-
-def _may_set(path: str) -> bool:
-    try:
-        with os.fdopen(open_plain(path), "rb") as file:
-            text = file.read(MAX_BYTES + 1).decode()
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except (OSError, ValueError):
-        return True
-    return len(text) > MAX_BYTES or may_say(text)
 
 
 _KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
@@ -406,7 +326,7 @@ class _Files:
             descriptor = open_file(followed(path)) if HAS_DESCRIPTORS else open_plain(path)
             with os.fdopen(descriptor, "rb") as file:
                 reason = doubt(os.fstat(descriptor))
-                data = file.read(MAX_BYTES + 1)
+                data = file.read(MOST_SETTINGS + 1)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
         except (OSError, ValueError) as error:
@@ -419,7 +339,7 @@ class _Files:
                 hint = "settings count in files of yours and of root; give what you need as options"
                 self._warn(f"this file is ignored: {reason}", Source("", path).span(), hint)
             return None
-        if len(data) > MAX_BYTES:
+        if len(data) > MOST_SETTINGS:
             raise _unreadable(path, "it is larger than 1 MiB")
         try:
             text = data.decode()

@@ -32,10 +32,11 @@ from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.checked_files import read_checked
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
+from crondor_cli.kit.files import user_folder
 from crondor_cli.kit.jobs import files_of
-from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of
-from crondor_cli.kit.pool_config import interval_of, pool_files, read_pool
-from crondor_cli.kit.settings import as_given, find_settings, user_folder
+from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, interval_of, pool_files
+from crondor_cli.kit.pool_config import read_pool
+from crondor_cli.kit.settings import as_given, find_settings
 from crondor_cli.lsp import answers
 from crondor_cli.lsp.answers import COMPILE, EXPLAIN, MOST, TextOnScreen, actions, edit_of, page_uri, shown
 

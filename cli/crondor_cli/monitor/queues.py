@@ -23,6 +23,7 @@ from crondor.monitor import DueRun, Look, QueueWatch, Totals, UserLogFollower, V
 from crondor.monitor.queue_watch import FindLeft
 from crondor.schedd.ads import job_id
 from crondor.schedd.embedded import HISTORY
+from crondor.schedd.live import LiveSchedd, Question, schedds_of
 from crondor.schedd.protocol import NotOffered, Schedd, Unreachable
 from crondor.schedd.selection import Selection
 from crondor.schedd.status import ScheduledJob
@@ -36,7 +37,6 @@ from crondor_cli.kit.tables import cell, diagnostic_data, moments, plural, print
 from crondor_cli.kit.times import local_text, relative
 
 if TYPE_CHECKING:
-    from crondor.schedd.live import LiveSchedd, Question
     from crondor.schedd.live_process import Answer
 
 _MOST_LEFT = 10_000  # jobs of a history that are looked at
@@ -290,7 +290,6 @@ def queues_of(
     if asked.queue or asked.log or asked.ads or asked.name:
         message = "--all-schedds goes with --pool alone: it asks the collector which schedds there are"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    from crondor.schedd.live import schedds_of  # noqa: PLC0415 - 6 ms, and the fewest commands ask a live schedd
 
     found: list[WatchedQueue] = []
     for name in schedds_of(asked.pool):

@@ -26,6 +26,7 @@ from crondor_cli.kit.options import (
     QueueOptions,
     Surroundings,
     ads_option,
+    check_target,
     clock_of,
     clock_options,
     constraint_option,
@@ -33,18 +34,23 @@ from crondor_cli.kit.options import (
     file_options,
     format_option,
     from_option,
+    interval_of,
     interval_option,
+    pool_config_options,
     queue_options,
     reading_options,
+    target_option,
     until_option,
 )
-from crondor_cli.kit.pool_config import check_target, interval_of, pool_config_options, read_pool, target_option
 from crondor_cli.kit.progress import PROGRESS, watch_option
 from crondor_cli.kit.schedules import check_alone, read_asked, read_schedules, schedule_text_option, without_fields
 from crondor_cli.kit.screen import echo_lines, say, show
 from crondor_cli.kit.tables import echo_json, instant
 from crondor_cli.kit.times import ClockFace, local_text, relative
-from crondor_cli.next.shown import print_table
+from crondor_cli.next.shown import print_csv, print_epochs, print_json, print_table
+
+if TYPE_CHECKING:
+    from crondor.knowledge.releases import Release
 
 Found = list[tuple[Job, "Sequence[int] | None"]]
 
@@ -135,8 +141,6 @@ _VIEWS: dict[str, Callable[[Found, Clock], None]] = {
     "epoch": _print_epochs,
 }
 
-if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
 
 EXAMPLE = 'crondor next --crontab "30 2 * * *"'
 
@@ -278,8 +282,9 @@ def command(
         return
     check_target(pool_config)
     if pool_config is not None:
+        from crondor_cli.kit.pool_config import read_pool, through  # noqa: PLC0415 - 60 ms, and optional
+
         access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
-        from crondor_cli.kit.pool_config import through  # noqa: PLC0415 - 60 ms, for who has an access point
 
         interval = interval_of(schedd_interval, access_point)
         request = request._replace(schedd_interval=interval, through=through(access_point))
@@ -362,8 +367,6 @@ def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> No
     if form == "table":
         print_table(previews)
     else:
-        from crondor_cli.next.shown import print_csv, print_epochs, print_json  # noqa: PLC0415 - 2 ms, for programs only
-
         {"json": print_json, "csv": print_csv, "epoch": print_epochs}[form](previews, warnings)
 
 

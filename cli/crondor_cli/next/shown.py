@@ -8,13 +8,11 @@ from contextlib import suppress
 from datetime import tzinfo
 from itertools import chain
 
+from crondor.algebra import Untranslatable, portable
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable, shortened
 from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.job.queued import QueuedJob
-from crondor.job.status import ON_MACHINE, JobStatus
-from crondor.preview.jobs import Clock
-from crondor.preview.queued import HALTED
+from crondor.preview.jobs import Clock, JobState
 from crondor.preview.runs import Preview, RunRow, RunSide
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect
@@ -87,7 +85,7 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
     elif schedule is not None and schedule.time is not None:
         facts.append(("schedule", f"once, deferral_time = {printable(shortened(str(schedule.time)))}"))
     if preview.job.state is not None:
-        words = _state_words(preview.job.state.queued, clock)
+        words = _state_words(preview.job.state, clock)
         facts += [("state", printable(text)) for text in words]
     if preview.job.submitted is not None:
         facts.append(("submitted", f"{local_text(preview.job.submitted, clock.zone)} assumed (QDate)"))
@@ -99,41 +97,34 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
     return facts
 
 
-def _state_words(queued: QueuedJob, clock: Clock) -> Iterator[str]:
+def _state_words(state: JobState, clock: Clock) -> Iterator[str]:
     """Yield sentences about what the job does now, and what it waits for."""
-    status, now, zone = queued.status, clock.now, clock.zone
+    queued, status = state.queued, state.data["state"]
     time = queued.integer("DeferralTime")
-    ahead = time is not None and time > now
-    if status is JobStatus.HELD:
-        yield from _held_words(queued)
-    elif status in (JobStatus.REMOVED, JobStatus.COMPLETED):
-        yield f"{status.name.lower()}: it does not run again"
-    elif status in ON_MACHINE and ahead and time is not None:
-        paused = "" if status is JobStatus.RUNNING else ", suspended"
-        yield f"matched{paused}: waits on its machine for {local_text(time, zone)}"
-    elif status is not None and status is not JobStatus.IDLE:
-        word = status.name.lower().replace("_", " ")
+    if status == "held":
+        reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
+        yield f"held{'' if code is None else f' (code {code})'}: {shortened(reason, _LONGEST_REASON)}"
+        yield "does not run, and gets no new time, until it is released"
+    elif state.is_halted:
+        yield f"{status}: it does not run again"
+    elif status in {"running", "suspended"} and time is not None and time > clock.now:
+        paused = "" if status == "running" else ", suspended"
+        yield f"matched{paused}: waits on its machine for {local_text(time, clock.zone)}"
+    elif isinstance(status, str) and status != "idle":
+        word = status.replace("_", " ")
         yield f"{word}: the next time is computed when the run ends" if queued.is_crontab else word
     elif queued.is_crontab:
-        yield from _idle_words(queued.present, now)
-    if status not in HALTED and queued.is_crontab and queued.leaves:
-        yield "leaves the queue when a run ends, for want of on_exit_remove = false"
+        yield _idle_words(queued.present, clock.now)
+    if not state.is_halted and queued.is_crontab and queued.leaves:
+        yield "leaves the queue when a run ends: on_exit_remove is not false"
 
 
-def _held_words(queued: QueuedJob) -> Iterator[str]:
-    reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
-    said = shortened(reason, _LONGEST_REASON)
-    yield f"held{'' if code is None else f' (code {code})'}: {said}"
-    yield "does not run, and gets no new time, until it is released"
-
-
-def _idle_words(present: int | None, now: int) -> Iterator[str]:
+def _idle_words(present: int | None, now: int) -> str:
     if present is None:
-        yield "idle, without a DeferralTime: the schedd computes one at its next look"
-    elif present > now:
-        yield "idle; the first time below is the DeferralTime that the schedd has computed"
-    else:
-        yield "idle; its DeferralTime is past, and the schedd computes another when the window is"
+        return "idle, without a DeferralTime: the schedd computes one at its next look"
+    if present > now:
+        return "idle; the first time below is the DeferralTime that the schedd has computed"
+    return "idle; its DeferralTime is past, and the schedd computes another when the window is"
 
 
 def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
@@ -141,8 +132,6 @@ def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
     text = str(spec)
     found = [("canonical", text)]
     if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
-        from crondor.algebra import Untranslatable, portable  # noqa: PLC0415 - 0.5 ms, and few fields need it
-
         with suppress(Untranslatable):
             spelled = " ".join(part or "*" for part in portable(CronSpec.from_line(text, dialect=spec.dialect)).given)
             found += [("portable", spelled)] if spelled != text else []

@@ -32,13 +32,16 @@ from crondor_cli.kit.options import (
     clock_options,
     file_options,
     format_option,
+    pool_config_options,
+    target_option,
 )
-from crondor_cli.kit.pool_config import host_of, pool_config_options, read_pool, target_option
+from crondor_cli.kit.pool_config import host_of, read_pool
 from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together
 from crondor_cli.kit.tables import diagnostic_data
 
 if TYPE_CHECKING:
     from crondor.knowledge.releases import Release
+
 
 EXAMPLE = """\
 echo 'JOB_TRANSFORM_NAMES = Acct' > site.conf
@@ -100,16 +103,12 @@ def command(
         raise click.UsageError("name at least one submit file: crondor preview FILE", context)
     if diff and format_ != "text":
         raise click.UsageError("--diff is a text: leave --format out", context)
-    # These take 150 ms, which --help does not need.
 
     clock = clock_of(now, tz)
     request = PreviewRequest(paths, pool_config, target, job, owner, clock, surroundings)
     if not show_all(previewed(request), format_, diff=diff):
         raise click.exceptions.Exit(1)
 
-
-if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
 
 MOST_JOBS: Final = 10_000
 

@@ -21,21 +21,19 @@ from crondor_cli.kit.files import check_plot, submit_files, writes
 from crondor_cli.kit.options import (
     ConfigFiles,
     Surroundings,
+    check_target,
     clock_of,
     clock_options,
     crontab_option,
     file_options,
     format_option,
+    interval_of,
     interval_option,
     policy_option,
-)
-from crondor_cli.kit.pool_config import (
-    check_target,
-    interval_of,
     pool_config_options,
-    read_pool,
     target_option,
 )
+from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import show
 from crondor_cli.kit.tables import plural
@@ -52,9 +50,7 @@ from crondor_cli.simulate.shown import (
 )
 
 if TYPE_CHECKING:
-    pass
-if TYPE_CHECKING:
-    pass
+    from crondor.knowledge.releases import Release
 
 
 class SimulationViews(NamedTuple):
@@ -188,9 +184,6 @@ def check_options(*, routed: bool) -> None:
     if wrong:
         raise click.UsageError(f"{', '.join(wrong)} needs --routes FILE", context)
 
-
-if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
 
 EXAMPLE = 'crondor simulate --crontab "30 2 * * *"'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -12,10 +12,6 @@ from matplotlib.patches import Patch
 from crondor_cli.kit.plot import save_figure
 from crondor_cli.kit.times import local_text
 from crondor_cli.simulate.shown import LaneSpan, Picture, TimeAxis
-
-if TYPE_CHECKING:
-    pass
-
 
 _WIDTH: Final = 12.0  # inches
 _LANE: Final = 0.3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -29,9 +29,6 @@ from crondor_cli.kit.tables import diagnostic_data, echo_json, plural, print_row
 from crondor_cli.kit.times import local_text
 from crondor_cli.simulate.runs import SimulatedRouter
 from crondor_cli.simulate.shown import Lane, LaneSpan, Picture, TimeAxis
-
-if TYPE_CHECKING:
-    pass
 
 
 def draw(picture: Callable[[], Picture], path: str | None) -> None:

@@ -34,7 +34,7 @@ from crondor_cli.kit.pool_config import host_of
 from crondor_cli.kit.progress import PROGRESS
 
 if TYPE_CHECKING:
-    pass
+    from crondor.access_point import AccessPoint
 
 
 class SimulatedRouter(NamedTuple):
@@ -48,9 +48,6 @@ class SimulatedRouter(NamedTuple):
     plot: str | None
     format: str
 
-
-if TYPE_CHECKING:
-    from crondor.access_point import AccessPoint
 
 _OBJECTS = 100_000  # made and not freed between two searches for garbage
 

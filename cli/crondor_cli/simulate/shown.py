@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, columns_of, printable, shortened
@@ -22,9 +22,6 @@ from crondor.spec import Dialect
 from crondor_cli.kit.screen import Whole, echo_lines, in_columns, padded, say, screen_columns, whole
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
 from crondor_cli.kit.times import local_text, relative
-
-if TYPE_CHECKING:
-    pass
 
 
 class Picture(NamedTuple):
