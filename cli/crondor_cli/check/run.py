@@ -20,7 +20,6 @@ from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import ConfigFiles, Surroundings, clock_of, interval_of
 from crondor_cli.kit.parallel import of_many
-from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.progress import PROGRESS
 
 LEAST: Final = 60
@@ -89,6 +88,8 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
     clock = clock_of(now, given.tz)
     access_point = None
     if given.pool_config is not None:
+        from crondor_cli.kit.pool_config import read_pool  # noqa: PLC0415 - 60 ms, and optional
+
         access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, given.target, beside=paths)
     return CheckResult(
         (),

@@ -8,9 +8,8 @@ from crondor.check import CheckSettings
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.common.findings.result import STDIN
-from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.jobs import files_of, host_of
 from crondor_cli.kit.options import Surroundings
-from crondor_cli.kit.pool_config import host_of
 
 
 def read_checked(source: Source, settings: CheckSettings, surroundings: Surroundings) -> SubmitFile:

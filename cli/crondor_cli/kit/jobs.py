@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -20,6 +21,10 @@ from crondor.zones import Policy
 from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, Surroundings
 from crondor_cli.kit.progress import PROGRESS
+
+if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
+
 
 _HOST = SubmitHost()
 
@@ -148,3 +153,10 @@ def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
     """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
     folder = os.path.dirname(path) or "."
     return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder, is_named_whole=True)
+
+
+def host_of(access_point: AccessPoint | None, owner: str | None = None) -> SubmitHost:
+    """Return the facts of the submit machine, as far as an access point's configuration says them."""
+    if access_point is None:
+        return SubmitHost()
+    return access_point.host(SubmitHost(user=owner or getpass.getuser(), folder=os.getcwd()))

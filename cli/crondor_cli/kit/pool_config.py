@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -14,10 +13,10 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.preview.jobs import Job, ReadingTerms
 from crondor.preview.stored import schedules_of
-from crondor.submit import SubmitFile, SubmitHost
+from crondor.submit import SubmitFile
 from crondor.transform import TransformFacts
 from crondor_cli.kit.configs import ConfigReader, check_paths
-from crondor_cli.kit.jobs import Through
+from crondor_cli.kit.jobs import Through, host_of
 from crondor_cli.kit.options import ConfigFiles
 from crondor_cli.kit.screen import show
 
@@ -26,14 +25,6 @@ if TYPE_CHECKING:
 
 
 _SCHEDD: Final = "SCHEDD"
-
-
-def host_of(access_point: AccessPoint | None, owner: str | None = None) -> SubmitHost:
-    """Return the facts of the submit machine, as far as an access point's configuration says them."""
-    if access_point is None:
-        return SubmitHost()
-
-    return access_point.host(SubmitHost(user=owner or getpass.getuser(), folder=os.getcwd()))
 
 
 def read_pool(

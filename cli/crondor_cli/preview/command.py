@@ -23,7 +23,7 @@ from crondor.source import Span
 from crondor.submit import SubmitFile, job_ads, read_submit
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import read_source, submit_files
-from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.jobs import files_of, host_of
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -35,7 +35,7 @@ from crondor_cli.kit.options import (
     pool_config_options,
     target_option,
 )
-from crondor_cli.kit.pool_config import host_of, read_pool
+from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together
 from crondor_cli.kit.tables import diagnostic_data
 

@@ -24,13 +24,12 @@ from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor.zones import Policy
 from crondor_cli.kit.files import read_source
-from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.jobs import files_of, host_of
 from crondor_cli.kit.options import (
     Clock,
     Surroundings,
     UsageProblem,
 )
-from crondor_cli.kit.pool_config import host_of
 from crondor_cli.kit.progress import PROGRESS
 
 if TYPE_CHECKING:
