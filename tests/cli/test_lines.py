@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from crondor._toml import TomlPlaces
 from crondor.classad import ClassAdSyntaxError
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats.reading import read_ad
 from crondor.source import Source
 from crondor_cli.hook.run import ad_lines
-from crondor_cli.kit.settings import TomlPlaces
 
 ROOT = Path(__file__).parents[2]
 ODD = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"

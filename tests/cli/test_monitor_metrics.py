@@ -11,6 +11,7 @@ import sys
 import threading
 from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
+from importlib.resources import files
 from pathlib import Path
 from unittest.mock import patch
 
@@ -22,12 +23,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from crondor.router.daemon import RouterReport
 from crondor.router.daemon.lock import RouterLock
 from crondor_cli.monitor.metrics import (
-    ALERT_RULES,
     FAMILIES,
     MOST_CONNECTIONS,
     Address,
     Metrics,
-    dashboard,
     read_address,
 )
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
@@ -219,11 +218,16 @@ def test_a_connection_that_says_nothing_is_closed(tmp_path: Path) -> None:
             assert idle.recv(1) == b""
 
 
+def _shipped(name: str) -> str:
+    """Return a file that the monitor writes."""
+    return files("crondor_cli.monitor").joinpath(name).read_text(encoding="utf-8")
+
+
 def test_rules_and_dashboard_know_every_metric_and_no_other() -> None:
     """What is asked for is served; what is served for alerts and pictures is asked for."""
-    board = dashboard()
+    board = json.loads(_shipped("crondor-dashboard.json"))
     queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
-    queries += re.findall(r"^ +expr: (.*)", ALERT_RULES, re.MULTILINE)
+    queries += re.findall(r"^ +expr: (.*)", _shipped("crondor.rules.yml"), re.MULTILINE)
     asked = {name for query in queries for name in re.findall(r"crondor_\w+", query)}
     assert asked <= set(FAMILIES)
     assert set(FAMILIES) - asked == {
@@ -236,7 +240,7 @@ def test_rules_and_dashboard_know_every_metric_and_no_other() -> None:
 
 def test_panels_do_not_overlap() -> None:
     """Each has its place on Grafana's grid, and an id of its own."""
-    panels = dashboard()["panels"]
+    panels = json.loads(_shipped("crondor-dashboard.json"))["panels"]
     cells = [
         (x, y)
         for panel in panels

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import re
 import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from crondor._toml import TomlPlaces, error_place, parse_toml
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, render, similar
 from crondor.rights.accounts import ROOT, current_user, user_name
 from crondor.rights.walk import HAS_DESCRIPTORS, followed, open_file, open_plain
-from crondor.source import Source, Span, lines_of
+from crondor.source import Source, Span
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.files import (
@@ -136,70 +136,6 @@ PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
 
 BY_KEYS = {setting.keys: setting for setting in SETTINGS}
 TABLES = {setting.table for setting in SETTINGS if setting.table}
-
-
-_KEY = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
-_KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
-_TABLE = re.compile(rf"[ \t]*\[\[?[ \t]*({_KEYS})[ \t]*\]\]?")
-_ASSIGNED = re.compile(rf"[ \t]*({_KEYS})[ \t]*=[ \t]*")
-_PART = re.compile(_KEY)
-_AT = re.compile(r"\(at line (\d+), column (\d+)\)")
-
-
-class TomlPlaces:
-    """The keys of a file and where they stand; those inside of inline tables are where the table is."""
-
-    def __init__(self, source: Source) -> None:
-        """Look at every line once."""
-        self._source = source
-        self._found: dict[tuple[str, ...], Span] = {}
-        for keys, span in _keys(source):
-            self._found.setdefault(keys, span)
-
-    def key(self, *keys: str) -> Span:
-        """Return where a key is assigned, or the table that it is in; the whole first line where neither is found."""
-        for count in range(len(keys), 0, -1):
-            if keys[:count] in self._found:
-                return self._found[keys[:count]]
-        return self._source.span(0, len(self._source.line(1)))
-
-
-def _keys(source: Source) -> Iterator[tuple[tuple[str, ...], Span]]:
-    table: tuple[str, ...] = ()
-    at = 0
-    for line in lines_of(source.text):
-        if found := _TABLE.match(line):
-            table = _parts(found[1])
-            yield table, source.span(at + found.start(1), at + found.end(1))
-        elif found := _ASSIGNED.match(line):
-            keys = _parts(found[1])
-            span = source.span(at + found.start(1), at + found.end(1))
-            for count in range(1, len(keys) + 1):
-                yield (*table, *keys[:count]), span
-        at += len(line)
-
-
-def _parts(text: str) -> tuple[str, ...]:
-    return tuple(part.strip("\"'") for part in _PART.findall(text))
-
-
-def error_place(source: Source, message: str) -> Span:
-    """Return the place that tomllib's message of a syntax error names; the end of the file where it names none."""
-    found = _AT.search(message)
-    if found is None:
-        return source.span(len(source.text))
-    before = source.text.split("\n", int(found[1]) - 1)[: int(found[1]) - 1]
-    start = sum(len(line) + 1 for line in before) + int(found[2]) - 1
-    return source.span(start, start + 1)
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a TOML text. Raises ValueError."""
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415 - 3 ms, and most commands have nothing to read
-    else:
-        import tomli as tomllib  # noqa: PLC0415 - the same
-    return tomllib.loads(text)
 
 
 _LONGEST_ID: Final = 10  # digits of a user's number

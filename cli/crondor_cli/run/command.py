@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import getpass
-import hashlib
 import os
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
 
 import click
 
-from crondor.check import CheckSettings, check_submit, select
-from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.job.attributes import int32, string
+from crondor.job.attributes import string
 from crondor.job_queue import QueueLocked
 from crondor.knowledge.kinds import FileKind
 from crondor.pool.local.session import Session, SessionPlan
+from crondor.pool.local.submit_file import DIGEST, RunFile, digest_of, read_spec
 from crondor.pool.local.user_log import JobLogs
 from crondor.pool.settings.pool import PoolSettings, schedd_ad
 from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import LOG
-from crondor.schedule import Universe, misspelt
 from crondor.source import Source
 from crondor.spec import Dialect
-from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
+from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor_cli.kit.command import Command, need_processes
 from crondor_cli.kit.files import read_source, submit_files
 from crondor_cli.kit.jobs import files_of
@@ -46,7 +42,7 @@ from crondor_cli.kit.options import (
 from crondor_cli.kit.queues import is_there, no_queue
 from crondor_cli.kit.screen import show
 from crondor_cli.kit.typed_times import parse_time
-from crondor_cli.run.loop import NAME, Loop, view_of
+from crondor_cli.run.loop import Loop, view_of
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -147,145 +143,28 @@ def _until(text: str | None, clock: Clock) -> int | None:
     return clock.read(text, "--until")
 
 
-MOST: Final = 10_000  # jobs of one file; a session of more is a slip of the finger
-DIGEST: Final = "CrondorSpecDigest"
-"""The attribute with the digest of the file's text, when its jobs came into the queue."""
-
-_LOCAL: Final = ("universe = local",)
-_TAKEN: Final = {Universe.VANILLA: "vanilla", Universe.SCHEDULER: "scheduler"}
-_OTHERS: Final = ("WantDocker", "WantContainer", "DockerImage", "ContainerImage", "VMType")
-
-
-class RunFile(NamedTuple):
-    """A submit file and its jobs, one ad each; ``path`` is how the queue knows it."""
-
-    path: str
-    label: str
-    ads: list[ClassAd]
-    findings: list[Diagnostic]
-
-
 def path_of(path: str) -> str:
     """Return how the queue knows a submit file."""
     return os.path.abspath(path) if path != "-" else "<stdin>"
 
 
-def digest_of(source: Source) -> str:
-    """Return what tells a text from others."""
-    return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def read_spec(path: str, source: Source, clock: Clock, cluster: int, surroundings: Surroundings) -> RunFile:
-    """Read a submit file, whose jobs will be of a cluster.
-
-    Raises CrondorError with what `crondor check` calls an error, and with jobs that cannot run here.
-    """
-
-    def read(text: Source, append: Sequence[str] = ()) -> SubmitFile:
-        return _read(text, path, clock, append, surroundings)
-
-    _refuse_errors(source, clock, read)
-    file = read(source)
-    made = list(_ads(file, cluster))
-    names = ((key, file.name(key)) for key in file.keys)
-    findings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
-    foreign = list(dict.fromkeys(_universe(ad) for ad, _ in made))
-    refused = [fault for ad, span_of in made for fault in _unfit(ad, span_of)]
-    if refused:
-        raise CrondorError(list(dict.fromkeys(refused)))
-    taken = [_TAKEN[Universe(universe)] for universe in foreign if universe in _TAKEN]
-    if taken:
-        findings += [_treated(file, universe) for universe in taken]
-        file = read(source, _LOCAL)
-        made = list(_ads(file, cluster))
-    ads = []
-    for ad, diagnostics in made:
-        findings += diagnostics.findings
-        owned = _owned(ad, diagnostics.label)
-        owned.set(DIGEST, digest_of(source))
-        ads.append(owned)
-    return RunFile(path_of(path), os.path.basename(source.name), ads, list(dict.fromkeys(findings)))
-
-
-class _Origin(NamedTuple):
-    """What is said of a job, and what it is called."""
-
-    label: str
-    findings: tuple[Diagnostic, ...]
-    fault: Diagnostic
-
-
-def _refuse_errors(source: Source, clock: Clock, read: Callable[[Source], SubmitFile]) -> None:
-    """Raise CrondorError with the errors of a check."""
-    report = check_submit(source, CheckSettings(clock.now, clock.zone, files=False), read)
-    errors = [each.diagnostic for each in select(report.findings, (), ()) if each.diagnostic.severity is Severity.ERROR]
-    if errors:
-        raise CrondorError(errors)
-
-
-def _read(source: Source, path: str, clock: Clock, append: Sequence[str], surroundings: Surroundings) -> SubmitFile:
+def _read(path: str, source: Source, clock: Clock, cluster: int, surroundings: Surroundings) -> RunFile:
+    """Read a submit file, whose jobs will be of a cluster. Raises CrondorError."""
     host = SubmitHost(user=getpass.getuser(), folder=os.getcwd())
-    return read_submit(
-        source,
-        files=files_of(path, surroundings.allow_dirs),
-        environ=surroundings.around(os.environ),
-        seed=surroundings.seed,
-        now=clock.now,
-        zone=clock.zone,
-        host=host,
-        append=append,
-    )
 
+    def read(text: Source, append: Sequence[str]) -> SubmitFile:
+        return read_submit(
+            text,
+            files=files_of(path, surroundings.allow_dirs),
+            environ=surroundings.around(os.environ),
+            seed=surroundings.seed,
+            now=clock.now,
+            zone=clock.zone,
+            host=host,
+            append=append,
+        )
 
-def _ads(file: SubmitFile, cluster: int) -> Iterator[tuple[ClassAd, _Origin]]:
-    """Yield each job's ad. Raises InvalidSubmit, and CrondorError for too many jobs or some that are made later."""
-    if file.job_count > MOST:
-        message = f"{file.job_count:,} jobs are more than the {MOST:,} that crondor runs at once"
-        raise CrondorError(Diagnostic("run-many", message, help="queue fewer"))
-    for made in job_ads(file, in_order=True, cluster=cluster):
-        queue = made.jobs.queue
-        if "ProcId" not in made.ad:
-            message = "these jobs are to be made later (max_materialize, max_idle), which crondor run does not do"
-            raise CrondorError(Diagnostic("run-late", message, span=queue, help="leave the command out"))
-        name = printable(os.path.basename(file.source.name))
-        label = name if queue is None else f"{name}:{queue.source.position(queue.start)[0]}"
-        fault = Diagnostic("run-universe", "", span=queue)
-        for _ in range(made.jobs.count):
-            yield made.ad, _Origin(label, made.jobs.findings, fault)
-
-
-def _universe(ad: ClassAd) -> int:
-    found = int32(ad, "JobUniverse")
-    return int(Universe.VANILLA) if found is None else found
-
-
-def _unfit(ad: ClassAd, origin: _Origin) -> Iterator[Diagnostic]:
-    """Say why a job cannot run on this machine by itself."""
-    universe = _universe(ad)
-    hint = "submit it to a pool, or write universe = local"
-    if universe not in {*_TAKEN, Universe.LOCAL}:
-        name = next((each.name.lower() for each in Universe if each == universe), str(universe))
-        message = f"a {name} universe job cannot run here: crondor run has the local universe only"
-        yield Diagnostic(origin.fault.kind, message, span=origin.fault.span, help=hint)
-    elif any(name in ad for name in _OTHERS):
-        message = "a job in a container cannot run here: crondor run starts programs of this machine only"
-        yield Diagnostic(origin.fault.kind, message, span=origin.fault.span, help=hint)
-
-
-def _treated(file: SubmitFile, universe: str) -> Diagnostic:
-    message = (
-        f"{universe} universe jobs run here as in the local universe: no machine is matched, no file is transferred"
-    )
-    hint = "write universe = local to say so"
-    return Diagnostic("run-as-local", message, Severity.WARNING, file.name("universe"), help=hint)
-
-
-def _owned(ad: ClassAd, label: str) -> ClassAd:
-    """Return a job's ad with what says whose it is, and what it is called."""
-    made, owner = ad.copy(), getpass.getuser()
-    for name, value in (("Owner", owner), ("User", f"{owner}@{platform.node()}"), (NAME, label)):
-        made.set(name, value)
-    return made
+    return read_spec(path_of(path), source, clock, cluster, read)
 
 
 PERIODIC_INTERVAL = 5
@@ -313,7 +192,7 @@ def run(
             hint = "name a submit file as well (crondor run FILE --state DIR): its queue is made there"
             raise CrondorError(replace(no_queue(folder, Severity.ERROR), help=hint))
         for number, (path, source) in enumerate(sources, start=1):
-            read_spec(path, source, clock, number, surroundings)
+            _read(path, source, clock, number, surroundings)
     settings = _settings(clock, dialect)
     try:
         session = Session(folder, settings, time.time, SessionPlan(once=once, until=until))
@@ -347,7 +226,7 @@ def _submit(session: Session, path: str, source: Source, clock: Clock, surroundi
         changed = any(string(mirror.ad(job), DIGEST) != digest_of(source) for job in there)
         _say_there(os.path.basename(source.name), len(there), is_changed=changed)
         return
-    spec = read_spec(path, source, clock, session.embedded.next_cluster, surroundings)
+    spec = _read(path, source, clock, session.embedded.next_cluster, surroundings)
     show(spec.findings)
     done = session.ran_at(spec.path, spec.ads)
     if done:

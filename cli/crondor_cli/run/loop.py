@@ -21,14 +21,11 @@ from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.local.session import Session, is_missed
+from crondor.pool.local.submit_file import NAME
 from crondor_cli.kit.progress import ServiceManager, Waker, waking
 from crondor_cli.kit.screen import ERASE, Visible, clipped, drawn_columns, say, shown, together, whole
 from crondor_cli.kit.tables import say_json
 from crondor_cli.kit.times import local_text, relative
-
-NAME: Final = "CrondorName"
-"""The attribute with what a person calls the job: the file, and the line of its queue statement."""
-
 
 _PLAIN_WIDTH: Final = 80  # columns of a terminal that does not say
 _PACE: Final = 1.0  # seconds between two pictures
