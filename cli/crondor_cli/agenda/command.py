@@ -22,7 +22,6 @@ from crondor_cli.kit.options import (
     Clock,
     Surroundings,
     ads_option,
-    clock_of,
     clock_options,
     file_options,
     format_option,
@@ -151,8 +150,7 @@ def command(
     days: int | None,
     from_: str | None,
     until: str | None,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
     schedd_interval: int,
@@ -176,7 +174,6 @@ def command(
     check_plot(plot)
     options = SuggestOptions(suggest, write, pin, run_time, hours)
     options.check()
-    clock = clock_of(now, tz)
     span = _span(clock, from_, until, days)
     agenda = Agenda(span, dialect or Dialect.MANUAL)
     request = ScheduleRequest(

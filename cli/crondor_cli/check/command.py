@@ -14,12 +14,12 @@ from crondor_cli.kit.options import (
     ConfigFiles,
     ReleaseType,
     Surroundings,
-    clock_options,
     complete_code,
     complete_codes,
     file_options,
     format_option,
     interval_option,
+    now_options,
     pool_config_options,
 )
 from crondor_cli.kit.parallel import jobs_option
@@ -90,7 +90,7 @@ that cannot be read."""
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
 @click.option("--no-files", is_flag=True, help="Do not look if the files are there that a description names.")
 @file_options
-@clock_options
+@now_options
 @interval_option
 @pool_config_options
 @jobs_option

@@ -11,7 +11,7 @@ from crondor.diagnostics import printable
 from crondor.source import Source
 from crondor_cli.kit.ads import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import clock_of, clock_options, format_option
+from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.screen import say
 from crondor_cli.kit.tables import echo_json
 
@@ -50,8 +50,7 @@ def command(
     expression: str,
     my_path: str | None,
     target_path: str | None,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     lenient: bool,
     faithful: bool,
     explain: bool,
@@ -59,7 +58,7 @@ def command(
 ) -> None:
     """Print the value of EXPR as HTCondor's daemons compute it; time() is --now."""
     check_stdin(my_path, target_path)
-    context = context_of(clock_of(now, tz), faithful=faithful)
+    context = context_of(clock, faithful=faithful)
     code = Expression.parse(Source(expression, "EXPR"))
     my = ClassAd() if my_path is None else ad_of(my_path, mode_of(lenient))
     target = None if target_path is None else ad_of(target_path, mode_of(lenient))

@@ -22,7 +22,7 @@ from crondor_cli.kit.ads import (
     name_of,
 )
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import clock_of, clock_options, format_option
+from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import echo_json
 
@@ -67,12 +67,10 @@ class MatchSide(NamedTuple):
 @lenient_option
 @click.option("--explain", is_flag=True, help="Show the value of every part of both Requirements.")
 @format_option("text", "json", text="How to print the answer.")
-def command(
-    a: str, b: str, now: str | None, tz: str | None, lenient: bool, faithful: bool, explain: bool, format_: str
-) -> None:
+def command(a: str, b: str, clock: Clock, lenient: bool, faithful: bool, explain: bool, format_: str) -> None:
     """Say whether the ads of the files A and B accept each other; time() is --now."""
     check_stdin(a, b)
-    context = context_of(clock_of(now, tz), faithful=faithful)
+    context = context_of(clock, faithful=faithful)
     left, right = ad_of(a, mode_of(lenient)), ad_of(b, mode_of(lenient))
     sides = [_side(a, left, b, right, context), _side(b, right, a, left, context)]
     if format_ == "json":

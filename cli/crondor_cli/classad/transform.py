@@ -36,7 +36,14 @@ from crondor_cli.kit.ads import (
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import load_config
 from crondor_cli.kit.files import FileProblem, open_given, read_source, refuse_overwriting, written_file
-from crondor_cli.kit.options import ConfigFiles, clock_of, clock_options, config_options, include_option, output_option
+from crondor_cli.kit.options import (
+    Clock,
+    ConfigFiles,
+    clock_options,
+    config_options,
+    include_option,
+    output_option,
+)
 from crondor_cli.kit.parallel import jobs_option
 from crondor_cli.kit.screen import emit, say
 
@@ -126,8 +133,7 @@ def command(
     define: tuple[str, ...],
     seed: int,
     max_ads: int,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     lenient: bool,
     jobs: int | None,
     allow_dirs: tuple[str, ...],
@@ -138,7 +144,6 @@ def command(
     paths = ads or ("-",)
     check_stdin(*paths, *rules, *config.paths)
     _check_files(paths, (*rules, *config.paths), out)
-    clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone, seed=seed)
     folder = str(Path.cwd())
     files = Files([folder, *(str(Path(path).resolve().parent) for path in rules)], base=folder)

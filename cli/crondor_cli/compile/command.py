@@ -10,9 +10,9 @@ from crondor.zones import Policy
 from crondor_cli.compile.show import Asked, print_compiled, print_refusal, write_file
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import (
+    Clock,
     Surroundings,
     asked_interval,
-    clock_of,
     clock_options,
     complete_zone,
     format_option,
@@ -89,15 +89,13 @@ def command(
     count: int,
     policy: Policy | None,
     allow_dirs: tuple[str, ...],
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Make of a schedule in any language the lines that a submit file needs, and prove that they mean the same.
 
     Cron fields name the times and as few others as may be; a clause in requirements lets only the wanted ones match.
     """
-    clock = clock_of(now, tz)
     interval = asked_interval(schedd_interval)
     asked = Asked(
         clock,

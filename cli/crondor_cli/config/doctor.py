@@ -21,10 +21,10 @@ from crondor_cli.kit.options import (
     ConfigFiles,
     QueueOptions,
     clock_of,
-    clock_options,
     format_option,
     interval_option,
     live_options,
+    now_options,
 )
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import live_of
@@ -104,7 +104,7 @@ _READABLE, _UNREADABLE, _UNSEEN = "readable", "not readable", "not seen from her
 @click.command("doctor", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @live_options
 @interval_option
-@clock_options
+@now_options
 @format_option("table", "json")
 def command(asked: QueueOptions, schedd_interval: int, now: str | None, tz: str | None, format_: str) -> None:
     """Show what crondor finds on this host, and with --live whether it can work with a schedd."""

@@ -31,8 +31,8 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import write_file
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
+    Clock,
     Surroundings,
-    clock_of,
     clock_options,
     file_options,
     output_option,
@@ -152,15 +152,13 @@ def command(
     count: int | None,
     until: str | None,
     rrule: bool,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
     surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
     """Write the schedules of a submit file, a crontab line or single fields in another form."""
-    clock = clock_of(now, tz)
     if to == "crontab" and (rrule or until is not None or count is not None):
         raise _usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
     if to == "crontab" and not paths and text is None:

@@ -16,8 +16,8 @@ from crondor.spec import FIELDS
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import file_problem, read_source, write_file
 from crondor_cli.kit.options import (
+    Clock,
     asked_interval,
-    clock_of,
     clock_options,
     format_option,
     interval_option,
@@ -74,12 +74,10 @@ def command(
     window: int | None,
     prep_time: int | None,
     schedd_interval: int,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Make submit files of the crontab FILE (- is standard input): one for each line with a schedule."""
-    clock = clock_of(now, tz)
     interval = asked_interval(schedd_interval)
     settings = ImportSettings(clock.now, Universe[universe.upper()], clock.zone_name, window, prep_time, interval)
     with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users

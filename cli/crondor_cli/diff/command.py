@@ -25,7 +25,6 @@ from crondor_cli.kit.options import (
     Clock,
     Surroundings,
     UsageProblem,
-    clock_of,
     clock_options,
     file_options,
     format_option,
@@ -91,8 +90,7 @@ def command(
     own_zone: str | None,
     count: int,
     until: str | None,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialects: tuple[Dialect, ...] | None,
     format_: str,
     surroundings: Surroundings,
@@ -102,7 +100,6 @@ def command(
     if is_asked and len(sides) != 1:
         raise _usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")
     readings = _readings((*sides, *sides) if is_asked else sides, dialects)
-    clock = clock_of(now, tz)
     end = clock.last(until, "no difference")
     end = None if end is None else min(end, LAST_INSTANT)
     if schedule is not None:

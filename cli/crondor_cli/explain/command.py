@@ -20,7 +20,6 @@ from crondor_cli.kit.options import (
     Surroundings,
     UsageProblem,
     ads_option,
-    clock_of,
     clock_options,
     file_options,
     format_option,
@@ -85,8 +84,7 @@ def command(
     own_zone: str | None,
     at: str | None,
     until: str | None,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
     format_: str,
@@ -97,7 +95,6 @@ def command(
 
     With --at it says instead why the schedule fires at that time, or which field keeps it from firing.
     """
-    clock = clock_of(now, tz)
     end = _until(clock, until, at)
     instant, skipped = _instant(clock, at)
     others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect, "--until": until}

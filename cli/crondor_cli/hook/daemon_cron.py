@@ -28,7 +28,7 @@ from crondor_cli.hook.run import ad_lines
 from crondor_cli.kit.ads import chunks, name_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import knobs_of
-from crondor_cli.kit.options import Clock, clock_of, clock_options, format_option
+from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.progress import Waker, waking
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import say_json
@@ -247,12 +247,10 @@ def command(
     slot_ads: str | None,
     once: bool,
     seconds: float | None,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Run the cron jobs of a configuration as the startd and the schedd do, and show the resulting ads."""
-    clock = clock_of(now, tz)
     wanted = [_NAMES[name] for name in manager] or [Manager.STARTD, Manager.SCHEDD]
     wanted += [Manager.BENCHMARKS] if benchmarks and Manager.BENCHMARKS not in wanted else []
     settings, is_bad = _read(config, wanted, clock)
@@ -276,7 +274,7 @@ def command(
         return found
 
     screen = Screen(format_, clock)
-    loop = CronLoop(managers, clock.now, stands=now is not None, read=read_again)
+    loop = CronLoop(managers, clock.now, stands=clock.is_fixed, read=read_again)
     with ExitStack() as stack:
         for each in managers:
             stack.callback(_stop, each)

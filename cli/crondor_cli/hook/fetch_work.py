@@ -25,7 +25,7 @@ from crondor.zones import Policy
 from crondor_cli.hook.run import HookChoice
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.jobs import ScheduleRequest
-from crondor_cli.kit.options import Clock, clock_of, clock_options, policy_option
+from crondor_cli.kit.options import Clock, clock_options, policy_option
 from crondor_cli.kit.progress import state_folder
 from crondor_cli.kit.screen import emit, say, show, show_error
 from crondor_cli.kit.times import local_text
@@ -95,8 +95,7 @@ def command(
     state: str | None,
     owner: str | None,
     list_: bool,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     policy: Policy | None,
 ) -> None:
     """Answer a hook of a startd that fetches work: print the job that is due, or write down what became of one."""
@@ -104,7 +103,6 @@ def command(
     wants_specs = list_ or hook is HookType.FETCH_WORK
     if wants_specs and not os.path.isdir(specs):  # that of Path raises where it may not look
         raise click.UsageError(f"'{printable(specs)}' is no folder")
-    clock = clock_of(now, tz)
     findings: list[Diagnostic] = []
     jobs = list(_specs(Path(specs), owner, clock, findings)) if wants_specs else []
     source = WorkSource(jobs, Journal(_folder(state)), clock.zone, policy)

@@ -171,6 +171,7 @@ class Clock(NamedTuple):
     zone_name: str
     zone: tzinfo
     is_given: bool = False  # the zone was named with --tz
+    is_fixed: bool = False  # the time was named with --now
 
     def after(self, begin: str | None) -> int:
         """Return the instant after which times count: now, or the second before that of --from, which is included."""
@@ -235,7 +236,7 @@ def clock_of(now: str | None, tz: str | None) -> Clock:
     except CrondorError as error:
         raise UsageProblem(error) from None
     clock = Clock(int(time.time()), name, zone)
-    return Clock(clock.read(now, "--now"), name, zone, is_given=tz is not None)
+    return Clock(clock.read(now, "--now"), name, zone, is_given=tz is not None, is_fixed=now is not None)
 
 
 def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -295,8 +296,18 @@ def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
     return found or None
 
 
-def clock_options(function: _Function) -> _Function:
-    """Add --now and --tz."""
+def clock_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add --now and --tz, which come as one argument ``clock``."""
+
+    @wraps(function)
+    def command(*args: object, now: str | None, tz: str | None, **options: object) -> None:
+        function(*args, clock=clock_of(now, tz), **options)
+
+    return now_options(command)
+
+
+def now_options(function: _Function) -> _Function:
+    """Add --now and --tz, as ``now`` and ``tz``."""
     function = click.option(
         "--tz", metavar="ZONE", shell_complete=complete_zone, help="The submit host's time zone (default: this host's)."
     )(function)

@@ -39,7 +39,6 @@ from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
     UsageProblem,
-    clock_of,
     clock_options,
     completing,
     constraint_option,
@@ -298,13 +297,12 @@ def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
         asked: QueueOptions,
         jobs: tuple[str, ...],
         constraint: str | None,
-        now: str | None,
-        tz: str | None,
+        clock: Clock,
         dialect: Dialect | None,
         policy: Policy | None,
         **options: object,
     ) -> None:
-        function(read=reading_of(asked, jobs, constraint, clock_of(now, tz), dialect, policy), **options)
+        function(read=reading_of(asked, jobs, constraint, clock, dialect, policy), **options)
 
     return source_options(clock_options(reading_options(htcondor=True)(command)))
 

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import standard_input
-from crondor_cli.kit.options import clock_of, clock_options
+from crondor_cli.kit.options import clock_of, now_options
 from crondor_cli.kit.settings import HINTS
 
 EXAMPLE = """\
@@ -46,7 +46,7 @@ Exit status: 0 the client ended it, or went away, 1 it ended it without a shutdo
     show_default=True,
     help="What stands in grey behind a line.",
 )
-@clock_options
+@now_options
 def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
     """Serve an editor: findings as one types, fixes, what words mean, what may stand here.
 

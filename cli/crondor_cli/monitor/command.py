@@ -23,7 +23,6 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
-    clock_of,
     clock_options,
     format_option,
     from_option,
@@ -240,8 +239,7 @@ def command(
     alerts: bool,
     out: str,
     force: bool,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
     format_: str,
@@ -250,7 +248,6 @@ def command(
     if alerts:
         write_alerts(out, force=force)
         return
-    clock = clock_of(now, tz)
     if once and metrics is not None:
         raise click.UsageError("--metrics are for a monitor that goes on: leave --once out")
     if asked.ads and not once:

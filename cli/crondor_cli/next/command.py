@@ -27,7 +27,6 @@ from crondor_cli.kit.options import (
     Surroundings,
     ads_option,
     check_target,
-    clock_of,
     clock_options,
     constraint_option,
     field_options,
@@ -223,8 +222,7 @@ def command(
     count: int | None,
     from_: str | None,
     until: str | None,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
     schedd_interval: int,
@@ -243,7 +241,6 @@ def command(
     Show the last runs with --previous, the coming starts of a queue with --queue, --log, --live or --list, and a
     time in words as deferral_time with --at.
     """
-    clock = clock_of(now, tz)
     if at is not None:
         _print_time(at, clock, format_)
         return

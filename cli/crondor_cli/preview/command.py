@@ -28,7 +28,6 @@ from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
     Surroundings,
-    clock_of,
     clock_options,
     file_options,
     format_option,
@@ -90,8 +89,7 @@ def command(
     owner: str | None,
     diff: bool,
     surroundings: Surroundings,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Show the ads of submitted jobs before and after the access point's transforms, and whether it takes them.
@@ -104,7 +102,6 @@ def command(
     if diff and format_ != "text":
         raise click.UsageError("--diff is a text: leave --format out", context)
 
-    clock = clock_of(now, tz)
     request = PreviewRequest(paths, pool_config, target, job, owner, clock, surroundings)
     if not show_all(previewed(request), format_, diff=diff):
         raise click.exceptions.Exit(1)

@@ -12,7 +12,7 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Acted, Hold, Schedd
 from crondor.schedd.selection import Selection
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import QueueOptions, clock_of, clock_options, format_option, schedd_options
+from crondor_cli.kit.options import Clock, QueueOptions, clock_options, format_option, schedd_options
 from crondor_cli.kit.queues import job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json
@@ -61,22 +61,20 @@ def acting(action: QueueAction, short_help: str, help_text: str) -> click.Comman
         constraint: str | None,
         asked: QueueOptions,
         reason: str,
-        now: str | None,
-        tz: str | None,
+        clock: Clock,
         format_: str,
     ) -> None:
-        _act(action, jobs, constraint, asked, reason, now, tz, format_)
+        _act(action, jobs, constraint, asked, reason, clock, format_)
 
     return command
 
 
 def _act(
     action: QueueAction, jobs: tuple[str, ...], constraint: str | None, asked: QueueOptions, reason: str,
-    now: str | None, tz: str | None, format_: str,
+    clock: Clock, format_: str,
 ) -> None:  # fmt: skip
     """Do an action to jobs, say what was done, and end with 1 where it was not done to all that were named."""
     chosen = selection_of(jobs, constraint, needed=True)
-    clock = clock_of(now, tz)
 
     def direct(schedd: EmbeddedSchedd) -> dict[str, Any]:
         missing = chosen.missing(schedd.mirror)

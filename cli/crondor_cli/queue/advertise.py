@@ -23,7 +23,6 @@ from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
     Surroundings,
-    clock_of,
     clock_options,
     constraint_option,
     file_options,
@@ -77,14 +76,12 @@ def command(
     constraint: str | None,
     count: int,
     asked: QueueOptions,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
     surroundings: Surroundings,
 ) -> None:
     """Print what scheduled jobs do next, as attributes for the schedd's own ad: those of a queue, or of FILES."""
-    clock = clock_of(now, tz)
     if paths:
         if any(asked):
             raise click.UsageError("FILES and a queue: choose one", click.get_current_context(silent=True))

@@ -15,7 +15,6 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
-    clock_of,
     clock_options,
     format_option,
     policy_option,
@@ -71,14 +70,12 @@ def command(
     once: bool,
     poll: float,
     asked: QueueOptions,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     policy: Policy | None,
     format_: str,
 ) -> None:
     """Compare the DeferralTime of idle crontab jobs with the manual, and edit it where the schedd reads otherwise."""
     chosen = selection_of(jobs, constraint)
-    clock = clock_of(now, tz)
     show([_WARNING])
     with ExitStack() as stack:
         schedd: Schedd

@@ -23,7 +23,6 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
-    clock_of,
     clock_options,
     format_option,
     reading_options,
@@ -244,8 +243,7 @@ def recalc(
     constraint: str | None,
     apply: bool,
     asked: QueueOptions,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
     format_: str,
@@ -254,7 +252,7 @@ def recalc(
     if apply and asked.kind in {"log", "ads"}:
         message = f"--apply cannot write into --{asked.kind}: it is read only"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    read = reading_of(asked, jobs, constraint, clock_of(now, tz), dialect, policy)
+    read = reading_of(asked, jobs, constraint, clock, dialect, policy)
     ads, clock = read.found.ads, read.clock
     before = {job: QueuedJob(ad).integer("DeferralTime") for ad in ads if (job := job_id(ad)) is not None}
     edits = recalculate(
@@ -304,13 +302,11 @@ def history(
     constraint: str | None,
     count: int,
     asked: QueueOptions,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Show the jobs that have left the queue, the latest first."""
     chosen = selection_of(jobs, constraint)
-    clock = clock_of(now, tz)
     with opened(asked, clock) as schedd:
         if schedd is None:
             show([no_queue(asked.folder)])

@@ -39,7 +39,6 @@ from crondor_cli.kit.options import (
     QueueOptions,
     Surroundings,
     UsageProblem,
-    clock_of,
     clock_options,
     file_options,
     folder_of,
@@ -119,15 +118,13 @@ def command(
     paths: tuple[str, ...],
     append: tuple[str, ...],
     asked: QueueOptions,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
     surroundings: Surroundings,
 ) -> None:
     """Put the jobs of submit files into a queue; - reads standard input."""
     if not paths:
         raise click.UsageError("name a submit file: crondor queue submit FILE", click.get_current_context(silent=True))
-    clock = clock_of(now, tz)
     held: list[CronEdit] = []
     if asked.kind == "live":
         files = [_read(path, append, clock, surroundings) for path in paths]
@@ -372,8 +369,7 @@ def edit(
     edits: tuple[str, ...],
     condition: str,
     asked: QueueOptions,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Set attributes of jobs, as condor_qedit does, all of a job's at once and under a condition."""
@@ -381,7 +377,6 @@ def edit(
         raise click.UsageError(_without_edits(jobs), click.get_current_context(silent=True))
     chosen = selection_of(jobs, constraint, needed=True)
     values = _values(edits)
-    clock = clock_of(now, tz)
     try:
         read_constraint(condition, "--if")
     except ClassAdSyntaxError as error:

@@ -50,7 +50,6 @@ from crondor_cli.kit.options import (
     ConfigFiles,
     Surroundings,
     ads_option,
-    clock_of,
     clock_options,
     config_options,
     file_options,
@@ -363,8 +362,7 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
             config: ConfigFiles,
             surroundings: Surroundings,
             legacy: bool,
-            now: str | None,
-            tz: str | None,
+            clock: Clock,
             loads: tuple[str, ...],
             throttled: tuple[str, ...],
             count_copies: bool,
@@ -376,7 +374,7 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
         ) -> None:
             if not (paths or ads):
                 raise click.UsageError("name the jobs: FILES or --ads FILE", click.get_current_context(silent=True))
-            files = JobFiles((*paths, *ads), clock_of(now, tz), surroundings, job_owner, lenient, ignore_prior_routing)
+            files = JobFiles((*paths, *ads), clock, surroundings, job_owner, lenient, ignore_prior_routing)
             files.check(config.paths)
             context = files.context
             table = load_route_table(config, surroundings.allow_dirs, context, legacy=legacy)

@@ -11,12 +11,12 @@ from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.kit.configs import ConfigCommand
 from crondor_cli.kit.options import (
     ConfigFiles,
-    clock_options,
     complete_code,
     complete_codes,
     config_options,
     format_option,
     include_option,
+    now_options,
 )
 from crondor_cli.route.check_run import RouteCheckOptions, fix_files, is_fixable, run
 
@@ -72,7 +72,7 @@ that cannot be read."""
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
 @format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
-@clock_options
+@now_options
 def command(
     config: ConfigFiles,
     allow_dirs: tuple[str, ...],

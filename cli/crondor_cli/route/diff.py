@@ -25,11 +25,11 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import legacy_option, load_route_table
 from crondor_cli.kit.files import FoundPath, file_problem, find
 from crondor_cli.kit.options import (
+    Clock,
     ConfigFiles,
     Surroundings,
     UsageProblem,
     ads_option,
-    clock_of,
     clock_options,
     file_options,
     format_option,
@@ -523,8 +523,7 @@ def command(
     job_owner: str | None,
     ignore_prior_routing: bool,
     lenient: bool,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     jobs: int | None,
     format_: str,
 ) -> None:
@@ -535,7 +534,7 @@ def command(
     if made and (ads or specs):
         raise click.UsageError("--made makes the jobs: leave out --ads and --spec")
     paths = (*find(specs), *ads)
-    files = JobFiles(paths, clock_of(now, tz), surroundings, job_owner, lenient, ignore_prior_routing)
+    files = JobFiles(paths, clock, surroundings, job_owner, lenient, ignore_prior_routing)
     files.check((old, new, *config))
     given = LoadingOptions(config, ce, surroundings.allow_dirs, legacy)
     try:

@@ -24,11 +24,11 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import legacy_option, load_route_table, show_faults
 from crondor_cli.kit.files import read_source, write_file
 from crondor_cli.kit.options import (
+    Clock,
     ConfigFiles,
     Surroundings,
     UsageProblem,
     ads_option,
-    clock_of,
     clock_options,
     config_options,
     file_options,
@@ -201,8 +201,7 @@ def command(
     legacy: bool,
     out: str,
     surroundings: Surroundings,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Try jobs on a routing table: the route of each, attributes of its copy, or why no route takes it.
@@ -210,7 +209,6 @@ def command(
     A job has what its test says, and is the plainest job in all else. No route is taken for full. --record makes such
     a file of jobs of a queue (--ads), or of jobs made from what the routes ask for.
     """
-    clock = clock_of(now, tz)
     given = TestOptions(config, surroundings.allow_dirs, legacy, Context(now=clock.now, zone=clock.zone))
     if records:
         target = _target(tests, out)

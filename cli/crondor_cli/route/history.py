@@ -35,7 +35,6 @@ from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
     QueueOptions,
-    clock_of,
     clock_options,
     format_option,
     source_options,
@@ -259,12 +258,10 @@ def command(
     asked: QueueOptions,
     config: ConfigFiles,
     allow_dirs: tuple[str, ...],
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Report the routed jobs that have left the queue: hours, completed and aborted jobs of each route."""
-    clock = clock_of(now, tz)
     period = period_of(days, age, start, clock)
     if sum(map(bool, (spool, files, any(asked)))) > 1:
         message = "--spool, --history and the queue's options name different histories: choose one"

@@ -47,7 +47,6 @@ from crondor_cli.kit.options import (
     ConfigFiles,
     Surroundings,
     ads_option,
-    clock_of,
     clock_options,
     config_options,
     file_options,
@@ -437,8 +436,7 @@ def command(
     count_copies: bool,
     owner: str | None,
     job_owner: str | None,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
     schedd_interval: int,
@@ -450,7 +448,6 @@ def command(
         raise _usage("name the jobs: FILES, --ads FILE or --queue PATH")
     if [*paths, *ads, *config.paths].count("-") > 1:
         raise _usage("standard input (-) can be read only once")
-    clock = clock_of(now, tz)
     end = _end(clock, until, days)
     reading = JobSettings(
         clock.zone,

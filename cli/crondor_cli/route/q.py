@@ -34,7 +34,6 @@ from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
     QueueOptions,
-    clock_of,
     clock_options,
     format_option,
     source_options,
@@ -218,8 +217,7 @@ def command(
     asked: QueueOptions,
     config: ConfigFiles,
     allow_dirs: tuple[str, ...],
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     nobatch: bool,
     long_: bool,
     autoformat: str | None,
@@ -233,7 +231,6 @@ def command(
     is_summary = summary or states["running"] or states["not_running"] or states["held_summary"]
     wanted = [text for state, text in STATES.items() if states[state]]
     chosen = copies(jobs, routes, wanted, constraints)
-    clock = clock_of(now, tz)
     asked = queue_of_copies(asked, config, allow_dirs, clock)
     found = _read(asked, chosen, clock, totals=not (is_summary or long_ or forms))
     found.findings.extend(missing_copies(chosen, found.ads))

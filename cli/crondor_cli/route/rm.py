@@ -14,7 +14,7 @@ from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Acted, NotOffered
 from crondor.schedd.selection import Selection
 from crondor_cli.kit.command import OneDashCommand
-from crondor_cli.kit.options import ConfigFiles, QueueOptions, clock_of, clock_options, format_option, schedd_options
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, schedd_options
 from crondor_cli.kit.queues import embedded_of, live_of
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json
@@ -68,8 +68,7 @@ def command(
     asked: QueueOptions,
     config: ConfigFiles,
     allow_dirs: tuple[str, ...],
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Remove routed jobs from the embedded queue or a live schedd's."""
@@ -78,7 +77,6 @@ def command(
         raise click.UsageError(message, click.get_current_context(silent=True))
     states = [text for text, wanted in ((IDLE, idle), (HELD, held)) if wanted]
     chosen = copies(jobs, routes, states, constraints)
-    clock = clock_of(now, tz)
     asked = queue_of_copies(asked, config, allow_dirs, clock)
     if asked.kind == "log":
         message = (

@@ -46,7 +46,6 @@ from crondor_cli.kit.options import (
     ConfigFiles,
     QueueOptions,
     UsageProblem,
-    clock_of,
     clock_options,
     config_options,
     include_option,
@@ -134,14 +133,12 @@ def command(
     files_dirs: tuple[str, ...],
     token_issuer: str | None,
     log_format: str,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
 ) -> None:
     """Route the jobs of a queue: take them over, submit their copies, keep both together, and clean up."""
     need_processes("route run")
-    if now is not None and not (once or dry_run):
+    if clock.is_fixed and not (once or dry_run):
         raise click.UsageError("--now is for --once and --dry-run: a router that runs goes by the clock")
-    clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
 
     knobs = _Knobs()
@@ -172,7 +169,7 @@ def command(
     )
     if not dry_run:
         options = replace(options, write_event=_user_logs(user_logs, clock, is_said=asked.live))
-    is_fixed = dry_run or now is not None
+    is_fixed = dry_run or clock.is_fixed
     ticks = (lambda: clock.now) if is_fixed else (lambda: int(time.time()))
     named = [source] if copies is None else [source, copies]
     with ExitStack() as stack:

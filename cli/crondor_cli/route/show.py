@@ -19,7 +19,7 @@ from crondor.transform import Transform
 from crondor.transform.universes import universe_name
 from crondor_cli.kit.ads import AdFindings
 from crondor_cli.kit.configs import ConfigCommand, config_option, legacy_option, load_config, show_faults, table_of
-from crondor_cli.kit.options import ConfigFiles, Surroundings, clock_of, clock_options, format_option
+from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, clock_options, format_option
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 from crondor_cli.route.asking import CandidateJob, JobFiles
@@ -292,11 +292,9 @@ def command(
     effective: str | None,
     job: str | None,
     format_: str,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
 ) -> None:
     """Show the routes of a configuration in the order in which they are asked, and the transforms around them."""
-    clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
     if job is not None and effective is None:
         raise click.UsageError("--job goes with --effective FILE", click.get_current_context(silent=True))

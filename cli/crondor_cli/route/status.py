@@ -20,7 +20,7 @@ from crondor.router.daemon.public_ad import public_ad
 from crondor.router.match.throttle import WINDOW
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import config_option, legacy_option, load_config, load_route_table
-from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_of, clock_options, folder_of, source_options
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, folder_of, source_options
 from crondor_cli.kit.progress import state_folder
 from crondor_cli.kit.queues import read_jobs, selection_of, unknown_job
 from crondor_cli.kit.screen import emit, say, show
@@ -267,12 +267,10 @@ def command(
     job: str | None,
     owner: str | None,
     wait_for_gates: bool,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     format_: str,
 ) -> None:
     """Count the jobs of each route, and say why the others are not routed now; ad: what a collector is told."""
-    clock = clock_of(now, tz)
     if format_ == "ad":
         _print_ad(config, allow_dirs, clock)
         return

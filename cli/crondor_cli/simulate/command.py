@@ -19,10 +19,10 @@ from crondor.zones import Policy
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, submit_files, writes
 from crondor_cli.kit.options import (
+    Clock,
     ConfigFiles,
     Surroundings,
     check_target,
-    clock_of,
     clock_options,
     crontab_option,
     file_options,
@@ -308,8 +308,7 @@ def command(
     dialects: tuple[str, ...],
     surroundings: Surroundings,
     policy: Policy | None,
-    now: str | None,
-    tz: str | None,
+    clock: Clock,
     advice: bool,
     events: bool,
     trace: str | None,
@@ -327,7 +326,6 @@ def command(
         raise click.UsageError("--slots and --machine are two ways to say what the pool has: choose one", context)
     if not paths and crontab is None:
         raise click.UsageError("name at least one submit file: crondor simulate FILE, or --crontab LINE", context)
-    clock = clock_of(now, tz)
     check_target(pool_config)
     access_point = None
     if pool_config is not None:
