@@ -13,7 +13,7 @@ from crondor.event_log import write_event
 from crondor.pool.daemons.events import PoolEvent, Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.log_events import events
-from crondor.pool.simulate.jobs import Simulated
+from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
@@ -38,7 +38,7 @@ from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import show
 from crondor_cli.kit.tables import plural
 from crondor_cli.simulate.routes import draw, run
-from crondor_cli.simulate.runs import PoolOptions, SimulatedFiles, SimulatedRouter, begun, few_collections
+from crondor_cli.simulate.runs import SimulatedFiles, SimulatedRouter, begun, few_collections
 from crondor_cli.simulate.shown import (
     COLOURS,
     Lanes,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from datetime import tzinfo
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.access_point import AccessPoint
@@ -14,13 +15,19 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import int32
+from crondor.job.policy import NO_POLICY, SystemPolicy
 from crondor.job.queued import QueuedJob
 from crondor.pool.daemons.events import Watcher
 from crondor.pool.daemons.flow.messages import Listener
 from crondor.pool.daemons.negotiator import Negotiator
 from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.requirements import Gate
+from crondor.pool.settings.exits import Exits
+from crondor.pool.settings.lengths import Lengths
+from crondor.pool.settings.links import FlowSettings, LinkFault
+from crondor.pool.settings.machines import Machine
 from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.settings.preemption import Preemption
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
 from crondor.preview.jobs import Clock
@@ -30,6 +37,72 @@ from crondor.source import Span
 from crondor.spec import Dialect
 from crondor.submit import JobGroup, SubmitFile, job_ads
 from crondor.times import JobTimes
+from crondor.zones import Policy
+
+if TYPE_CHECKING:
+    pass
+
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class PoolOptions:
+    """The options, as they were written."""
+
+    interval: int
+    match_delay: str
+    transfer: str
+    run_time: str
+    slots: int
+    machines: tuple[str, ...]
+    exit_code: str
+    preempt: str | None
+    faults: tuple[str, ...]
+    knobs: tuple[str, ...]
+    skew: int
+    zone: tzinfo
+    policy: Policy | None
+    seed: int
+    system_policy: SystemPolicy = field(default_factory=lambda: NO_POLICY)
+
+    def settings(self) -> PoolSettings:
+        """Return them as settings. Raises CrondorError with the faults of all of them."""
+        found: list[Diagnostic] = []
+
+        def read(parse: Callable[[str, str], Made], text: str, name: str, default: Made) -> Made:
+            try:
+                return parse(text, name)
+            except CrondorError as error:
+                found.extend(error.diagnostics)
+                return default
+
+        length = Lengths.fixed(0)
+        flow = FlowSettings()
+        for knob in self.knobs:
+            flow = read(flow.with_knob, knob, "--knob", flow)
+        faults = [read(LinkFault.parse, text, "--fail", None) for text in self.faults]
+        machines = [read(Machine.parse, text, "--machine", None) for text in self.machines]
+        made = PoolSettings(
+            schedd_interval=self.interval,
+            match_delay=read(Lengths.parse, self.match_delay, "--match-delay", length),
+            transfer=read(Lengths.parse, self.transfer, "--transfer", length),
+            run_time=read(Lengths.parse, self.run_time, "--run-time", length),
+            slots=self.slots,
+            machines=tuple(machine for machine in machines if machine is not None),
+            exits=read(Exits.parse, self.exit_code, "--exit-code", Exits()),
+            preemption=None if self.preempt is None else read(Preemption.parse, self.preempt, "--preempt", None),
+            flow=flow.with_faults(fault for fault in faults if fault is not None),
+            skew=self.skew,
+            zone=self.zone,
+            policy=self.policy,
+            seed=self.seed,
+            system_policy=self.system_policy,
+        )
+        if found:
+            raise CrondorError(found)
+        return made
+
 
 MOST_JOBS = 10_000
 
