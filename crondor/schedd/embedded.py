@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import prints_as_it_is
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.hold_codes import SPOOLING_INPUT
 from crondor.job.attributes import int32
 from crondor.job.status import JobStatus
@@ -397,3 +397,9 @@ def _common(ads: Sequence[ClassAd]) -> dict[str, str]:
         names = ad.names
         first = {low: text for low, text in first.items() if low in names and ad.text(low) == text}
     return first
+
+
+def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
+    """Return what there is to say of a folder without a queue."""
+    hint = "crondor queue submit makes it; --queue names another folder"
+    return Diagnostic("queue-missing", f"there is no queue yet in {folder}", severity, help=hint)

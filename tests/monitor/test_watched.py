@@ -11,12 +11,12 @@ from time import monotonic
 import pytest
 
 from crondor.diagnostics import Diagnostic
+from crondor.monitor.watched import Wanted, WatchedQueue
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Unreachable
 from crondor.schedd.selection import Selection
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.monitor.command import _Told
-from crondor_cli.monitor.queues import Wanted, WatchedQueue
 from tests.monitor.made import HOUR, SIX, MadeJob
 from tests.schedd.conftest import PATIENCE, StandIn
 

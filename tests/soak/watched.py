@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from datetime import timezone
 
+from crondor.monitor.watched import Wanted, WatchedQueue
 from crondor.schedd.selection import Selection
 from crondor_cli.kit.options import Clock, QueueOptions
-from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
+from crondor_cli.monitor.queues import queues_of
 from tests.soak.files import Files
 
 SIX = 1_795_586_400  # 2026-11-25 06:00 UTC

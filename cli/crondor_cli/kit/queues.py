@@ -24,7 +24,7 @@ from crondor.preview.queued import Known, QueueJob
 from crondor.rights import walk
 from crondor.rights.trust import Untrusted
 from crondor.schedd.ads import mirror_of
-from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd
+from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd, no_queue
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Schedd, Scheduled
 from crondor.schedd.queue_log import QueueLogSchedd
@@ -215,12 +215,6 @@ def is_there(log: Path) -> bool:
         return walk.is_there(log)
     except OSError as error:
         raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
-
-
-def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
-    """Return what there is to say of a folder without a queue."""
-    hint = "crondor queue submit makes it; --queue names another folder"
-    return Diagnostic("queue-missing", f"there is no queue yet in {folder}", severity, help=hint)
 
 
 def _ads_of(path: str, told: FirstFaults) -> Iterator[ClassAd]:

@@ -17,6 +17,7 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.monitor import Look, Verdict
+from crondor.monitor.watched import Row, Wanted, WatchedQueue, all_rows
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
@@ -35,7 +36,7 @@ from crondor_cli.kit.queues import job_arguments, selection_of
 from crondor_cli.kit.screen import Level, levelled, say, show
 from crondor_cli.monitor.metrics import Address, Metrics, read_address, write_alerts
 from crondor_cli.monitor.notices import LONGEST, Notice, Notifier, environment, read_notices, read_url
-from crondor_cli.monitor.queues import Row, Wanted, WatchedQueue, all_rows, json_line, line, print_table, queues_of
+from crondor_cli.monitor.queues import json_line, line, print_table, queues_of
 
 if TYPE_CHECKING:
     from crondor.schedd.live import Question

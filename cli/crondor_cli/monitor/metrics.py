@@ -19,12 +19,12 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.monitor import Cause, JobStanding, Look, Verdict
+from crondor.monitor.watched import WatchedQueue
 from crondor.router.daemon import RouterReport
 from crondor.router.daemon.lock import is_locked
 from crondor_cli.kit.files import file_problem, write_file
 from crondor_cli.kit.options import refuse_existing
 from crondor_cli.kit.screen import say
-from crondor_cli.monitor.queues import WatchedQueue
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

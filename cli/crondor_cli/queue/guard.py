@@ -8,6 +8,7 @@ from contextlib import ExitStack
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.schedd.embedded import no_queue
 from crondor.schedd.guard import Guard, GuardPass
 from crondor.schedd.protocol import Schedd, Unreachable
 from crondor.zones import Policy
@@ -21,7 +22,7 @@ from crondor_cli.kit.options import (
     schedd_options,
 )
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, no_queue, opened, selection_of
+from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, opened, selection_of
 from crondor_cli.kit.screen import say, show, show_error
 from crondor_cli.kit.tables import diagnostic_data, iso, say_json
 from crondor_cli.kit.times import local_text

@@ -16,6 +16,7 @@ from crondor.job.status import JobStatus
 from crondor.schedd.ads import job_id, mirror_of
 from crondor.schedd.applying import apply_edits
 from crondor.schedd.cron_tabs import CronEdit, recalculate
+from crondor.schedd.embedded import no_queue
 from crondor.schedd.status import ScheduledJob, ScheduledState
 from crondor.spec import Dialect
 from crondor.zones import Policy
@@ -34,7 +35,6 @@ from crondor_cli.kit.queues import (
     embedded_of,
     job_arguments,
     live_of,
-    no_queue,
     opened,
     reading_of,
     reads_queue,

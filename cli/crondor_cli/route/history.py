@@ -27,6 +27,7 @@ from crondor.router.tools import (
     site_lines,
     sites_of,
 )
+from crondor.schedd.embedded import no_queue
 from crondor.schedd.selection import Selection
 from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
 from crondor_cli.kit.command import OneDashCommand
@@ -39,7 +40,7 @@ from crondor_cli.kit.options import (
     format_option,
     source_options,
 )
-from crondor_cli.kit.queues import live_of, no_queue
+from crondor_cli.kit.queues import live_of
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 from crondor_cli.kit.typed_times import Gap, instant

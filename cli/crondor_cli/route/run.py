@@ -35,7 +35,7 @@ from crondor.router.daemon.user_log import no_log
 from crondor.router.table.knobs import SettingsReader
 from crondor.router.tools import routed
 from crondor.schedd.ads import job_id
-from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.embedded import EmbeddedSchedd, no_queue
 from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 from crondor.schedd.selection import Selection
@@ -52,7 +52,7 @@ from crondor_cli.kit.options import (
     schedd_options,
 )
 from crondor_cli.kit.progress import Handler, ServiceManager, Waker, waking
-from crondor_cli.kit.queues import complete_job, embedded_of, live_of, no_queue, opened, selection_of, unknown_job
+from crondor_cli.kit.queues import complete_job, embedded_of, live_of, opened, selection_of, unknown_job
 from crondor_cli.kit.screen import say, show, show_error
 from crondor_cli.kit.tables import plural, say_json
 from crondor_cli.route.files import FileOptions, file_options

@@ -23,7 +23,7 @@ from crondor.pool.local.submit_file import DIGEST, RunFile, digest_of, read_spec
 from crondor.pool.local.user_log import JobLogs
 from crondor.pool.settings.pool import PoolSettings, schedd_ad
 from crondor.rights.trust import Untrusted
-from crondor.schedd.embedded import LOG
+from crondor.schedd.embedded import LOG, no_queue
 from crondor.source import Source
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit
@@ -39,7 +39,7 @@ from crondor_cli.kit.options import (
     file_options,
     format_option,
 )
-from crondor_cli.kit.queues import is_there, no_queue
+from crondor_cli.kit.queues import is_there
 from crondor_cli.kit.screen import show
 from crondor_cli.kit.typed_times import parse_time
 from crondor_cli.run.loop import Loop, view_of

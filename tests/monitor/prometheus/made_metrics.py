@@ -9,9 +9,10 @@ from typing import Any
 
 from crondor.classad.printing import Format
 from crondor.monitor import Look
+from crondor.monitor.watched import Wanted, WatchedQueue
 from crondor.schedd.selection import Selection
 from crondor_cli.kit.options import Clock, QueueOptions
-from crondor_cli.monitor.queues import Wanted, WatchedQueue, queues_of
+from crondor_cli.monitor.queues import queues_of
 from tests.monitor.made import SIX, MadeJob
 
 LATER = SIX + 120

@@ -1,0 +1,340 @@
+"""The queues that are watched: how each is read at a look, and what it says of jobs that have left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.job.attributes import integer
+from crondor.job.queued import QueuedJob
+from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
+from crondor.monitor import DueRun, Look, QueueWatch, Totals, UserLogFollower, Verdict
+from crondor.monitor.queue_watch import FindLeft
+from crondor.preview.jobs import Clock
+from crondor.schedd.ads import job_id
+from crondor.schedd.embedded import HISTORY, no_queue
+from crondor.schedd.live import LiveSchedd, Question
+from crondor.schedd.protocol import NotOffered, Schedd, Unreachable
+from crondor.schedd.selection import Selection
+from crondor.schedd.status import ScheduledJob
+from crondor.spec import Dialect
+from crondor.zones import Policy
+
+if TYPE_CHECKING:
+    from crondor.schedd.live_process import Answer
+
+
+_MOST_LEFT = 10_000  # jobs of a history that are looked at
+
+
+_SILENT = "the schedd does not answer: the others are looked at meanwhile, and it when it does"
+
+
+class QueueSource(Protocol):
+    """Where a queue is."""
+
+    @property
+    def kind(self) -> str:
+        """``queue``, ``log``, ``live`` or ``ads``."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """How Cron attributes are read there."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of an embedded queue."""
+
+
+class Wanted(NamedTuple):
+    """What is asked for: queue and jobs, how they are read, from when on (epoch seconds), and the files beside.
+
+    ``is_once``: nobody waits for a queue that is not there yet.
+    """
+
+    asked: QueueSource
+    chosen: Selection
+    dialect: Dialect | None
+    policy: Policy | None
+    grace: int
+    begin: int | None
+    histories: tuple[str, ...]
+    folders: tuple[str, ...]
+    is_once: bool = False
+
+
+@dataclass
+class _Heard:
+    """What was asked before a look; None: nothing, and the look asks."""
+
+    ads: list[ClassAd] | None = None
+    left: list[ClassAd] | None = None
+    fault: CrondorError | None = None
+    findings: list[Diagnostic] = field(default_factory=list)
+    seconds: float = 0.0
+    since: float | None = None  # when the jobs were told, by the monotonic clock
+
+    @property
+    def age(self) -> int:
+        """How many seconds ago that was."""
+        return 0 if self.since is None else int(time.monotonic() - self.since)
+
+    def found_left(self, _jobs: Sequence[JobId]) -> Iterable[ClassAd]:
+        return self.left or ()
+
+
+class WatchedQueue:
+    """One queue, opened, with what is known of its jobs; ``fault`` is why the last look failed.
+
+    ``looks`` are those that succeeded, ``seconds`` how long the last one took.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        wanted: Wanted,
+        clock: Clock,
+        open_: Callable[[], Schedd | None],
+        read: Callable[[], tuple[list[ClassAd], list[Diagnostic]]] | None = None,
+    ) -> None:
+        """Open nothing yet; ``read`` reads the jobs of a file of ads."""
+        self.name = name
+        self.fault: CrondorError | None = None
+        self.looks = 0
+        self.seconds = 0.0
+        self.totals = Totals()
+        self.findings: list[Diagnostic] = []
+        self.schedd: Schedd | None = None
+        self._wanted = wanted
+        self._open = open_
+        self._read = read
+        self._zone = clock.zone
+        self._watch = QueueWatch(
+            name,
+            zone=clock.zone,
+            schedd=wanted.asked.dialect,
+            dialect=wanted.dialect or Dialect.MANUAL,
+            policy=wanted.policy,
+            sees_deferral_time=wanted.asked.kind != "log",
+            grace=wanted.grace,
+            since=wanted.begin,
+        )
+        self._histories = tuple(map(HistoryFollower, self._history_paths()))
+        self._heard = _Heard()
+        self._leaving: dict[JobId, ClassAd] = {}  # in a history file, and still in the queue when it was read
+        self._logs = UserLogFollower(wanted.folders, clock.zone) if wanted.folders else None
+
+    def _history_paths(self) -> Iterable[str]:
+        """Return the history files: those that were named, or that of an embedded queue."""
+        asked = self._wanted.asked
+        if self._wanted.histories or asked.kind != "queue":
+            return self._wanted.histories
+        return [str(asked.folder / HISTORY)]
+
+    @property
+    def label(self) -> str:
+        """What it is called where it must have a name."""
+        return self.name or self._wanted.asked.kind
+
+    # Asking from elsewhere
+
+    def ask(self) -> Question | None:
+        """Return what is to be asked before the next look, by any thread; None where a look asks by itself."""
+        self._heard = _Heard()
+        if self._wanted.asked.kind != "live":
+            return None
+        if self.schedd is None:
+            self.schedd = self._open()
+        return _live(self.schedd).asking(self._wanted.chosen)
+
+    def hear(self, answer: Answer | CrondorError, began: float, ended: float) -> Question | None:
+        """Take an answer; return what else is to be asked, None where the look can be made.
+
+        ``began`` and ``ended`` are when it was asked and answered, by the monotonic clock.
+        """
+        heard, schedd = self._heard, _live(self.schedd)
+        heard.seconds += ended - began
+        try:
+            if isinstance(answer, CrondorError):
+                raise answer
+            if heard.ads is None:
+                heard.since = ended
+                heard.ads = schedd.scheduled(self._wanted.chosen, answer).ads
+                heard.findings += schedd.diagnostics
+                missing = [] if self._histories else self._watch.missing(set(map(job_id, heard.ads)))
+                return schedd.asking_history(Selection(jobs=tuple(missing)), len(missing)) if missing else None
+            heard.left = schedd.left(answer)
+        except CrondorError as error:
+            heard.fault = error
+        return None
+
+    def be_silent(self) -> None:
+        """Take note that the schedd has not answered, and is not waited for."""
+        self.fault = Unreachable(Diagnostic("schedd-timeout", _SILENT))
+
+    def interrupt(self) -> None:
+        """End what another thread asks."""
+        if self.schedd is not None:
+            _live(self.schedd).interrupt()
+
+    def look(self, clock: Clock) -> Look | None:
+        """Look at the queue; None where it cannot be read, and ``fault`` says why."""
+        began = time.monotonic()
+        heard, self._heard = self._heard, _Heard()
+        now = clock.now - heard.age
+        self.findings = heard.findings
+        try:
+            if heard.fault is not None:
+                raise heard.fault
+            if not self.looks:
+                self._skip()  # before the jobs are read: one that leaves in between is in the file then
+            ads = self._ads() if heard.ads is None else heard.ads
+            events = [] if self._logs is None else self._logs.events(ads, now)
+            begin = self._wanted.begin
+            left = self._new_left(ads, now) if self.looks or begin is None else self._left_since(begin, now)
+            find_left: FindLeft | None = None if self._histories else self._find_left
+            if heard.left is not None:
+                find_left = heard.found_left
+            found = self._watch.look(ads, now, events=events, find_left=find_left, left=left)
+        except CrondorError as error:
+            self.fault = error
+            return None
+        finally:
+            self.seconds = heard.seconds + time.monotonic() - began
+        if self._logs is not None:
+            self.findings += self._logs.diagnostics
+        self.fault = None
+        self.looks += 1
+        self.totals.add(found.runs)
+        return found
+
+    def _ads(self) -> list[ClassAd]:
+        """Return the scheduled jobs. Raises CrondorError."""
+        if self._read is not None:
+            ads, findings = self._read()
+            self.findings += findings
+            return ads
+        if self.schedd is None:
+            self.schedd = self._open()
+            if self.schedd is None:
+                severity = Severity.ERROR if self._wanted.is_once else Severity.NOTE
+                self.findings.append(no_queue(self._wanted.asked.folder, severity))
+                return []
+            self.findings += getattr(self.schedd, "diagnostics", ())
+        found = self.schedd.scheduled(self._wanted.chosen)
+        self.findings += getattr(self.schedd, "diagnostics", ())
+        return found.ads
+
+    # Jobs that have left
+
+    def _skip(self) -> None:
+        """Leave out the jobs that have left before the first look. Raises QueueIO."""
+        for each in self._histories:
+            each.skip()
+
+    def _new_left(self, ads: Iterable[ClassAd], now: int) -> list[ClassAd]:
+        """Return the jobs that have left since the last look, as the history files have them; once each.
+
+        A schedd writes there first, and then takes the job out of its queue. Raises QueueIO.
+        """
+        for each in self._histories:
+            for ad in self._chosen(each.poll(self.findings.append), now):
+                job = job_id(ad)
+                if job is not None:
+                    self._leaving[job] = ad
+        if not self._leaving:
+            return []
+        here = set(map(job_id, ads))
+        left = [ad for job, ad in self._leaving.items() if job not in here]
+        self._leaving = {job: ad for job, ad in self._leaving.items() if job in here}
+        return left
+
+    def _find_left(self, jobs: Sequence[JobId]) -> Iterable[ClassAd]:
+        """Return the ads of jobs that have left; none where nobody tells. Raises CrondorError."""
+        if self.schedd is None:
+            return []
+        try:
+            return self.schedd.history(Selection(jobs=tuple(jobs)), limit=len(jobs))
+        except NotOffered:
+            return []
+
+    def _left_since(self, begin: int, now: int) -> list[ClassAd]:
+        """Return the jobs that have left since a time (epoch seconds). Raises CrondorError."""
+        if self._histories:
+            ads = self._chosen(self._of_histories(begin), now)
+        elif self.schedd is not None:
+            try:
+                condition = self._wanted.chosen.where(f"EnteredCurrentStatus >= {begin}")
+                ads = iter(self.schedd.history(condition, limit=_MOST_LEFT))
+            except NotOffered:
+                return []
+        else:
+            return []
+        return list(islice((ad for ad in ads if (integer(ad, "EnteredCurrentStatus") or 0) >= begin), _MOST_LEFT))
+
+    def _of_histories(self, begin: int) -> Iterator[ClassAd]:
+        """Yield the jobs of the history files, and of those that were rotated since a time. Raises QueueIO."""
+        for each in self._histories:
+            for path in history_files(each.path, begin):
+                yield from read_history(path, report=self.findings.append)
+
+    def _chosen(self, ads: Iterable[ClassAd], now: int) -> Iterator[ClassAd]:
+        """Yield the jobs that are watched: scheduled ones, of those that were asked for."""
+        chosen, context = self._wanted.chosen, Context(now=now, zone=self._zone)
+        return (ad for ad in ads if QueuedJob(ad).is_scheduled and chosen.holds(ad, context))
+
+
+def _live(schedd: Schedd | None) -> LiveSchedd:
+    return cast("LiveSchedd", schedd)
+
+
+class Row(NamedTuple):
+    """A due time and its job; ``run`` None: no time of the job has come yet, or none ever will."""
+
+    queue: str
+    run: DueRun | None
+    status: ScheduledJob | None
+
+    @property
+    def job(self) -> str | None:
+        """The job's number."""
+        return self.status.id if self.status is not None else None if self.run is None else self.run.job
+
+    def string(self, name: str) -> str | None:
+        """Return Owner or Cmd."""
+        if self.status is not None:
+            return self.status.queued.string(name)
+        return None if self.run is None else {"Owner": self.run.owner, "Cmd": self.run.cmd}[name]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What has become of the time."""
+        return Verdict.AHEAD if self.run is None else self.run.verdict
+
+    @property
+    def is_troubled(self) -> bool:
+        """Whether something keeps the job from running, or will."""
+        return self.status is not None and any(each.severity is not Severity.NOTE for each in self.status.trouble)
+
+
+def all_rows(queue: str, look: Look, *, every: bool) -> Iterator[Row]:
+    """Yield a row for each job with its last due time, or with ``every`` one for each due time of the look."""
+    statuses = {standing.status.id: standing.status for standing in look.jobs}
+    if every:
+        yield from (Row(queue, run, statuses.get(run.job)) for run in look.runs)
+    said = {run.job for run in look.runs} if every else set()
+    for standing in look.jobs:
+        if standing.status.id not in said:
+            yield Row(queue, standing.latest, standing.status)
+    if every:
+        return
+    for run in look.runs:  # those that have left and whose last due time was judged just now; starts that no time has
+        if run.verdict is Verdict.UNPLANNED or (run.job not in statuses and run.is_final):
+            yield Row(queue, run, statuses.get(run.job))
