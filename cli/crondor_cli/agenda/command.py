@@ -41,7 +41,7 @@ from crondor_cli.kit.schedules import (
     schedule_text_option,
     without_fields,
 )
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 
 if TYPE_CHECKING:
     pass
@@ -208,14 +208,13 @@ def command(
 
 def _span(clock: Clock, begin: str | None, until: str | None, days: int | None) -> AgendaSpan:
     """Return the time to show. Raises UsageError."""
-    context = click.get_current_context(silent=True)
     if until is not None and days is not None:
-        raise click.UsageError("--until and --days both say where the agenda ends: choose one", context)
+        raise usage("--until and --days both say where the agenda ends: choose one")
     start, after, last = clock.read(begin, "--from"), clock.after(begin), clock.last(until, "no start", begin)
     if last is None:
         return AgendaSpan(start, 7 if days is None else days, clock.zone, after=after)
     if last - start > MOST_DAYS * 86_400:
-        raise click.UsageError(f"--until is more than {MOST_DAYS} days on: show less at a time", context)
+        raise usage(f"--until is more than {MOST_DAYS} days on: show less at a time")
     return AgendaSpan(start, None, clock.zone, after=after, last=last)
 
 

@@ -21,7 +21,7 @@ from crondor_cli.agenda.shown import some
 from crondor_cli.common.changed_text import diff_of, write_source
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock
-from crondor_cli.kit.screen import emit, in_columns, say, screen_columns
+from crondor_cli.kit.screen import emit, in_columns, say, screen_columns, usage
 from crondor_cli.kit.tables import diagnostic_data, iso, plural
 from crondor_cli.kit.times import local_text
 
@@ -41,7 +41,7 @@ class SuggestOptions(NamedTuple):
         given["--hours"] = bool(self.hours)
         for name, is_given in given.items():
             if is_given and not self.is_asked:
-                raise click.UsageError(f"{name} goes with --suggest", click.get_current_context(silent=True))
+                raise usage(f"{name} goes with --suggest")
 
 
 class _Place(NamedTuple):
@@ -106,7 +106,7 @@ def _pinned(agenda: Agenda, pins: Sequence[str]) -> set[int]:
         named = {n for n, entry in enumerate(agenda.entries) if _is_named(entry, pin)}
         if not named:
             message = f"--pin '{printable(pin)}' names no job: write a file as it is shown, or 'nightly*'"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
         found |= named
     return found
 

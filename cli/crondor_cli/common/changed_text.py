@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 
-import click
-
 from crondor.diagnostics import printable
 from crondor.source import Source, lines_of
 from crondor_cli.common.findings.result import STDIN
 from crondor_cli.kit.files import replace_file
+from crondor_cli.kit.screen import usage
 
 
 def diff_of(before: Source, after: Source) -> str:
@@ -26,6 +25,6 @@ def write_source(before: Source, after: Source) -> None:
     """Replace a file's text in one step; raises UsageError where that cannot be done."""
     if before.name == STDIN:
         message = "standard input cannot be changed: leave --write out to see the diff"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     old, new = (each.text.encode("utf-8", "surrogateescape") for each in (before, after))
     replace_file(before.name, old, new, "while it was read, and was not written to")

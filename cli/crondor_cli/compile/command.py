@@ -22,6 +22,7 @@ from crondor_cli.kit.options import (
     policy_option,
     until_option,
 )
+from crondor_cli.kit.screen import usage
 
 EXAMPLE = "crondor compile 'last Friday of the month at 18:00'"
 
@@ -113,15 +114,13 @@ def command(
         if words:
             message = "--write takes the schedule from the file: leave TEXT out, and write it there as a line"
             line = f"# crondor: schedule = {' '.join(words)}"
-            raise click.UsageError(f"{message}\n  {line}", click.get_current_context(silent=True))
+            raise usage(f"{message}\n  {line}")
 
         write_file(write, asked, Surroundings(allow_dirs))
         return
     text = " ".join(words).strip()
     if not text:
-        raise click.UsageError(
-            "say the schedule, such as 'every Friday at 06:00'", click.get_current_context(silent=True)
-        )
+        raise usage("say the schedule, such as 'every Friday at 06:00'")
     _print(text, asked, count, format_)
 
 

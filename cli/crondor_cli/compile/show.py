@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
 from crondor.compile.days import seconds_of
 from crondor.compile.text import Beside, WrittenSchedule, read_schedule, schedule_line, whole_text
 from crondor.compile.writing.compiler import compile_schedule
@@ -29,7 +27,7 @@ from crondor_cli.kit.options import (
     Surroundings,
     UsageProblem,
 )
-from crondor_cli.kit.screen import emit, prose, say, show
+from crondor_cli.kit.screen import emit, prose, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
 from crondor_cli.kit.times import find_zone, local_text, relative
 
@@ -64,7 +62,7 @@ class Asked(NamedTuple):
         if self.until <= max(self.begin, (self.start or 0) - 1):
             said = "now" if self.start is None else "--from"
             message = f"--until is not later than {said}: no run can lie between them"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
         return min(self.until, LAST)
 
     def whole(self, text: str) -> str:
@@ -323,14 +321,13 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
     Raises UsageError for a file without a schedule or that cannot be written, CrondorError for a schedule that cannot
     be said, or lines of the file that come in its way.
     """
-    context = click.get_current_context(silent=True)
     if path == "-":
-        raise click.UsageError("--write changes a file: standard input is none", context)
+        raise usage("--write changes a file: standard input is none")
     source = written = read_source(path, FileKind.SUBMIT)
     line = schedule_line(source)
     if line is None:
         message = f"'{printable(path)}' has no schedule: write it there, as # crondor: schedule = every Friday at 06:00"
-        raise click.UsageError(message, context)
+        raise usage(message)
     whole = asked.whole(line.text)
     if whole != line.text:
         source = Source(source.text[: line.start] + whole + source.text[line.end :], source.name)

@@ -16,7 +16,7 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import file_problem, write_file
 from crondor_cli.kit.options import QueueOptions, output_option, refuse_existing, which_queue
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.settings import home_path
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_@+=:,./-]+")
@@ -204,12 +204,12 @@ def command(
 ) -> None:
     """Write a unit of systemd that runs `crondor route run`, `monitor` or `run`, and say how it is started."""
     if is_system and is_user:
-        raise _usage("choose one of --system and --user")
+        raise usage("choose one of --system and --user")
     if not is_system and not is_user and not is_shown:
-        raise _usage("for whom: --system or --user")
+        raise usage("for whom: --system or --user")
     is_system = not is_user
     if not is_system and (account or token or writes):
-        raise _usage("--run-as, --token and --write go with --system")
+        raise usage("--run-as, --token and --write go with --system")
     given = _checked(KINDS[kind], arguments)
     unit = Unit(
         KINDS[kind],
@@ -229,7 +229,7 @@ def command(
     unit_name = (name or f"crondor-{kind}").removesuffix(".service")
     if not is_unit_name(unit_name):
         message = "at most 240 letters, digits and :-_.\\, a letter, digit or _ first, no \\ last"
-        raise _usage(f"--unit {printable(unit_name)!r} is not the name of a unit: {message}")
+        raise usage(f"--unit {printable(unit_name)!r} is not the name of a unit: {message}")
     folder = _folder(is_system=is_system) if out is None else Path(out)
     path = folder / f"{unit_name}.service"
     if not force:
@@ -268,19 +268,15 @@ def _check(unit: Unit) -> None:
     texts = (*unit.program, *unit.arguments, unit.folder, unit.account or "", unit.token or "", *unit.writes)
     for text in texts:
         if not can_be_said(text):
-            raise _usage(f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8")
+            raise usage(f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8")
     if unit.account is not None and not is_account(unit.account):
-        raise _usage(f"--run-as '{printable(unit.account)}' is not the name of a user")
+        raise usage(f"--run-as '{printable(unit.account)}' is not the name of a user")
     if unit.token is not None and not is_line_end(unit.token):
-        raise _usage(
+        raise usage(
             f"--token '{printable(unit.token)}' cannot stand in a unit: rename it without the \\ or blank at its end"
         )
     if is_too_long(unit.text()):
-        raise _usage("the arguments are too long: systemd reads lines of less than 1 MiB")
-
-
-def _usage(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context(silent=True))
+        raise usage("the arguments are too long: systemd reads lines of less than 1 MiB")
 
 
 def _written(params: dict[str, object]) -> list[str]:

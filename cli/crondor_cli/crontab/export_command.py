@@ -42,7 +42,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.schedules import check_alone, read_asked, schedule_text_option, without_fields
-from crondor_cli.kit.screen import emit, show
+from crondor_cli.kit.screen import emit, show, usage
 
 
 def jobs_of(
@@ -160,15 +160,15 @@ def command(
 ) -> None:
     """Write the schedules of a submit file, a crontab line or single fields in another form."""
     if to == "crontab" and (rrule or until is not None or count is not None):
-        raise _usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
+        raise usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
     if to == "crontab" and not paths and text is None:
-        raise _usage("a crontab line needs a command: name it with --command")
+        raise usage("a crontab line needs a command: name it with --command")
     if check_alone(schedule, own_zone, without_fields(paths, crontab, fields) | {"--dialect": dialect}):
         wanted = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
         show(wanted.warnings)
         if to == "ics":
             if rrule:
-                raise _usage("--rrule is for cron fields; a schedule is exported run by run")
+                raise usage("--rrule is for cron fields; a schedule is exported run by run")
             _put(asked_calendar(wanted, clock, count, clock.last(until, "no run")), out)
             return
         crontab = line_of(wanted, clock)
@@ -198,7 +198,3 @@ def _put(data: bytes, out: str) -> None:
 
 def _write(path: Path, data: bytes) -> None:
     write_file(str(path), data)
-
-
-def _usage(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context(silent=True))

@@ -31,7 +31,7 @@ from crondor_cli.kit.options import (
     until_option,
 )
 from crondor_cli.kit.schedules import asked_data, check_alone, known_text, read_asked, schedule_text_option
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, plural
 from crondor_cli.kit.times import local_text, relative
 
@@ -98,7 +98,7 @@ def command(
     """Show where two schedules part: the first times that one of them has alone, and what differs field by field."""
     is_asked = check_alone(schedule, own_zone, {})
     if is_asked and len(sides) != 1:
-        raise _usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")
+        raise usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")
     readings = _readings((*sides, *sides) if is_asked else sides, dialects)
     end = clock.last(until, "no difference")
     end = None if end is None else min(end, LAST_INSTANT)
@@ -151,18 +151,14 @@ def _diff_asked(
         raise click.exceptions.Exit(1)
 
 
-def _usage(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context(silent=True))
-
-
 def _readings(sides: tuple[str, ...], dialects: tuple[Dialect, ...] | None) -> tuple[Dialect, Dialect]:
     """Return the dialect of each side."""
     if not 1 <= len(sides) <= 2:
-        raise _usage("name two schedules to compare, A and B, or one; a crontab line is one argument, in quotes")
+        raise usage("name two schedules to compare, A and B, or one; a crontab line is one argument, in quotes")
     if dialects is None:
         return Dialect.MANUAL, Dialect.HTCONDOR if len(sides) == 1 else Dialect.MANUAL
     if len(sides) == 1 and len(set(dialects)) == 1:
-        raise _usage("one schedule in one dialect is nothing to compare: write --dialect X,Y")
+        raise usage("one schedule in one dialect is nothing to compare: write --dialect X,Y")
     return dialects[0], dialects[-1]
 
 
@@ -171,7 +167,7 @@ def _jobs(
 ) -> tuple[list[Job], list[Job], list[Diagnostic]]:
     """Return the jobs of both sides, as many on the left as on the right, and the warnings about their files."""
     if list(sides) == ["-", "-"]:
-        raise _usage("standard input can be read once only: one of A and B is to be something else")
+        raise usage("standard input can be read once only: one of A and B is to be something else")
     try:
         right, more = left, warnings = _of(sides[0], readings[0], clock, surroundings)
         if len(sides) == 2 or _is_line(sides[0]):
@@ -180,7 +176,7 @@ def _jobs(
         raise UsageProblem(error) from None
     if len(left) != len(right):
         counts = [f"{printable(side)} has {len(jobs)}" for side, jobs in zip(sides, (left, right), strict=True)]
-        raise _usage(f"schedules are compared one by one, in order: {' and '.join(counts)} of them")
+        raise usage(f"schedules are compared one by one, in order: {' and '.join(counts)} of them")
     return left, right, list(dict.fromkeys([*warnings, *more]))
 
 

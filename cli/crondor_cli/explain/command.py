@@ -37,7 +37,7 @@ from crondor_cli.kit.schedules import (
     schedule_text_option,
     without_fields,
 )
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
 from crondor_cli.kit.times import local_text, relative
 from crondor_cli.kit.typed_times import SkippedTime
@@ -131,7 +131,7 @@ def _instant(clock: Clock, at: str | None) -> tuple[int | None, SkippedTime | No
 def _until(clock: Clock, until: str | None, at: str | None) -> int:
     if until is not None and at is not None:
         message = "--until is for the clock changes ahead, which --at does not ask for"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     end = clock.last(until, "no clock change")
     return years_after(clock.now, 2, clock.zone) if end is None else min(end, LAST_INSTANT)
 

@@ -21,7 +21,7 @@ from crondor_cli.kit.files import check_kind, file_problem, open_given, standard
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.parallel import Alone, Sharing
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import show
+from crondor_cli.kit.screen import show, usage
 
 _CHUNK = 1 << 16
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -114,7 +114,7 @@ def mode_of(lenient: bool) -> ReadMode:
 def check_stdin(*paths: str | None) -> None:
     """Refuse standard input for two files at once. Raises UsageError."""
     if paths.count("-") > 1:
-        raise click.UsageError("standard input is one file", click.get_current_context(silent=True))
+        raise usage("standard input is one file")
 
 
 SIZE: Final = 1 << 18  # bytes of a chunk that is sent: 10 ms of work

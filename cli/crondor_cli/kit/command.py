@@ -15,7 +15,7 @@ import click
 from crondor.diagnostics import similar
 from crondor_cli.kit.files import may_be_set
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import COLORS, SCREEN, clean_line
+from crondor_cli.kit.screen import COLORS, SCREEN, clean_line, usage
 
 _MEANT: Final = {
     "--start": "--from",
@@ -87,8 +87,7 @@ def missing(error: click.MissingParameter, ctx: click.Context) -> click.UsageErr
 def need_processes(name: str) -> None:
     """Refuse a command that forks, or acts as other users. Raises UsageError on Windows."""
     if not hasattr(os, "fork"):
-        context = click.get_current_context(silent=True)
-        raise click.UsageError(f"crondor {name} needs a system with processes as Linux has them", context)
+        raise usage(f"crondor {name} needs a system with processes as Linux has them")
 
 
 INTERRUPTED = 130

@@ -31,14 +31,14 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import file_problem, read_source
 from crondor_cli.kit.jobs import files_of
 from crondor_cli.kit.options import ConfigFiles, completing, config_of, config_options, given_config, include_option
-from crondor_cli.kit.screen import show
+from crondor_cli.kit.screen import show, usage
 
 
 def check_paths(paths: Iterable[str]) -> tuple[str, ...]:
     """Return the paths. Raises UsageError where standard input is named twice."""
     given = tuple(paths)
     if given.count("-") > 1:
-        raise click.UsageError("standard input (-) can be read only once", click.get_current_context(silent=True))
+        raise usage("standard input (-) can be read only once")
     return given
 
 
@@ -150,7 +150,7 @@ class ConfigReader:
             message = (
                 f"{where}{asked}none of {', '.join(PLACES)} is there; name its files with {config.option} FILE{beside}"
             )
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
         if root is not None and config.tree is None:
             root = os.path.abspath(root)
         return root

@@ -24,7 +24,7 @@ from crondor.rights.trust import Untrusted
 from crondor.rights.walk import open_named, open_plain
 from crondor.source import Source
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 
 if TYPE_CHECKING:
     from crondor.knowledge.releases import Release
@@ -120,7 +120,7 @@ def refuse_overwriting(out: str, inputs: Iterable[str]) -> None:
     for path in inputs:
         if path != "-" and os.path.exists(path) and os.path.samefile(out, path):
             message = f"--output '{printable(out)}' is read, too: name another file"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
 
 
 def file_problem(deed: str, path: str, error: OSError | ValueError) -> FileProblem:
@@ -267,8 +267,7 @@ def replace_file(path: str, before: bytes, after: bytes, changed: str) -> None:
         try:
             replace_text(path, before, after)
         except Changed:
-            context = click.get_current_context(silent=True)
-            raise click.UsageError(f"'{printable(path)}' has changed {changed}", context) from None
+            raise usage(f"'{printable(path)}' has changed {changed}") from None
 
 
 @contextmanager
@@ -294,8 +293,7 @@ def _refusals(path: str) -> Iterator[None]:
         yield
     except (RightsRefused, Untrusted) as error:
         reason = "; ".join(printable(each.message) for each in error.diagnostics)
-        context = click.get_current_context(silent=True)
-        raise click.UsageError(f"cannot write '{printable(path)}': {reason}", context) from None
+        raise usage(f"cannot write '{printable(path)}': {reason}") from None
     except (OSError, ValueError) as error:
         raise file_problem("write", path, error) from None
 
@@ -330,7 +328,7 @@ def find(names: Iterable[str]) -> tuple[str, ...]:
     """
     given = tuple(names)
     if given.count("-") > 1:
-        raise _usage("standard input (-) can be read only once")
+        raise usage("standard input (-) can be read only once")
     found: dict[str, None] = {}
     for name in given:
         paths = [name] if name == "-" or "\0" in name else list(_expand(name))
@@ -339,7 +337,7 @@ def find(names: Iterable[str]) -> tuple[str, ...]:
         inside = list(inside_of(paths))
         if not inside:
             what = f"holds no {KINDS}" if os.path.isdir(name) else "matches no file"
-            raise _usage(f"'{printable(name)}' {what}")
+            raise usage(f"'{printable(name)}' {what}")
         found.update(dict.fromkeys(inside))
     return tuple(found)
 
@@ -363,7 +361,7 @@ def _refuse_line(name: str) -> None:
     command = "crondor next" if context is None or option not in options else context.command_path
     is_whole = option == "--schedule" or len(name.split()) > 1 or name.startswith("@")
     instead = f": {command} {option} {printable(quote(name))}" if is_whole else ""
-    raise _usage(f"'{printable(name)}' is no file: {what} goes in quotes after {option}{instead}")
+    raise usage(f"'{printable(name)}' is no file: {what} goes in quotes after {option}{instead}")
 
 
 def _expand(name: str) -> Iterator[str]:
@@ -403,15 +401,10 @@ def below(folder: str) -> Iterator[str]:
     yield from refused
 
 
-def _usage(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context(silent=True))
-
-
 def check_plot(path: str | None) -> None:
     """Refuse a picture in a form that is not drawn. Raises UsageError."""
     if path is not None and Path(path).suffix.lower() not in {".svg", ".png"}:
-        context = click.get_current_context(silent=True)
-        raise click.UsageError(f"--plot draws .svg and .png; '{printable(path)}' is neither", context)
+        raise usage(f"--plot draws .svg and .png; '{printable(path)}' is neither")
 
 
 @contextmanager
@@ -423,7 +416,7 @@ def needs_matplotlib() -> Iterator[None]:
         if error.name is None or not error.name.startswith(("matplotlib", "numpy")):
             raise
         message = "--plot needs matplotlib, which is not installed: pip install '.[plot]' in a clone of crondor"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        raise usage(message) from None
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from crondor.zones import Policy
 from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, Surroundings
 from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.screen import usage
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
@@ -68,9 +69,9 @@ class ScheduleRequest(NamedTuple):
         """Look whether schedules are named, in one way. Raises UsageError."""
         given = any(text is not None for text in self.fields.values())
         if sum([bool(self.paths), self.crontab is not None, bool(self.ads), given]) != 1:
-            raise click.UsageError(_ways(), click.get_current_context(silent=True))
+            raise usage(_ways())
         if self.ads.count("-") > 1:
-            raise click.UsageError("standard input (-) can be read only once", click.get_current_context(silent=True))
+            raise usage("standard input (-) can be read only once")
 
     def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
         """Return the jobs and the warnings about their file; those of a queue are not looked for.

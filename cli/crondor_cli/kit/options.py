@@ -20,7 +20,7 @@ from crondor.knowledge.releases import NEWEST, OLDEST, Release
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.files import submit_files
-from crondor_cli.kit.screen import show_error
+from crondor_cli.kit.screen import show_error, usage
 from crondor_cli.kit.times import find_zone, local_zone
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def pool_files(paths: Sequence[str], tree: str | None = None, *, ce: bool = Fals
     """Return the configuration of an access point that is named. Raises UsageError for the word host beside files."""
     if HOST in paths and len(paths) > 1:
         message = f"{_OPTION} {HOST} stands alone: it is all files of this host's configuration"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     return ConfigFiles(() if HOST in paths else tuple(paths), tree, ce, _OPTION)
 
 
@@ -186,7 +186,7 @@ class Clock(NamedTuple):
         if end is not None and end <= self.after(begin):
             said = "not later than now" if begin is None else "earlier than --from"
             message = f"--until is {said}: {nothing} can lie between them"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
         return end
 
     def read(self, text: str | None, option: str) -> int:
@@ -291,7 +291,7 @@ def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
             value = os.environ.get(name, "")
         if not name or (not sign and name not in os.environ):
             message = f"--env {printable(each)}: write NAME=VALUE, or the name of a variable that is set here"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
         found[name] = value
     return found or None
 
@@ -364,7 +364,7 @@ def refuse_existing(paths: Iterable[str]) -> None:
     if taken:
         exist = f"and {len(taken) - 1} more exist" if len(taken) > 1 else "exists"
         message = f"'{printable(taken[0])}' {exist}: nothing was written; --force overwrites"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
 
 
 def _is_taken(path: str) -> bool:
@@ -499,7 +499,7 @@ class QueueOptions(NamedTuple):
         chosen = [kind for kind, value in given.items() if value]
         if len(chosen) > 1:
             named = " and ".join(f"--{kind}" for kind in chosen)
-            raise click.UsageError(f"{named} name different queues: choose one", click.get_current_context(silent=True))
+            raise usage(f"{named} name different queues: choose one")
         if not chosen and not os.environ.get(VARIABLE):
             raise which_queue(click.get_current_context(silent=True))
         return chosen[0] if chosen else "queue"

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple, TypeVar
 import click
 
 from crondor.diagnostics import CrondorError, columns_of, printable
-from crondor_cli.kit.screen import STATUS, clean_line, drawn_columns, say, show_error
+from crondor_cli.kit.screen import STATUS, clean_line, drawn_columns, say, show_error, usage
 from crondor_cli.kit.tables import plural
 
 _Item = TypeVar("_Item")
@@ -338,13 +338,12 @@ def run_on_changes(once: Callable[[], None], paths: Sequence[str]) -> None:
 
     Raises UsageError for standard input, for files that are not there, and without the package watchfiles.
     """
-    context = click.get_current_context(silent=True)
     if "-" in paths or not paths:
-        raise click.UsageError("--watch follows files and folders, and not standard input", context)
+        raise usage("--watch follows files and folders, and not standard input")
     folders = sorted({_folder(path) for path in paths})
     missing = [folder for folder in folders if not os.path.isdir(folder)]
     if missing:
-        raise click.UsageError(f"--watch: there is no folder '{missing[0]}'", context)
+        raise usage(f"--watch: there is no folder '{missing[0]}'")
     changes = _changes(folders)
     for _ in changes:
         PROGRESS.begin("working")
@@ -365,7 +364,7 @@ def _changes(folders: Iterable[str]) -> Iterator[object]:
         from watchfiles import watch  # noqa: PLC0415 - optional, and 30 ms
     except ImportError:
         message = "--watch needs watchfiles, which is not installed: pip install '.[watch]' in a clone of crondor"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        raise usage(message) from None
     yield None
     yield from watch(*folders, debounce=_SETTLE, step=_SETTLE // 2)
 

@@ -47,7 +47,7 @@ from crondor_cli.kit.options import (
     source_options,
 )
 from crondor_cli.kit.progress import PROGRESS, LockWait
-from crondor_cli.kit.screen import show
+from crondor_cli.kit.screen import show, usage
 
 _LOG = "job_queue.log"
 _MOST_COMPLETED = 8 << 20  # bytes of a log that the shell waits for: half a second
@@ -88,7 +88,7 @@ def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool 
     """Return the jobs named; words that name none are a usage error, and with ``needed`` so is naming none at all."""
     if needed and not jobs and constraint is None:
         message = "name the jobs: 12.0, 12, an owner, or --constraint EXPR (true for all)"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     try:
         return Selection.parse(jobs, constraint)
     except NoSelection as error:

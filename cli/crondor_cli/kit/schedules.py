@@ -13,6 +13,7 @@ from crondor.preview.jobs import Job
 from crondor.zones import Policy
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, UsageProblem, complete_zone
+from crondor_cli.kit.screen import usage
 from crondor_cli.kit.tables import iso
 from crondor_cli.kit.times import find_zone, local_text
 
@@ -75,14 +76,13 @@ def check_alone(schedule: str | None, own_zone: str | None, others: Mapping[str,
 
     Raises UsageError for one of them, and for --zone without a schedule.
     """
-    context = click.get_current_context(silent=True)
     if schedule is None:
         if own_zone is not None:
-            raise click.UsageError("--zone goes with --schedule; the submit host's zone is --tz", context)
+            raise usage("--zone goes with --schedule; the submit host's zone is --tz")
         return False
     given = [name for name, value in others.items() if value not in {None, (), False}]
     if given:
-        raise click.UsageError(f"--schedule says all of the schedule: leave out {', '.join(given)}", context)
+        raise usage(f"--schedule says all of the schedule: leave out {', '.join(given)}")
     return True
 
 

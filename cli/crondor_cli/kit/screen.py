@@ -543,3 +543,8 @@ def coloured(text: str) -> Visible:
     if line is not None:
         rest = together(rest[: line.start(1)], styled(line[1], colour=colour, bold=True), rest[line.end(1) :])
     return together(head[: found.start()], severity, head[found.end() :], end, rest)
+
+
+def usage(message: str) -> click.UsageError:
+    """Return wrong usage of the command that runs."""
+    return click.UsageError(message, click.get_current_context(silent=True))

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import standard_input
 from crondor_cli.kit.options import clock_of, now_options
+from crondor_cli.kit.screen import usage
 from crondor_cli.kit.settings import HINTS
 
 EXAMPLE = """\
@@ -57,7 +58,7 @@ def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
         import pygls  # noqa: F401, PLC0415 - optional
     except ImportError:
         message = "crondor lsp needs pygls, which is not installed: pip install '.[lsp]' in a clone of crondor"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        raise usage(message) from None
     from crondor_cli.lsp.server import GivenOptions, serve  # noqa: PLC0415 - needs pygls
 
     clock_of(now, tz)  # what cannot be read is said before anything is served

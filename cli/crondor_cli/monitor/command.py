@@ -33,7 +33,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import ServiceManager, waking
 from crondor_cli.kit.queues import job_arguments, selection_of
-from crondor_cli.kit.screen import Level, levelled, say, show
+from crondor_cli.kit.screen import Level, levelled, say, show, usage
 from crondor_cli.monitor.metrics import Address, Metrics, read_address, write_alerts
 from crondor_cli.monitor.notices import LONGEST, Notice, Notifier, environment, read_notices, read_url
 from crondor_cli.monitor.queues import json_line, line, print_table, queues_of
@@ -252,7 +252,7 @@ def command(
     if once and metrics is not None:
         raise click.UsageError("--metrics are for a monitor that goes on: leave --once out")
     if asked.ads and not once:
-        raise click.UsageError("--ads is one look: add --once", click.get_current_context(silent=True))
+        raise usage("--ads is one look: add --once")
     since = None if begin is None else clock.read(begin, "--from")
     chosen = selection_of(jobs, constraint)
     wanted = Wanted(asked, chosen, dialect, policy, grace, since, histories, tuple(allow_dirs), is_once=once)

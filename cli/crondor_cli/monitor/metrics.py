@@ -24,7 +24,7 @@ from crondor.router.daemon import RouterReport
 from crondor.router.daemon.lock import is_locked
 from crondor_cli.kit.files import file_problem, write_file
 from crondor_cli.kit.options import refuse_existing
-from crondor_cli.kit.screen import say
+from crondor_cli.kit.screen import say, usage
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -112,7 +112,7 @@ class Metrics:
             from prometheus_client import core  # noqa: PLC0415 - 60 ms
         except ImportError:
             message = "--metrics needs prometheus-client and waitress: pip install '.[monitor]' in a clone of crondor"
-            raise click.UsageError(message, click.get_current_context(silent=True)) from None
+            raise usage(message) from None
         self._waitress = waitress
         self._gauge: Any = core.GaugeMetricFamily
         self._counter: Any = core.CounterMetricFamily

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, cast
 
-import click
-
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, printable
 from crondor.monitor import DueRun, Verdict
@@ -18,7 +16,7 @@ from crondor.monitor.watched import Row, Wanted, WatchedQueue
 from crondor.schedd.live import schedds_of
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.kit.queues import live_of, opened, read_scheduled
-from crondor_cli.kit.screen import marked, say
+from crondor_cli.kit.screen import marked, say, usage
 from crondor_cli.kit.tables import cell, diagnostic_data, moments, plural, print_rows
 from crondor_cli.kit.times import local_text, relative
 
@@ -45,7 +43,7 @@ def queues_of(
         return [WatchedQueue(name, wanted, clock, lambda: stack.enter_context(opened(asked, clock, now)), reads)]
     if asked.queue or asked.log or asked.ads or asked.name:
         message = "--all-schedds goes with --pool alone: it asks the collector which schedds there are"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
 
     found: list[WatchedQueue] = []
     for name in schedds_of(asked.pool):

@@ -43,7 +43,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS, watch_option
 from crondor_cli.kit.schedules import check_alone, read_asked, read_schedules, schedule_text_option, without_fields
-from crondor_cli.kit.screen import echo_lines, say, show
+from crondor_cli.kit.screen import echo_lines, say, show, usage
 from crondor_cli.kit.tables import echo_json, instant
 from crondor_cli.kit.times import ClockFace, local_text, relative
 from crondor_cli.next.shown import print_csv, print_epochs, print_json, print_table
@@ -249,7 +249,7 @@ def command(
 
         _refuse_others("a queue", _OF_QUEUES, format_, ("table", "json"))
         if len(ads) > 1:
-            raise _usage("--list takes one --ads")
+            raise usage("--list takes one --ads")
         asked = asked._replace(ads=ads[0] if ads else None)
         show_starts(asked, files, constraint, clock, dialect, policy, count or _MANY, format_)
         return
@@ -305,7 +305,7 @@ def _checked_previous(dialect: Dialect | None, form: str) -> Dialect | None:
     """Return the dialect that --previous reads; one that is only set, and has no past, does not count."""
     _refuse("--previous takes no", _NOT_OF_PREVIOUS)
     if form == "csv":
-        raise _usage("previous runs are printed as table, json or epoch, not as csv")
+        raise usage("previous runs are printed as table, json or epoch, not as csv")
     if dialect is not Dialect.HTCONDOR:
         return dialect
     _refuse("a schedd has no past: with --previous choose manual or unix for", ("dialect",))
@@ -317,7 +317,7 @@ def _refuse_others(what: str, allowed: Collection[str], form: str, forms: Sequen
     context = click.get_current_context()
     _refuse(f"{what} takes no", {param.name for param in context.command.params if param.name not in allowed})
     if form not in forms:
-        raise _usage(f"{what} is printed as {' or '.join(forms)}, not as {form}")
+        raise usage(f"{what} is printed as {' or '.join(forms)}, not as {form}")
 
 
 def _refuse(why: str, names: Collection[str | None]) -> None:
@@ -326,11 +326,7 @@ def _refuse(why: str, names: Collection[str | None]) -> None:
         name = param.name or ""
         source = context.get_parameter_source(name)
         if name in names and context.params.get(name) and source is ParameterSource.COMMANDLINE:
-            raise _usage(f"{why} {param.opts[0] if isinstance(param, click.Option) else 'FILES'}")
-
-
-def _usage(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(f"{why} {param.opts[0] if isinstance(param, click.Option) else 'FILES'}")
 
 
 def _print_time(text: str, clock: Clock, form: str) -> None:

@@ -39,7 +39,7 @@ from crondor_cli.kit.options import (
     target_option,
 )
 from crondor_cli.kit.pool_config import read_pool
-from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together
+from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together, usage
 from crondor_cli.kit.tables import diagnostic_data
 
 if TYPE_CHECKING:
@@ -100,11 +100,10 @@ def command(
 
     The access point is what --pool-config says; without it, one with HTCondor's defaults.
     """
-    context = click.get_current_context(silent=True)
     if not paths:
-        raise click.UsageError("name at least one submit file: crondor preview FILE", context)
+        raise usage("name at least one submit file: crondor preview FILE")
     if diff and format_ != "text":
-        raise click.UsageError("--diff is a text: leave --format out", context)
+        raise usage("--diff is a text: leave --format out")
 
     request = PreviewRequest(paths, pool_config, target, job, owner, clock, surroundings)
     if not show_all(previewed(request), format_, diff=diff):
@@ -140,7 +139,7 @@ def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
         yield file
     if not seen:
         message = f"--job {request.job}: there is no job with this ProcId"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
 
 
 def _file(path: str, cluster: int, request: PreviewRequest, access_point: AccessPoint) -> PreviewedFile:

@@ -30,7 +30,7 @@ from crondor_cli.kit.options import (
     source_options,
 )
 from crondor_cli.kit.queues import QueueJobs, QueueReading, reading_of, selection_of
-from crondor_cli.kit.screen import emit, show
+from crondor_cli.kit.screen import emit, show, usage
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -84,7 +84,7 @@ def command(
     """Print what scheduled jobs do next, as attributes for the schedd's own ad: those of a queue, or of FILES."""
     if paths:
         if any(asked):
-            raise click.UsageError("FILES and a queue: choose one", click.get_current_context(silent=True))
+            raise usage("FILES and a queue: choose one")
         read = QueueReading(
             asked, clock, _submitted(paths, constraint, clock, surroundings), dialect or Dialect.HTCONDOR, policy
         )

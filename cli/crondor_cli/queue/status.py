@@ -40,7 +40,7 @@ from crondor_cli.kit.queues import (
     reads_queue,
     selection_of,
 )
-from crondor_cli.kit.screen import emit, say, show
+from crondor_cli.kit.screen import emit, say, show, usage
 from crondor_cli.kit.tables import cell, diagnostic_data, echo_json, iso, moments, print_rows
 from crondor_cli.kit.times import local_text, relative
 
@@ -251,7 +251,7 @@ def recalc(
     """Compute the DeferralTime of crontab jobs; without --apply nothing is written."""
     if apply and asked.kind in {"log", "ads"}:
         message = f"--apply cannot write into --{asked.kind}: it is read only"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     read = reading_of(asked, jobs, constraint, clock, dialect, policy)
     ads, clock = read.found.ads, read.clock
     before = {job: QueuedJob(ad).integer("DeferralTime") for ad in ads if (job := job_id(ad)) is not None}

@@ -47,7 +47,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
 
 
@@ -124,7 +124,7 @@ def command(
 ) -> None:
     """Put the jobs of submit files into a queue; - reads standard input."""
     if not paths:
-        raise click.UsageError("name a submit file: crondor queue submit FILE", click.get_current_context(silent=True))
+        raise usage("name a submit file: crondor queue submit FILE")
     held: list[CronEdit] = []
     if asked.kind == "live":
         files = [_read(path, append, clock, surroundings) for path in paths]
@@ -374,7 +374,7 @@ def edit(
 ) -> None:
     """Set attributes of jobs, as condor_qedit does, all of a job's at once and under a condition."""
     if not edits:
-        raise click.UsageError(_without_edits(jobs), click.get_current_context(silent=True))
+        raise usage(_without_edits(jobs))
     chosen = selection_of(jobs, constraint, needed=True)
     values = _values(edits)
     try:
@@ -449,7 +449,7 @@ def _values(edits: tuple[str, ...]) -> dict[str, Expression]:
         name, equals, text = edit.partition("=")
         if not equals:
             message = f"--set {edit}: write NAME=EXPR"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
         try:
             values[name.strip()] = Expression.parse(Source(text.strip(), f"--set {name.strip()}"))
         except ClassAdSyntaxError as error:

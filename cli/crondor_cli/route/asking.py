@@ -56,7 +56,7 @@ from crondor_cli.kit.options import (
     format_option,
 )
 from crondor_cli.kit.parallel import Alone
-from crondor_cli.kit.screen import say
+from crondor_cli.kit.screen import say, usage
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 _Made = TypeVar("_Made")
@@ -373,7 +373,7 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
             **options: object,
         ) -> None:
             if not (paths or ads):
-                raise click.UsageError("name the jobs: FILES or --ads FILE", click.get_current_context(silent=True))
+                raise usage("name the jobs: FILES or --ads FILE")
             files = JobFiles((*paths, *ads), clock, surroundings, job_owner, lenient, ignore_prior_routing)
             files.check(config.paths)
             context = files.context

@@ -35,7 +35,7 @@ from crondor_cli.kit.options import (
     format_option,
 )
 from crondor_cli.kit.parallel import jobs_option
-from crondor_cli.kit.screen import echo_lines, show
+from crondor_cli.kit.screen import echo_lines, show, usage
 from crondor_cli.kit.tables import plural
 from crondor_cli.route.asking import CandidateJob, JobFiles, reading_jobs_options
 
@@ -72,7 +72,7 @@ def load_side(name: str, given: LoadingOptions, context: Context) -> Side:
         config = ConfigFiles(given.base, name, given.is_entrypoint)
         if given.base:
             message = f"'{printable(name)}' is a tree with a configuration of its own: leave out --config"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
         shown: tuple[str, ...] = (name,)
     else:
         shown = (*given.base, *files_of_side(name))
@@ -92,7 +92,7 @@ def files_of_side(name: str) -> tuple[str, ...]:
     except OSError as error:
         raise file_problem("read", name, error) from None
     if not found:
-        raise click.UsageError(f"'{printable(name)}' holds no file", click.get_current_context(silent=True))
+        raise usage(f"'{printable(name)}' holds no file")
     return found
 
 
@@ -108,7 +108,7 @@ def _below(folder: str, names: Iterable[str]) -> Iterator[str]:
             continue
         if path.leads_out():
             message = f"'{printable(path)}' is a link that leads out of {printable(folder)}: name the files one by one"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(message)
         yield path
 
 

@@ -15,7 +15,7 @@ from crondor.router.match.judging import Judged, JudgedSearch, judge
 from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.parallel import jobs_option
-from crondor_cli.kit.screen import emit, say
+from crondor_cli.kit.screen import emit, say, usage
 from crondor_cli.kit.tables import echo_json
 from crondor_cli.route.asking import Asking, CandidateJob, asking_options
 
@@ -60,7 +60,7 @@ def command(asking: Asking, format_: str, is_each: bool, is_summary: bool, jobs:
     """Explain which route takes each job, and why the others do not."""
     if is_each and (is_summary or format_ == "long"):
         other = "--summary" if is_summary else "--format long"
-        raise click.UsageError(f"--each and {other}: choose one", click.get_current_context(silent=True))
+        raise usage(f"--each and {other}: choose one")
     if is_each or (format_ == "json" and not is_summary):
         _explain(asking, asking.jobs(), format_)
     else:

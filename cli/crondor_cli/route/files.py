@@ -26,7 +26,7 @@ from crondor.router.sandbox import (
     read_tokens,
 )
 from crondor.schedd.protocol import Clock, Schedd
-from crondor_cli.kit.screen import show
+from crondor_cli.kit.screen import show, usage
 
 _SECONDS = 30.0  # for one token
 _F = TypeVar("_F", bound=Callable[..., object])
@@ -66,13 +66,12 @@ class FileOptions:
 
     def check(self, *, is_live: bool) -> None:
         """Raise UsageError for options that do not go together."""
-        context = click.get_current_context(silent=True)
         if self.spool is not None and is_live:
-            raise click.UsageError("--spool goes with --queue: a live schedd has a spool of its own", context)
+            raise usage("--spool goes with --queue: a live schedd has a spool of its own")
         if (self.spool is None) != (not self.files_dirs):
-            raise click.UsageError("--spool and --files-dir go together", context)
+            raise usage("--spool and --files-dir go together")
         if self.token_issuer is not None and not Path(self.token_issuer).is_absolute():
-            raise click.UsageError("--token-issuer needs the full path of a program", context)
+            raise usage("--token-issuer needs the full path of a program")
 
     def planned(self) -> PlannedDelivery | None:
         """Return what only says what would be moved; None where nothing would be."""

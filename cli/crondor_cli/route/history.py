@@ -41,7 +41,7 @@ from crondor_cli.kit.options import (
     source_options,
 )
 from crondor_cli.kit.queues import live_of
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 from crondor_cli.kit.typed_times import Gap, instant
 from crondor_cli.route.run import contact_options, queue_of_copies
@@ -197,7 +197,7 @@ def period_of(days: float | None, age: float | None, start: str | None, clock: C
         end = begin + length
     if end < begin:
         message = f"--start {printable(start)} is later than the end of the report"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     return Period(begin, end)
 
 
@@ -206,7 +206,7 @@ def _start(text: str, clock: Clock) -> int:
         found = instant(datetime.strptime(text, "%Y-%m-%d %H:%M"), clock.zone)  # noqa: DTZ007 - the zone comes with it
     except (ValueError, OverflowError):
         message = f'--start: write "YYYY-MM-DD HH:MM", such as "2026-11-01 00:00", not {printable(text)!r}'
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        raise usage(message) from None
     return found.instant if isinstance(found, Gap) else found
 
 
@@ -266,7 +266,7 @@ def command(
     period = period_of(days, age, start, clock)
     if sum(map(bool, (spool, files, any(asked)))) > 1:
         message = "--spool, --history and the queue's options name different histories: choose one"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     if not spool and not files:
         asked = queue_of_copies(asked, config, allow_dirs, clock)
     wanted, findings = Wanted(asked, spool, files), FirstFaults(_MOST)

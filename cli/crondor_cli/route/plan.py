@@ -56,7 +56,7 @@ from crondor_cli.kit.options import (
     until_option,
 )
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import echo_lines, emit, say, show
+from crondor_cli.kit.screen import echo_lines, emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data
 from crondor_cli.kit.times import ClockFace, local_text
 from crondor_cli.route.asking import route_state_of, route_state_options, with_copies
@@ -445,9 +445,9 @@ def command(
 ) -> None:
     """Show which route takes a scheduled job for each coming run, and what becomes of its schedule there."""
     if not (paths or ads or queue):
-        raise _usage("name the jobs: FILES, --ads FILE or --queue PATH")
+        raise usage("name the jobs: FILES, --ads FILE or --queue PATH")
     if [*paths, *ads, *config.paths].count("-") > 1:
-        raise _usage("standard input (-) can be read only once")
+        raise usage("standard input (-) can be read only once")
     end = _end(clock, until, days)
     reading = JobSettings(
         clock.zone,
@@ -521,11 +521,7 @@ def _close(made: RoutePlan, said: _Said) -> None:
 
 def _end(clock: Clock, until: str | None, days: int | None) -> int | None:
     if until is not None and days is not None:
-        raise _usage("--until and --days say both when the plan ends: choose one")
+        raise usage("--until and --days say both when the plan ends: choose one")
     if days is not None:
         return clock.now + days * 86_400 - 1
     return clock.last(until, "no run")
-
-
-def _usage(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context(silent=True))

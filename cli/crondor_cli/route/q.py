@@ -39,7 +39,7 @@ from crondor_cli.kit.options import (
     source_options,
 )
 from crondor_cli.kit.queues import live_of, read_jobs
-from crondor_cli.kit.screen import emit, say, show
+from crondor_cli.kit.screen import emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, iso
 from crondor_cli.route.run import contact_options, copies, copies_options, missing_copies, queue_name, queue_of_copies
 
@@ -68,13 +68,13 @@ def autoformat_of(options: str | None, attributes: tuple[str, ...]) -> Autoforma
     """Return what -af asks for, None without it. Raises UsageError."""
     if options is None:
         if attributes:
-            raise click.UsageError("--attribute belongs to -af", click.get_current_context(silent=True))
+            raise usage("--attribute belongs to -af")
         return None
     odd = next((letter for letter in options if letter not in _OPTIONS), None)
     if odd is not None or not attributes:
         wrong = f"-af does not know the option {printable(odd)!r}" if odd is not None else "-af needs attributes"
         message = f"{wrong}: write -af:j RouteName JobStatus (j number, l name, r raw, t tabs, comma)"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     return Autoformat(attributes, options)
 
 

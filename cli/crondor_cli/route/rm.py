@@ -16,7 +16,7 @@ from crondor.schedd.selection import Selection
 from crondor_cli.kit.command import OneDashCommand
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, schedd_options
 from crondor_cli.kit.queues import embedded_of, live_of
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 from crondor_cli.route.run import contact_options, copies, copies_options, missing_copies, queue_of_copies
 
@@ -74,7 +74,7 @@ def command(
     """Remove routed jobs from the embedded queue or a live schedd's."""
     if not (all_ or jobs or routes or idle or held or constraints):
         message = "say which: -route NAME, -idle, -held, -constraint EXPR, the jobs, or -all for every routed job"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(message)
     states = [text for text, wanted in ((IDLE, idle), (HELD, held)) if wanted]
     chosen = copies(jobs, routes, states, constraints)
     asked = queue_of_copies(asked, config, allow_dirs, clock)

@@ -20,7 +20,7 @@ from crondor.transform.universes import universe_name
 from crondor_cli.kit.ads import AdFindings
 from crondor_cli.kit.configs import ConfigCommand, config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, clock_options, format_option
-from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 from crondor_cli.route.asking import CandidateJob, JobFiles
 from crondor_cli.route.explain import explained, lines
@@ -56,7 +56,7 @@ def effective_of(files: JobFiles, wanted: str | None, table: RoutingTable, confi
     findings.end()
     if found is None:
         what = "no job" if wanted is None else f"no job {printable(wanted)}"
-        raise click.UsageError(f"'{printable(files.paths[0])}' has {what}", click.get_current_context(silent=True))
+        raise usage(f"'{printable(files.paths[0])}' has {what}")
     verdict = why(table, found.ad, RouteState(), files.context)
     passed = None if verdict.chosen is None else passing(table, configuration, verdict.chosen, found.ad)
     return Effective(found, verdict, passed, others)
@@ -297,7 +297,7 @@ def command(
     """Show the routes of a configuration in the order in which they are asked, and the transforms around them."""
     context = Context(now=clock.now, zone=clock.zone)
     if job is not None and effective is None:
-        raise click.UsageError("--job goes with --effective FILE", click.get_current_context(silent=True))
+        raise usage("--job goes with --effective FILE")
     configuration = load_config(config, allow_dirs, context)
     table = table_of(configuration, config, allow_dirs, context, legacy=legacy)
     if effective is not None:

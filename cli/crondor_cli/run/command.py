@@ -40,7 +40,7 @@ from crondor_cli.kit.options import (
     format_option,
 )
 from crondor_cli.kit.queues import is_there
-from crondor_cli.kit.screen import show
+from crondor_cli.kit.screen import show, usage
 from crondor_cli.kit.typed_times import parse_time
 from crondor_cli.run.loop import Loop, view_of
 
@@ -115,12 +115,11 @@ def command(
 
 def _check_paths(paths: tuple[str, ...], state: str | None) -> None:
     """Refuse what cannot be run. Raises UsageError."""
-    context = click.get_current_context(silent=True)
     need_processes("run")
     if not paths and state is None:
-        raise click.UsageError("name a submit file: crondor run FILE, or a queue to go on with: --state DIR", context)
+        raise usage("name a submit file: crondor run FILE, or a queue to go on with: --state DIR")
     if "-" in paths and state is None:
-        raise click.UsageError("a file from standard input (-) needs --state DIR, where its queue is to be", context)
+        raise usage("a file from standard input (-) needs --state DIR, where its queue is to be")
 
 
 def _folder(paths: tuple[str, ...], state: str | None) -> Path:
