@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copyreg
-import gc
-import io
 import os
 import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
@@ -19,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
-from crondor.source import Source
 from crondor_cli.kit.progress import PROGRESS, THREAD
 from crondor_cli.kit.settings import MOST_JOBS
 
@@ -221,7 +218,6 @@ class _Crew(Generic[_Task, _Made]):
         from multiprocessing import get_context  # noqa: PLC0415 - 10 ms, and most inputs are small
 
         fork = get_context("fork")
-        self._sending: Sending = Sending()
         with PROGRESS.resting(), _held_back():
             for _ in range(self._size):
                 ours, theirs = fork.Pipe()
@@ -280,7 +276,7 @@ class _Crew(Generic[_Task, _Made]):
         worker = self._idle.pop()
         self._busy[worker.pipe] = worker, number
         with suppress(OSError):  # it has ended: whoever waits for its answer finds out
-            worker.pipe.send_bytes(self._sending.to_bytes(task))
+            worker.pipe.send_bytes(_to_bytes(task))
 
     def _take(self) -> None:
         """Wait for an answer."""
@@ -294,7 +290,7 @@ class _Crew(Generic[_Task, _Made]):
             worker.process.join()
             self._done[number] = _Answer([], WorkerLost(worker.process.exitcode))
         else:
-            self._done[number] = self._sending.from_bytes(answer)
+            self._done[number] = _from_bytes(answer)
             self._idle.append(worker)
         del self._busy[worker.pipe]
 
@@ -313,13 +309,13 @@ class _Crew(Generic[_Task, _Made]):
         made: list[_Made] = []
         problem: Exception | None = None
         try:
-            made.extend(self._sharing.work(self._sending.from_bytes(task)))
+            made.extend(self._sharing.work(_from_bytes(task)))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where its turn is known
-            problem = self._sending.sendable(error)
+            problem = _sendable(error)
         try:
-            return self._sending.to_bytes(_Answer(made, problem))
+            return _to_bytes(_Answer(made, problem))
         except Exception as error:  # noqa: BLE001 - what was made holds something that cannot be sent
-            return self._sending.to_bytes(_Answer([], self._sending.sendable(error)))
+            return _to_bytes(_Answer([], _sendable(error)))
 
 
 def _following(left: Iterator[_Task | Alone[_Made]]) -> _Task | Alone[_Made] | None:
@@ -345,58 +341,25 @@ class _held_back:  # noqa: N801 - a block, as contextlib has them
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
 
-_SOURCES: Final[list[Source]] = []
-
-
-def _source(number: int) -> Source:
-    return _SOURCES[number]
-
-
-def _reduce_view(view: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
-    """Return how a mapping that nobody changes is made anew: pickle knows none."""
-    return _view, (dict(view),)
-
-
-def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+def _mapping(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(values)
 
 
-class Sending:
-    """What can be sent; to be made just before the fork."""
+copyreg.pickle(MappingProxyType, lambda view: (_mapping, (dict(view),)))  # pickle knows none
 
-    def __init__(self) -> None:
-        """Give numbers to the sources that are there."""
-        _SOURCES[:] = [each for each in gc.get_objects() if isinstance(each, Source)]
-        numbers = {id(each): number for number, each in enumerate(_SOURCES)}
 
-        def reduce(source: Source) -> tuple[Any, ...]:
-            number = numbers.get(id(source))
-            return source.__reduce__() if number is None else (_source, (number,))
+def _to_bytes(value: object) -> bytes:
+    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
 
-        kinds = {type(each) for each in _SOURCES} | {Source}
-        self._table: Mapping[type, Callable[[Any], Any]] = {
-            **copyreg.dispatch_table,
-            **dict.fromkeys(kinds, reduce),
-            MappingProxyType: _reduce_view,
-        }
 
-    def to_bytes(self, value: object) -> bytes:
-        """Return a value as bytes."""
-        out = io.BytesIO()
-        pickler = pickle.Pickler(out, pickle.HIGHEST_PROTOCOL)
-        pickler.dispatch_table = self._table
-        pickler.dump(value)
-        return out.getvalue()
+def _from_bytes(data: bytes) -> Any:  # noqa: ANN401 - whatever was sent
+    return pickle.loads(data)  # noqa: S301 - bytes come from the processes of this command alone
 
-    def sendable(self, error: Exception) -> Exception:
-        """Return an error, or its words where it holds what cannot be sent."""
-        try:
-            self.from_bytes(self.to_bytes(error))
-        except Exception:  # noqa: BLE001 - whatever an error holds
-            return click.ClickException(f"{type(error).__name__}: {error}")
-        return error
 
-    @staticmethod
-    def from_bytes(data: bytes) -> Any:  # noqa: ANN401 - whatever was sent
-        """Return the value; bytes come from the processes of this command alone."""
-        return pickle.loads(data)  # noqa: S301 - as above
+def _sendable(error: Exception) -> Exception:
+    """Return an error, or its words where it holds what cannot be sent."""
+    try:
+        _from_bytes(_to_bytes(error))
+    except Exception:  # noqa: BLE001 - whatever an error holds
+        return click.ClickException(f"{type(error).__name__}: {error}")
+    return error
