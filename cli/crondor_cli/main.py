@@ -53,12 +53,12 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 EPILOG = """\b
 To begin with:
-  crondor next --spec nightly.sub      when it will run
-  crondor check nightly.sub            what will go wrong, and the cure
-  crondor simulate nightly.sub         what a pool makes of it
+  crondor next --spec nightly.sub      when the job will run
+  crondor check nightly.sub            what will go wrong, and how to fix it
+  crondor simulate nightly.sub         which runs will be late or missed
   crondor route explain --config routes.conf nightly.sub
-                                       which route takes it, and why not
-  crondor COMMAND --help               everything else, with examples"""
+                                       which route takes the job, and why
+  crondor COMMAND --help               all options, with examples"""
 
 
 @click.group(
@@ -68,9 +68,9 @@ To begin with:
     "-V", "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version."
 )
 def cli() -> None:
-    """When HTCondor jobs run and where they go: crontab and deferral, queues, routes, hooks, ClassAds.
+    """Show when HTCondor jobs run and where they go: crontab and deferral, queues, routes, hooks, ClassAds.
 
-    Where the real daemons do something else than the manual says, it shows both.
+    Where the daemons do not do what the manual says, both are shown.
 
     Exit status: 0 fine, 1 a finding (an invalid schedule, one that never fires, a difference under --strict),
     2 wrong usage.

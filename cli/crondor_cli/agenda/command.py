@@ -166,7 +166,7 @@ def command(
     surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
-    """Show when the jobs of submit files start in the coming days, all together; - reads standard input.
+    """List when the jobs of submit files start in the coming days, all together; - reads standard input.
 
     A table of days and hours counts the starts. Below it stand the first starts, the busiest minutes, the jobs that
     start in the same minute, and those that do not start in these days.

@@ -41,7 +41,7 @@ _FORMS = [form.value for form in Format]
 )
 @lenient_option
 def command(file: str, to: str, from_: str | None, order: str, lenient: bool) -> None:
-    """Write the ads of FILE (- is standard input) in another form."""
+    """Convert the ads of FILE (- is standard input) to another form."""
     faults: list[Diagnostic] = []
 
     def report(found: Diagnostic) -> None:

@@ -68,7 +68,7 @@ class MatchSide(NamedTuple):
 @click.option("--explain", is_flag=True, help="Show the value of every part of both Requirements.")
 @format_option("text", "json", text="How to print the answer.")
 def command(a: str, b: str, clock: Clock, lenient: bool, faithful: bool, explain: bool, format_: str) -> None:
-    """Say whether the ads of the files A and B accept each other; time() is --now."""
+    """Show whether the ads of the files A and B accept each other; time() is --now."""
     check_stdin(a, b)
     context = context_of(clock, faithful=faithful)
     left, right = ad_of(a, mode_of(lenient)), ad_of(b, mode_of(lenient))

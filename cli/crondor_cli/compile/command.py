@@ -93,7 +93,7 @@ def command(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Make of a schedule in any language the lines that a submit file needs, and prove that they mean the same.
+    """Write a schedule in any language as lines for a submit file, and prove that they mean the same.
 
     Cron fields name the times and as few others as may be; a clause in requirements lets only the wanted ones match.
     """

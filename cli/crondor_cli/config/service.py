@@ -202,7 +202,7 @@ def command(
     out: str | None,
     force: bool,
 ) -> None:
-    """Write a unit of systemd that runs `crondor route run`, `monitor` or `run`, and say how it is started."""
+    """Write a systemd unit that runs `crondor route run`, `monitor` or `run`, and say how to start it."""
     if is_system and is_user:
         raise usage("choose one of --system and --user")
     if not is_system and not is_user and not is_shown:

@@ -158,7 +158,7 @@ def command(
     surroundings: Surroundings,
     **fields: str | None,
 ) -> None:
-    """Write the schedules of a submit file, a crontab line or single fields in another form."""
+    """Convert the schedules of submit files, a crontab line or single fields to another form."""
     if to == "crontab" and (rrule or until is not None or count is not None):
         raise usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
     if to == "crontab" and not paths and text is None:

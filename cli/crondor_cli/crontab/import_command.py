@@ -7,7 +7,7 @@ import click
 from crondor_cli.kit.command import LazyGroup
 
 COMMANDS = {
-    "crontab": ("crondor_cli.crontab.import_crontab", "A Unix crontab: a submit file for each line."),
+    "crontab": ("crondor_cli.crontab.import_crontab", "Convert a Unix crontab to a submit file for each line."),
 }
 
 EPILOG = """\b
@@ -24,7 +24,7 @@ Examples:
     no_args_is_help=True,
 )
 def command() -> None:
-    """Make submit files of schedules that other programs keep.
+    """Convert the schedules of other programs to submit files.
 
     Exit status: 0 fine, 1 a finding (a line that has no equivalent), 2 wrong usage.
     """

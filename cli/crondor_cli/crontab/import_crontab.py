@@ -77,7 +77,7 @@ def command(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Make submit files of the crontab FILE (- is standard input): one for each line with a schedule."""
+    """Convert the crontab FILE (- is standard input) to submit files, one for each line with a schedule."""
     interval = asked_interval(schedd_interval)
     settings = ImportSettings(clock.now, Universe[universe.upper()], clock.zone_name, window, prep_time, interval)
     with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users

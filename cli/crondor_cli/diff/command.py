@@ -95,7 +95,7 @@ def command(
     format_: str,
     surroundings: Surroundings,
 ) -> None:
-    """Show where two schedules part: the first times that one of them has alone, and what differs field by field."""
+    """Show where two schedules differ: the first times that only one of them has, and each field."""
     is_asked = check_alone(schedule, own_zone, {})
     if is_asked and len(sides) != 1:
         raise usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")

@@ -49,7 +49,7 @@ Exit status: 0 the client ended it, or went away, 1 it ended it without a shutdo
 )
 @now_options
 def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
-    """Serve an editor: findings as one types, fixes, what words mean, what may stand here.
+    """Run a language server: findings while you type, fixes, what words mean, and completions.
 
     For submit files, configurations, transform rules, ClassAds and crontabs.
     """

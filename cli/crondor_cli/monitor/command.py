@@ -245,7 +245,7 @@ def command(
     policy: Policy | None,
     format_: str,
 ) -> None:
-    """Show which times of scheduled jobs were due, which started, and why the others are late, missed or lost."""
+    """Report which times of scheduled jobs were due, which started, and why the others are late, missed or lost."""
     if alerts:
         write_alerts(out, force=force)
         return

@@ -40,7 +40,7 @@ commands that are given none of them. `crondor next --queue PATH` lists the comi
     no_args_is_help=True,
 )
 def command() -> None:
-    """Show and work on queues of jobs: a queue of one's own on disk, a schedd's log, a live schedd, or ads.
+    """Show and change queues of jobs: an embedded queue on disk, a schedd's log, a live schedd, or ads.
 
     Exit status: 0 fine, 1 a finding (trouble, an unknown job, a queue that cannot be read), 2 wrong usage.
     """

@@ -187,7 +187,7 @@ usage."""
 @reads_queue
 @format_option("table", "json")
 def command(read: QueueReading, format_: str) -> None:
-    """Show the jobs that have a schedule: what they do, when they start next, and what keeps them from it."""
+    """List the jobs that have a schedule: their state, their next start, and what keeps them from it."""
     looks = _Watched(read.looks())
     show(dict.fromkeys(read.found.findings))
     if format_ == "json":
@@ -305,7 +305,7 @@ def history(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Show the jobs that have left the queue, the latest first."""
+    """List the jobs that have left the queue, the latest first."""
     chosen = selection_of(jobs, constraint)
     with opened(asked, clock) as schedd:
         if schedd is None:

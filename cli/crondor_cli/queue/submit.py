@@ -122,7 +122,7 @@ def command(
     format_: str,
     surroundings: Surroundings,
 ) -> None:
-    """Put the jobs of submit files into a queue; - reads standard input."""
+    """Submit the jobs of files to a queue; - reads standard input."""
     if not paths:
         raise usage("name a submit file: crondor queue submit FILE")
     held: list[CronEdit] = []
@@ -372,7 +372,7 @@ def edit(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Set attributes of jobs, as condor_qedit does, all of a job's at once and under a condition."""
+    """Set attributes of jobs as condor_qedit does, all those of a job at once, and under a condition."""
     if not edits:
         raise usage(_without_edits(jobs))
     chosen = selection_of(jobs, constraint, needed=True)

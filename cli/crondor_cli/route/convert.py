@@ -71,7 +71,7 @@ def command(
     cmd_output: str | None,
     format_: str,
 ) -> None:
-    """Convert the routes of JOB_ROUTER_ENTRIES and its kin into knobs JOB_ROUTER_ROUTE_<name>."""
+    """Convert the routes of JOB_ROUTER_ENTRIES and related knobs to knobs JOB_ROUTER_ROUTE_<name>."""
     if mode is not None and not faithful:
         raise click.UsageError("--mode says how --faithful prints: add --faithful")
     if faithful and (cmd_output is not None or format_ == "json"):

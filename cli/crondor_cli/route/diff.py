@@ -527,7 +527,7 @@ def command(
     jobs: int | None,
     format_: str,
 ) -> None:
-    """Show which jobs change their route, what changes in their copies, and which routes nobody reaches.
+    """Compare two configurations: which jobs change their route, what changes in copies, which routes no job reaches.
 
     Limits and routes that come and go are compared as well; every difference has a job that shows it.
     """

@@ -204,7 +204,7 @@ def command(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Try jobs on a routing table: the route of each, attributes of its copy, or why no route takes it.
+    """Test routes against files: the route of each job, attributes of its copy, or why no route takes it.
 
     A job has what its test says, and is the plainest job in all else. No route is taken for full. --record makes such
     a file of jobs of a queue (--ads), or of jobs made from what the routes ask for.

@@ -40,7 +40,7 @@ command in it is ever run."""
     no_args_is_help=True,
 )
 def command() -> None:
-    """Show what an HTCondor job router does with its configuration and why, and be one.
+    """Show what an HTCondor job router does with its configuration, and run one.
 
     Exit status: 0 fine, 1 a finding (a rejected route, routing switched off, an error), 2 wrong usage.
     """

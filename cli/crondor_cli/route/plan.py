@@ -443,7 +443,7 @@ def command(
     cure: bool,
     format_: str,
 ) -> None:
-    """Show which route takes a scheduled job for each coming run, and what becomes of its schedule there."""
+    """List the coming runs of scheduled jobs, the route that takes each, and what becomes of the schedule there."""
     if not (paths or ads or queue):
         raise usage("name the jobs: FILES, --ads FILE or --queue PATH")
     if [*paths, *ads, *config.paths].count("-") > 1:

@@ -226,7 +226,7 @@ def command(
     summary: bool,
     **states: bool,
 ) -> None:
-    """Show the routed jobs of a queue: how many in which state on each route, or job by job."""
+    """List the routed jobs of a queue: how many are in which state on each route, or job by job."""
     forms = autoformat_of(autoformat, attributes)
     is_summary = summary or states["running"] or states["not_running"] or states["held_summary"]
     wanted = [text for state, text in STATES.items() if states[state]]

@@ -294,7 +294,7 @@ def command(
     format_: str,
     clock: Clock,
 ) -> None:
-    """Show the routes of a configuration in the order in which they are asked, and the transforms around them."""
+    """Show the routes of a configuration in the order in which they are tried, and the transforms around them."""
     context = Context(now=clock.now, zone=clock.zone)
     if job is not None and effective is None:
         raise usage("--job goes with --effective FILE")

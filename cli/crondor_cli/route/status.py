@@ -270,7 +270,7 @@ def command(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Count the jobs of each route, and say why the others are not routed now; ad: what a collector is told."""
+    """Count the jobs of each route, and say why the others are not routed now; --format ad is for a collector."""
     if format_ == "ad":
         _print_ad(config, allow_dirs, clock)
         return
