@@ -92,9 +92,9 @@ Examples:
   crondor agenda --suggest --write jobs/*.sub
   crondor agenda --suggest --hours 2 jobs/*.sub
 
-The first of the days is that of --from, as far as it is left; the last is whole, or ends with --until. Equal jobs count
-one by one: `queue 10` is ten starts. Schedules are read as HTCondor's manual says; --dialect htcondor shows what the
-schedd of HTCondor 25.14 does.
+The first day begins at --from; the last day is whole, or ends at --until. Equal jobs count one by one: `queue 10` is
+ten starts. Schedules are read as HTCondor's manual says; --dialect htcondor shows what the schedd of HTCondor 25.14
+does.
 
 Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; the others are shown) or a change
 that --suggest shows and does not write, 2 wrong usage, or a file that cannot be written."""
@@ -168,8 +168,8 @@ def command(
 ) -> None:
     """List when the jobs of submit files start in the coming days, all together; - reads standard input.
 
-    A table of days and hours counts the starts. Below it stand the first starts, the busiest minutes, the jobs that
-    start in the same minute, and those that do not start in these days.
+    A table of days and hours counts the starts. Below it are the first starts, the busiest minutes, the jobs that start
+    in the same minute, and the jobs that do not start in these days.
     """
     check_plot(plot)
     options = SuggestOptions(suggest, write, pin, run_time, hours)

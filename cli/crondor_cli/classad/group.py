@@ -21,8 +21,8 @@ Examples:
   condor_q -long | crondor classad transform --rules site.rules
   crondor classad match job.ad slot.ad --explain
 
-Ads are read in HTCondor's forms: -long (as condor_q -long prints them, and as history files hold them), new syntax,
-JSON and XML; the form is told by how the text begins."""
+Ads are read in all of HTCondor's forms: -long (condor_q -long, history files), new syntax, JSON and XML; the beginning
+of the text tells which."""
 
 
 @click.group(

@@ -63,9 +63,10 @@ Examples:
   crondor classad transform --rules site.rules -D queue=long \\
       monday.ads tuesday.ads
 
-Rules are applied as condor_transform_ads of HTCondor 25.14 does: --rules first, then --job-transform, then --job-route.
-Ads are written as they are done: the input may be of any length. Much of it is shared out among processes (--jobs), and
-what comes out is the same, in the same order; ads in another form than -long, and with --lenient, are read by one.
+Rules are applied as condor_transform_ads of HTCondor 25.14 applies them: --rules first, then --job-transform, then
+--job-route. Ads are written as they are transformed: the input may be of any length. Long input is shared among
+processes (--jobs), with the same output in the same order; ads in forms other than -long, or with --lenient, are read
+by one process.
 
 Exit status: 0 every command was done; 1 rules with a fault, an ad that cannot be read, a transform that failed, or a
 command that could not be done; 2 wrong usage."""

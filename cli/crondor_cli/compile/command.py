@@ -35,9 +35,9 @@ Examples:
   crondor compile 'every 5 minutes except 12:00..13:00' --format json
   crondor compile --write nightly.sub
 
---write takes the schedule from the file's own line, # crondor: schedule = TEXT, and writes the lines between two
-markers. What options say of its meaning (--zone, --from, --except, --name, --policy) goes into that line; nothing else
-of the file changes. docs/compile.md has the languages, and what becomes of each.
+--write takes the schedule from a line of the file, # crondor: schedule = TEXT, and writes the compiled lines between
+two markers. Options that change its meaning (--zone, --from, --except, --name, --policy) are added to that line;
+nothing else in the file changes. docs/compile.md describes the languages.
 
 Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2 wrong usage."""
 
@@ -95,7 +95,8 @@ def command(
 ) -> None:
     """Write a schedule in any language as lines for a submit file, and prove that they mean the same.
 
-    Cron fields name the times and as few others as may be; a clause in requirements lets only the wanted ones match.
+    Cron fields name the wanted times and as few others as possible; a clause in requirements lets only the wanted times
+    match.
     """
     interval = asked_interval(schedd_interval)
     asked = Asked(

@@ -93,8 +93,8 @@ Examples:
   crondor config doctor --live
   crondor config doctor --pool cm.example.org --name ap1.example.org
 
-With --live the schedd is asked for READ and for WRITE, as condor_ping asks, for its SCHEDD_INTERVAL and its zone and
-clock. Nothing is written, no job is touched.
+With --live the schedd is asked for READ and WRITE access, as condor_ping asks, and for its SCHEDD_INTERVAL, time zone
+and clock. Nothing is written, and no job is touched.
 
 Exit status: 0 all is well, 1 something is not, 2 wrong usage."""
 

@@ -165,11 +165,11 @@ Examples:
   crondor config service run --user -- nightly.sub
   crondor config service router --show -- --live
 
-What stands after -- is what the command takes, and is checked as if it were typed. Its relative paths count from the
-folder that this is typed in. systemctl is not run: what to type is said.
+The arguments after -- are those of the command, and are checked as if it were started. Relative paths count from the
+current folder. systemctl is not run: the commands to type are printed.
 
-A unit of --system runs as a user that systemd makes for it, unless --run-as names one; it can write to a folder for its
-state, /var/lib/ and the unit's name, and to what --write names. --token hands a token over, which only the service can
+A --system unit runs as a user that systemd creates for it, unless --run-as names one. It can write to its state folder,
+/var/lib/ and the name of the unit, and to the folders of --write. --token passes it a token that only the service can
 read.
 
 Exit status: 0 written, 1 it cannot be, 2 wrong usage."""

@@ -30,11 +30,11 @@ A file crondor.toml, or [tool.crondor] in pyproject.toml:
   [simulate]
   slots = 8
 
-What is nearer counts: an option, a variable CRONDOR_TZ, CRONDOR_CHECK_IGNORE and so on, the nearest of these files from
-this folder upwards, crondor.toml in the user's own folder of settings, /etc/crondor.toml, the default.
+The first of these counts: an option; a variable CRONDOR_TZ, CRONDOR_CHECK_IGNORE and so on; the nearest of these files
+from this folder upwards; crondor.toml in the user's settings folder; /etc/crondor.toml; the default.
 
-Files of other users are ignored, with a warning: all but yours, root's, and under sudo those of who called it.
-/etc/crondor.toml must be writable by root alone. Paths in a project's own file stay below its folder.
+Files of other users are ignored with a warning; yours, root's and, under sudo, those of the calling user are read.
+/etc/crondor.toml must be writable by root alone. Paths in a project's file stay below its folder.
 
 Exit status: 0 shown, 2 a file or a variable that is wrong."""
 

@@ -38,8 +38,8 @@ Examples:
   crondor import crontab /etc/cron.d/backup --format json
 
 The jobs run in the local universe, on the access point, where the crontab's commands, folders and clock are; with
---universe vanilla they run on any machine of the pool. What HTCondor cannot say, or says otherwise, is told line by
-line; docs/crontab.md has the list.
+--universe vanilla they run on any machine of the pool. Lines that HTCondor cannot express, or reads differently, are
+reported one by one; docs/crontab.md lists the reasons.
 
 Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all), 2 wrong usage."""
 

@@ -50,9 +50,9 @@ Examples:
   crondor diff '@daily' job.sub --dialect unix,manual --until 2027-01-01
   crondor diff --schedule 'every weekday at 06:00' job.sub
 
-A and B are submit files (- is standard input) or crontab lines: what contains a blank or begins with @, and names no
-file. A alone is compared in two dialects, by default as the manual reads it and as the real schedd does. With
---schedule that is A, and the times of all jobs of B together are compared with it, requirements heeded.
+A and B are submit files (- is standard input) or crontab lines: text that contains a blank or begins with @, and names
+no file. A alone is compared in two dialects, by default the manual's and the real schedd's. With --schedule that
+schedule is A; it is compared with the times of all jobs of B together, as far as their requirements allow.
 
 Exit status, as of diff(1): 0 no difference, 1 they differ, 2 trouble (wrong usage, an invalid schedule)."""
 

@@ -213,10 +213,9 @@ Examples:
   crondor hook daemon-cron --config cron.conf --manager schedd --for 60 \\
       --format json
 
-All jobs of the configuration run, of STARTD_CRON_, SCHEDD_CRON_ and, with --benchmarks, BENCHMARKS_. --once ends when
-each job that can has run one time; without it and without --for it goes on until Ctrl-C or SIGTERM, which end the
-programs (SIGTERM, a second later SIGKILL). At the end the ads are shown. SIGHUP reads the configuration anew, as
-condor_reconfig does.
+All jobs of STARTD_CRON_, SCHEDD_CRON_ and, with --benchmarks, BENCHMARKS_ run. --once ends when each job has run once;
+without it and without --for the command runs until Ctrl-C or SIGTERM, which end the programs (SIGTERM, a second later
+SIGKILL). At the end the ads are shown. SIGHUP reads the configuration again, as condor_reconfig does.
 
 Exit status: 0 fine; 1 a fault in the configuration, or a program that could not be started; 2 wrong usage."""
 

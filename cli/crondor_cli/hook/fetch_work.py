@@ -45,9 +45,9 @@ lines, #!/bin/sh and
   exec crondor hook fetch-work --specs /etc/crondor/jobs --as FETCH_WORK "$@"
 docs/hooks.md has the whole configuration.
 
-A run is offered at most once, from its prep time before it until the end of its window; a slot that refuses it gives it
-back. Where it stands is in the journal, on disk before the startd hears of it. If the startd runs as root, the starter
-calls its hooks as the job's owner: they leave reports beside the journal, and the startd's next hook takes them in.
+A run is offered at most once, from its prep time until the end of its window; a slot that refuses it gives it back. The
+journal records its state, on disk before the startd gets the answer. If the startd runs as root, the starter calls its
+hooks as the owner of the job: they leave reports next to the journal, which the startd's next hook reads.
 
 Exit status: 0 fine, also without work; 1 a job that cannot be offered, a journal that cannot be trusted; 2 wrong
 usage. PREPARE_JOB has 0 whatever is wrong with the journal: any other would hold the job."""

@@ -157,8 +157,9 @@ Examples:
       --answer reject
   condor_q -long 12.0 | crondor hook run UPDATE_JOB_INFO ./update --copy -
 
-UPDATE_JOB_INFO and JOB_EXIT are hooks of the router with --copy, else of the starter. The program gets the
-environment that HTCondor's daemons give it, not yours: --env adds to it. A starter's hook runs in a new scratch folder.
+UPDATE_JOB_INFO and JOB_EXIT are hooks of the router with --copy, otherwise of the starter. The program gets the
+environment that HTCondor's daemons give it, not yours; --env adds to it. A hook of the starter runs in a new scratch
+folder.
 
 Exit status: 0 the hook did what it should; 1 it failed, or something is wrong with what it printed; 2 wrong usage."""
 

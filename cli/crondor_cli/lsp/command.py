@@ -23,9 +23,9 @@ Examples:
   crondor lsp --tz Europe/Berlin
   crondor lsp --hints all
 
-It speaks the Language Server Protocol on standard input and output: an editor starts it, nobody types to it.
-docs/editors.md says how VS Code, Neovim, Vim, Emacs and Helix do. It runs nothing that a text names, and reads only
-what `crondor check` would read.
+The server speaks the Language Server Protocol on standard input and output; an editor starts it. docs/editors.md shows
+how for VS Code, Neovim, Vim, Emacs and Helix. It runs no program that a text names, and reads only the files that
+`crondor check` would read.
 
 The settings are those of crondor.toml: see `crondor config`. It needs pygls: in a clone of crondor
 pip install '.[lsp]'.

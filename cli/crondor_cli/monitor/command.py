@@ -148,8 +148,8 @@ Examples:
   crondor monitor --live --metrics 9811 --on missed 'mail -s missed root'
   crondor monitor --alerts -o /etc/prometheus/crondor
 
-Each time that a schedule means has one verdict: started, late (its window is open), missed, lost (the job had left, or
-its run was cut off), unknown (nothing tells), and a cause. docs/monitor.md has them all.
+Each due time has one verdict, and a cause: started, late (its window is open), missed, lost (the job had left the
+queue, or its run was cut off) or unknown. docs/monitor.md explains them.
 
 Exit status: 0 fine, 1 a finding (with --once: what --fail-on names, or a queue that cannot be read), 2 wrong usage.
 Without --once it goes on until Ctrl-C or SIGTERM."""

@@ -59,12 +59,12 @@ Examples:
   crondor preview --pool-config 50-site.conf job.sub --format long
   crondor preview --pool-config old.conf --target 24 job.sub --job 3
 
-JOB_TRANSFORM_NAMES and SUBMIT_REQUIREMENT_NAMES are done as the schedd does them, in its order. Each changed line says
-which transform changed it, and where. Jobs that end alike are shown once. Nothing is submitted, and nothing that a file
-names is executed.
+JOB_TRANSFORM_NAMES and SUBMIT_REQUIREMENT_NAMES are applied as the schedd applies them, in the same order. Each changed
+line says which transform changed it, and where. Jobs with the same result are shown once. Nothing is submitted, and no
+program that a file names is run.
 
-What the schedd alone knows (its counters, sizes of files) is in no ad here; where a requirement depends on it, that is
-said.
+The ads here lack what only the schedd knows (its counters, sizes of files); a requirement that depends on it is
+reported as undecided.
 
 Exit status: 0 all jobs are accepted; 1 a job is refused, or a file is invalid; 2 wrong usage, or a file that cannot be
 read."""
@@ -98,7 +98,7 @@ def command(
 ) -> None:
     """Show the ads of submitted jobs before and after the access point's transforms, and whether it takes them.
 
-    The access point is what --pool-config says; without it, one with HTCondor's defaults.
+    --pool-config names the configuration of the access point; without it HTCondor's defaults are used.
     """
     if not paths:
         raise usage("name at least one submit file: crondor preview FILE")

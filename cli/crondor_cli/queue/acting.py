@@ -121,8 +121,9 @@ Examples:
   crondor queue {name} --live --constraint 'CronHour == "2"' --reason late
   crondor queue {name} --live 12.0
 
-Numbers and owners are joined by or; --constraint narrows them. Everything named is done at once, or nothing. Where
-crondor run has the queue open, that one does it, job by job, and by its own clock. With --live the schedd does it.
+A job is meant if any of the numbers and owners names it and --constraint is true for it. Either all of these jobs
+change, or none. If crondor run has the queue open, it makes the change job by job, by its own clock. With --live the
+schedd makes it.
 
 Exit status: 0 fine, 1 a finding (a job that is not there, or that this cannot be done to), 2 wrong usage."""
 

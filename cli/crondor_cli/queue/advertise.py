@@ -47,9 +47,9 @@ In the schedd's configuration, so that condor_status -schedd -long shows them:
   use FEATURE : ScheddCronPeriodic(CRONDOR, 1m, /usr/bin/crondor, \\
       queue advertise --log $(SPOOL)/job_queue.log)
 
-Attributes: CrondorJobs counts the jobs with a schedule, CrondorIdle, CrondorWaiting, CrondorRunning and CrondorHeld
-those in a state, CrondorTrouble those with trouble; CrondorNextJob, CrondorNextOwner and CrondorNextDeferral (epoch
-seconds) are the next start, CrondorNext a list of the coming ones. There is no Next without a start.
+Attributes: CrondorJobs counts the jobs with a schedule; CrondorIdle, CrondorWaiting, CrondorRunning and CrondorHeld
+count them by state, CrondorTrouble those with trouble. CrondorNextJob, CrondorNextOwner and CrondorNextDeferral (epoch
+seconds) describe the next start, CrondorNext lists the coming starts. Without a coming start there is no CrondorNext.
 
 Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage."""
 

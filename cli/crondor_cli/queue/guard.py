@@ -38,9 +38,9 @@ Examples:
   crondor queue guard --live --apply --poll 10
   crondor queue guard --live --apply alice
 
-It is for jobs that are queued already, and best effort: a match that is made between two passes, before the edit, runs
-at the schedd's time. Jobs that are still to be submitted have a better cure, a clause in requirements that lets only
-the right times match: crondor next --spec FILE prints it.
+The guard is for jobs that are already queued. It is best effort: a job that is matched between two passes, before the
+edit, runs at the schedd's time. For jobs that are not yet submitted, a clause in requirements that lets only the right
+times match is better: crondor next --spec FILE prints it.
 
 Exit status: 0 fine, 1 a finding (with --once: a time that was not right, a schedule that cannot be guarded), 2 wrong
 usage. Without --once it goes on until Ctrl-C."""

@@ -170,8 +170,8 @@ Examples:
   crondor queue status --log /var/lib/condor/spool/job_queue.log
   condor_q -all -long | crondor queue status --ads -
 
-A job that HTCondor calls Running while it waits on its machine for its DeferralTime is `waiting` here. A followed log
-shows DeferralTime late: what is not there is computed from the schedule.
+A job that HTCondor calls Running while it waits on its machine for its DeferralTime is `waiting` here. A log shows
+DeferralTime late: a missing time is computed from the schedule.
 
 Exit status: 0 fine, 1 a finding (a job with trouble, or that is not there; a queue that cannot be read), 2 wrong
 usage."""
@@ -219,9 +219,9 @@ Examples:
   crondor queue recalc --queue q --apply
   condor_q -all -long | crondor queue recalc --ads -
 
-The pass is that of a schedd that has just started or was reconfigured: no schedule is cached, so that every idle
-crontab job gets its next time. An embedded queue reads the fields as the manual says, all others as the schedd of
-HTCondor 25.14 does; --dialect chooses. A log and ads are read only.
+The pass is that of a schedd that has just started or was reconfigured: no schedule is cached, so every idle crontab job
+gets its next time. In an embedded queue the fields are read as the manual says, elsewhere as the schedd of HTCondor
+25.14 reads them; --dialect chooses. A log and ads are read only.
 
 Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wrong usage."""
 

@@ -90,12 +90,12 @@ Examples:
   crondor queue submit jobs/nightly.sub -a 'initialdir = /data/night' \\
       -a 'cron_hour = 3'
 
-The file is read as condor_submit 25.14 reads it, and nothing in it is run. All its jobs come into the queue at once, or
-none of them; their DeferralTime is computed with them. Each job's folder (Iwd) is its initialdir; a relative one, and
-none, counts from the folder the command is started in, wherever FILE is.
+The file is read as condor_submit 25.14 reads it, and nothing in it is run. Either all its jobs are queued, or none;
+their DeferralTime is computed at once. The folder of a job (Iwd) is its initialdir, which is relative to the folder
+where the command is started, wherever FILE is.
 
-With --live each job gets a cluster of its own, as whoever submits; $(Cluster) cannot be said beforehand, and is
-refused. The schedd computes DeferralTime. condor_submit checks and spools more than this.
+With --live each job gets its own cluster, and belongs to the user who submits. $(Cluster) is not known in advance, so
+it is refused. The schedd computes DeferralTime. condor_submit checks and spools more than this command.
 
 Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose schedule is invalid), 2 wrong usage."""
 
@@ -346,12 +346,11 @@ Examples:
   crondor queue edit alice --live --set 'JobPrio=5' --if 'JobStatus == 1'
   crondor queue edit --live 12.0 --set 'JobPrio=5'
 
-A value is an expression, a string in double quotes. All attributes of all jobs change at once, or nothing; only jobs
-for which --if holds are meant.
-An edited Cron attribute counts at the next crondor queue recalc; a schedd looks at it after a reconfig or restart.
-Where crondor run has the queue open, that one does it, job by job, and takes the new schedule at once.
-With --live the schedd is asked job by job and attribute by attribute, the first under the condition of --if; where that
-ends halfway, it is said what was set.
+A value is an expression; strings are in double quotes. Either all attributes of all jobs change, or nothing; jobs for
+which --if is false are left alone. An edited Cron attribute takes effect at the next crondor queue recalc; a schedd
+reads it after a reconfig or restart. If crondor run has the queue open, it makes the changes job by job, and uses the
+new schedule at once. With --live the schedd is asked for each job and attribute in turn, for the first under the
+condition of --if; if that fails halfway, the attributes that were set are named.
 
 Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edited), 2 wrong usage."""
 

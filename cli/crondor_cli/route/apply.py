@@ -123,9 +123,9 @@ Examples:
   crondor route apply --config 50-routes.conf --route Site1 jobs.ads --trace
   crondor route apply --config 50-routes.conf job_queue.log --format table
 
-What condor_job_router_info -route-jobs of HTCondor 25.14 does: each job that is matched is routed, and nothing is
-submitted, spooled or changed. For a job that a route edits in place, the job itself is printed as it would be, below a
-comment that says so; --diff and json say what changes in it. FILES are read as crondor route explain reads them.
+Each matched job is routed as condor_job_router_info -route-jobs of HTCondor 25.14 does it; nothing is submitted,
+spooled or changed. If a route edits a job in place, the edited job is printed below a comment; --diff and json show
+what changes. FILES are read as crondor route explain reads them.
 
 Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched off; 2 wrong usage."""
 

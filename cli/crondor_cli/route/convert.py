@@ -36,11 +36,11 @@ Examples:
       --cmd-output table.txt
   crondor route convert --config old.conf --faithful
 
-With --ce, for an entrypoint of today: what an older HTCondor-CE generated is left out, and what its transforms read
-is kept as they read it. The result is tried with made jobs.
+--ce converts for a current entrypoint: what an older HTCondor-CE generated is left out, and what its transforms read is
+kept. The result is tested with generated jobs.
 
-The result takes the place of JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES, JOB_ROUTER_ENTRIES_FILE and
-JOB_ROUTER_ENTRIES_CMD; what changes in meaning is said on stderr. The command of JOB_ROUTER_ENTRIES_CMD is never run.
+The result replaces JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES, JOB_ROUTER_ENTRIES_FILE and JOB_ROUTER_ENTRIES_CMD; changes
+of meaning are reported on stderr. The command of JOB_ROUTER_ENTRIES_CMD is never run.
 
 Exit status: 0 all routes are converted; 1 a route, or an attribute of one, is malformed and left out; 2 wrong usage,
 or a file that cannot be read or written."""

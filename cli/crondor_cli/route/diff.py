@@ -476,8 +476,8 @@ Examples:
   crondor route diff --ce / image/
 
 OLD and NEW are files, folders of files as HTCondor reads a LOCAL_CONFIG_DIR, or trees with an etc/condor or, with --ce,
-an etc/condor-ce; --config names files that stand before both. Without --ads and --spec jobs are made from what the
-routes ask for: both sides of each comparison, each branch. No route is taken for full or throttled.
+an etc/condor-ce; --config names files that are read before both. Without --ads and --spec jobs are generated from the
+requirements of the routes: both sides of each comparison, each branch. No route counts as full or throttled.
 
 Exit status, as of diff(1): 0 no difference, 1 they differ, 2 trouble (wrong usage, a file or job that cannot be
 read, no routes on either side)."""
@@ -529,7 +529,7 @@ def command(
 ) -> None:
     """Compare two configurations: which jobs change their route, what changes in copies, which routes no job reaches.
 
-    Limits and routes that come and go are compared as well; every difference has a job that shows it.
+    Limits, new routes and removed routes are compared as well. For each difference a job is given that shows it.
     """
     if made and (ads or specs):
         raise click.UsageError("--made makes the jobs: leave out --ads and --spec")

@@ -206,8 +206,8 @@ def command(
 ) -> None:
     """Test routes against files: the route of each job, attributes of its copy, or why no route takes it.
 
-    A job has what its test says, and is the plainest job in all else. No route is taken for full. --record makes such
-    a file of jobs of a queue (--ads), or of jobs made from what the routes ask for.
+    A job has the attributes that its test gives, and defaults otherwise. No route counts as full. --record writes such
+    a file from the jobs of a queue (--ads), or from jobs generated from the requirements of the routes.
     """
     given = TestOptions(config, surroundings.allow_dirs, legacy, Context(now=clock.now, zone=clock.zone))
     if records:

@@ -36,13 +36,13 @@ Examples:
       --config 50-routes.conf /var/lib/condor/spool/job_queue.log \\
       --count-copies --summary --format json
 
-FILES are submit files, ads in any form (-long, new, JSON, XML), or a job_queue.log, told by what is in them. Jobs are
-taken in their order, and count on their routes, as HTCondor 25.14's job router does in one poll.
+FILES are submit files, ads in any form (-long, new, JSON, XML), or a job_queue.log; the content tells which. Jobs are
+taken in order, and count on their routes, as in one poll of HTCondor 25.14's job router.
 
-A single job is explained: for each route, matched, or the shortest reason why not. Whether the requirements of a route
-are met is said first; full, idle limit and throttled are reasons of a route whose requirements are met. Of several
-jobs the matches are listed: --each explains every job. JSON explains every job: --summary has the matches, and what is
-on the routes then. --format long lists the matches in the words of condor_job_router_info -match-jobs -log-steps.
+A single job is explained: each route matches, or has the shortest reason why not. Limits (full, idle limit, throttled)
+are given as the reason only if the requirements of the route are met. For several jobs the matches are listed; --each
+explains every job. JSON explains every job; --summary prints the matches and the load of the routes instead. --format
+long lists the matches as condor_job_router_info -match-jobs -log-steps does.
 
 Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
 

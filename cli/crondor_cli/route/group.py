@@ -28,8 +28,8 @@ Examples:
   crondor route check --config 10-base.conf --config 50-routes.conf
   condor_q -long | crondor route explain --config 50-routes.conf -
 
-Several --config are read in their order, later assignments win. A file may include files below its own folder; no
-command in it is ever run."""
+Several --config are read in order; later assignments win. A file may include files below its own folder; no command in
+it is ever run."""
 
 
 @click.group(

@@ -219,9 +219,9 @@ Examples:
       --history history.20261101T000000 --history history
   crondor route history --start='2026-11-01 00:00' --live --format json
 
-Where the history is: --spool for all history files of a folder, --history for some of them, --live for a schedd's
-answer; with --log those beside the log; else the embedded queue's. The period ends --age days ago and is --days long;
-with --start it begins there, and is --days long where that is given.
+--spool names a folder of history files, --history single files, --live asks a schedd, --log takes the files next to the
+log; otherwise the history is the embedded queue's. The period ends --age days ago and is --days long; with --start it
+begins there, and is --days long if that is given.
 
 Exit status: 0 fine, 1 a finding (a history that cannot be read), 2 wrong usage."""
 

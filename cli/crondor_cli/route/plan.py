@@ -371,9 +371,9 @@ Examples:
       --format json
   crondor route plan nightly.sub --config 50-routes.conf --cure
 
-HTCondor's job router takes a job at its next poll after it is idle, whole, and does not wait for the gate of a run: the
-copy has the schedule, and what becomes of the runs depends on where it goes. --at-gate shows what a router does that
-takes the job for each run when its gate opens. A copy runs for --run-time seconds, or until the job's next run.
+HTCondor's job router takes an idle job at its next poll, with its schedule, and does not wait for the gate of a run:
+whether the runs happen depends on where the copy goes. --at-gate shows a router that takes the job for each run when
+its gate opens. A copy runs for --run-time seconds, or until the job's next run.
 
 Exit status: 0 fine or notes only; 1 an error or a warning (what becomes of a schedule, what a job lacks, routing is
 switched off); 2 wrong usage."""

@@ -77,14 +77,14 @@ Examples:
 With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration name the schedds that no option
 names. crondor route status shows how a router stands, also while it runs.
 
-SIGHUP reads the configuration anew; one that cannot be read leaves the old one in force, and says why. One that
-switches routing off does so: no more jobs are taken, and those that are routed go on. SIGTERM and Ctrl-C end the router
-between two polls: its jobs stay as they are, and the next router of this name goes on with them.
+SIGHUP reads the configuration again; if it cannot be read, the old one stays in force, and stderr says why. If it
+switches routing off, no more jobs are taken, and routed jobs continue. SIGTERM and Ctrl-C end the router between two
+polls: its jobs stay as they are, and the next router of this name continues with them.
 
-Without --config the configuration is that of this host: CONDOR_CONFIG, or the first of HTCondor's places.
+Without --config the configuration of this host is used: CONDOR_CONFIG, or the first of HTCondor's standard places.
 
-A schedd that takes no writing, or does not answer, is left alone for some polls, longer each time; so is a job that it
-refuses. The reason is said once.
+A schedd that does not answer or refuses changes is left alone for some polls, longer each time; so is a job that it
+refuses. The reason is reported once.
 
 Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, that
 takes no writing, or no job that could be claimed, a router of this name is running), 2 wrong usage."""

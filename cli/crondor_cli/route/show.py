@@ -262,12 +262,12 @@ Examples:
       --format json
   crondor route show --ce --config-root ./image --effective job.sub
 
-Routes are shown as condor_job_router_info -config of HTCondor 25.14 shows them; those that it silently leaves out
-follow with the reason and the place. Where the value of a knob beside them cannot be read nothing is routed: they are
-shown all the same, and stderr says why.
+Routes are shown as condor_job_router_info -config of HTCondor 25.14 shows them. Routes that it silently leaves out
+follow, with the reason and the place. If the value of another router knob cannot be read, nothing is routed: the routes
+are still shown, and stderr says why.
 
-With --effective the transforms that one job passes are shown: before the route, the route, behind it; each with the
-variables that it reads, their values there, and who set them. FILE is a submit file or ads.
+--effective shows the transforms that one job passes: before the route, the route, after it. Each is shown with the
+variables that it reads, their values there, and what set them. FILE is a submit file or ads.
 
 Exit status: 0 every listed route is there; 1 a route is rejected, routing is switched off, or a file is no text,
 with --effective no route takes the job; 2 wrong usage, or a file that cannot be read."""

@@ -233,8 +233,8 @@ Examples:
       --format json
   crondor route status --config 50-routes.conf --format ad
 
-Which jobs are on which route stands in the queue, whether or not a router runs. What a throttle has counted is in the
-router's memory only: it is taken from crondor route run where that runs over this queue, and is not known otherwise.
+The queue says which jobs are on which route, whether or not a router runs. The counts of a throttle are only in the
+memory of the router: they are known only while crondor route run works on this queue.
 
 Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there is no such job; 2 wrong usage."""
 

@@ -56,10 +56,10 @@ Examples:
   crondor queue status --queue .crondor/backup.sub
   crondor queue hold --queue .crondor/backup.sub 1.0
 
-A job runs as in the local universe: its executable with its arguments and its environment, in its initialdir, with its
-files, its policies (periodic_*, on_exit_*) and its user log. The queue, its history and the records of what runs are in
-a folder, .crondor/FILE beside the submit file; killed and started again, crondor run goes on with what is there, and
-nothing is started twice. Ctrl-C starts nothing more and waits for what runs; a second one ends that at once.
+A job runs as in the local universe: its executable with its arguments and environment, in its initialdir, with its
+files, policies (periodic_*, on_exit_*) and user log. The queue, its history and the records of running jobs are in the
+folder .crondor/FILE next to the submit file. If crondor run is killed and started again, it continues from this folder
+and starts nothing twice. After Ctrl-C it starts no more jobs and waits for the running ones; a second Ctrl-C ends them.
 
 Exit status: 0 all went well, 1 a program failed, a job is held or has missed its time, or a file is invalid,
 2 wrong usage, 130 left by a second Ctrl-C."""
@@ -98,7 +98,7 @@ def command(
 ) -> None:
     """Run the jobs of submit files on this machine, when it is their time.
 
-    Without a file, --state goes on with the jobs that are in the queue there.
+    Without a file, --state continues with the jobs that are in that queue.
     """
     _check_paths(paths, state)
     clock = clock_of(None, tz)

@@ -199,8 +199,8 @@ Examples:
   crondor simulate job.sub --routes 50-routes.conf \\
       --site Site1=fail:30% --timeline
 
-All jobs are submitted at --now, at once. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
-that mean); those that are drawn are the same for the same --seed. What is shown is what HTCondor 25.14 does.
+All jobs are submitted together at --now. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
+that mean); random lengths are the same for the same --seed. The pool behaves as HTCondor 25.14 does.
 
 Exit status: 0 all planned runs start, 1 some do not or a file is invalid, 2 wrong usage."""
 
@@ -319,7 +319,7 @@ def command(
 ) -> None:
     """Simulate the jobs of submit files in a pool: which runs start, which are late, missed, held.
 
-    A schedd with SCHEDD_INTERVAL, a negotiator, slots and starters, on a clock that takes no time.
+    The pool has a schedd with SCHEDD_INTERVAL, a negotiator, slots and starters; its clock does not wait.
     """
     context = click.get_current_context()
     if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
