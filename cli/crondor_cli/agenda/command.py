@@ -120,7 +120,7 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
     help="Collisions to list: groups of jobs, and in JSON pairs as well.",
 )
 @format_option("table", "json", text="How to print the agenda.")
-@click.option("--plot", metavar="FILE", help="Draw it as well, into a file .svg or .png (needs matplotlib).")
+@click.option("--plot", metavar="FILE", help="Draw the agenda as well, to a .svg or .png file (needs matplotlib).")
 @click.option("--suggest", is_flag=True, help="Propose minutes that flatten the busiest ones, as a diff.")
 @click.option("--write", is_flag=True, help="With --suggest: change the files.")
 @click.option("--pin", multiple=True, metavar="NAME", help="With --suggest: a file to leave as it is. Repeatable.")

@@ -39,7 +39,7 @@ Exit status: 0 there is a value, be it undefined or error; 1 a text that cannot 
     epilog=EPILOG,
 )
 @click.argument("expression", metavar="EXPR")
-@click.option("--my", "my_path", metavar="FILE", help="The ad that EXPR stands in; - reads standard input.")
+@click.option("--my", "my_path", metavar="FILE", help="The ad that EXPR is part of; - reads standard input.")
 @click.option("--target", "target_path", metavar="FILE", help="The ad it is matched with.")
 @clock_options
 @faithful_option

@@ -83,7 +83,7 @@ _FORMS = [form.value for form in Format]
     multiple=True,
     help="Rules, - for standard input; several files are applied in their order.",
 )
-@output_option("Where the new ads go; - writes them out.")
+@output_option("Where to write the new ads; - prints them.")
 @click.option("--from", "from_", type=click.Choice(_FORMS), help="The form of the ads (default: by their beginning).")
 @click.option(
     "--format",
@@ -101,12 +101,12 @@ _FORMS = [form.value for form in Format]
     help="The order of attributes: by name as HTCondor's tools print them, HTCondor's own, or as they were read.",
 )
 @click.option("--diff", is_flag=True, help="Print what changes in each ad instead of the ad.")
-@click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
+@click.option("--trace", is_flag=True, help="Print on stderr what each line of the rules does.")
 @config_options
 @click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")
 @click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
 @click.option("-D", "--define", metavar="NAME=VALUE", multiple=True, help="A macro that is defined before the rules.")
-@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="What $RANDOM_CHOICE() draws from.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="The seed of $RANDOM_CHOICE().")
 @click.option(
     "--max-ads",
     type=click.IntRange(1),

@@ -49,9 +49,9 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
     epilog=EPILOG,
 )
 @click.argument("words", nargs=-1, metavar="[TEXT]...")
-@click.option("--write", "write", metavar="FILE", help="Write the lines of a submit file's own schedule into it.")
-@click.option("--except", "excepted", multiple=True, metavar="TEXT", help="What to leave out: days, holidays, a file.")
-@click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="Whose clock TEXT means.")
+@click.option("--write", "write", metavar="FILE", help="Write the lines of a submit file's own schedule into the file.")
+@click.option("--except", "excepted", multiple=True, metavar="TEXT", help="What to exclude: days, holidays, a file.")
+@click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="The time zone of TEXT.")
 @from_option("Count steps, and run,")
 @until_option("Prove the lines", "5 years on")
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The job's cron_window.")
@@ -63,11 +63,19 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
 )
 @interval_option
 @click.option(
-    "--universe", type=click.Choice(["vanilla", "local"]), help="Of the job (default: vanilla, or the file's)."
+    "--universe",
+    type=click.Choice(["vanilla", "local"]),
+    help="The universe of the job (default: vanilla, or the file's).",
 )
-@click.option("--clause", type=click.Choice(["epoch", "local"]), help="Zone-proof, or short, by the host's clock.")
+@click.option(
+    "--clause", type=click.Choice(["epoch", "local"]), help="A zone-proof clause, or a short one by the host's clock."
+)
 @click.option("--name", metavar="NAME", help="The job's name, from which H and ~ choose.")
-@click.option("--approximate", is_flag=True, help="Accept the nearest that can be said, and list what differs.")
+@click.option(
+    "--approximate",
+    is_flag=True,
+    help="Accept the nearest schedule that HTCondor can express, and list the differences.",
+)
 @click.option("-n", "--count", type=click.IntRange(0, 1000), default=5, show_default=True, help="Runs to show.")
 @policy_option()
 @include_option

@@ -181,14 +181,14 @@ _NOT_FOR_MONTHS = {"once": "--once", "dry_run": "--dry-run", "now": "--now", "wa
 @click.command("service", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("kind", type=click.Choice(list(KINDS)))
 @click.argument("arguments", nargs=-1, metavar="[-- ARGUMENT...]")
-@click.option("--system", "is_system", is_flag=True, help="For all of the machine: /etc/systemd/system.")
-@click.option("--user", "is_user", is_flag=True, help="For this user: systemd/user in his folder of settings.")
+@click.option("--system", "is_system", is_flag=True, help="Install for the whole machine, in /etc/systemd/system.")
+@click.option("--user", "is_user", is_flag=True, help="Install for this user, in systemd/user of the settings folder.")
 @click.option("--unit", "name", metavar="NAME", help="The unit's name (default: crondor-router and so on).")
 @click.option("--run-as", "account", metavar="USER", help="With --system: the user it runs as.")
-@click.option("--token", metavar="FILE", help="With --system: a token of HTCondor's for it (LoadCredential).")
+@click.option("--token", metavar="FILE", help="With --system: an HTCondor token for the service (LoadCredential).")
 @click.option("--write", "writes", metavar="DIR", multiple=True, help="With --system: a folder it may write to.")
 @click.option("--show", "is_shown", is_flag=True, help="Print the unit, and write nothing.")
-@output_option("Write it into this folder instead.", "DIR", default=None)
+@output_option("Write the unit to this folder instead.", "DIR", default=None)
 def command(
     kind: str,
     arguments: tuple[str, ...],

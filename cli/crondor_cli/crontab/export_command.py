@@ -133,8 +133,8 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
     required=True,
     help="What to write: lines for Unix cron, or a calendar (RFC 5545).",
 )
-@output_option("Where it goes; - prints it.")
-@click.option("--command", "text", metavar="TEXT", help="The command of the lines, instead of what the file runs.")
+@output_option("Where to write the output; - prints it.")
+@click.option("--command", "text", metavar="TEXT", help="The command to run, instead of the file's program.")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs in the calendar (default: 10).")
 @until_option("Put runs into the calendar")
 @click.option("--rrule", is_flag=True, help="One event with a recurrence rule, instead of an event for each run.")

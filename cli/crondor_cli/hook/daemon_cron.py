@@ -237,7 +237,7 @@ _NAMES = {manager.name.lower(): manager for manager in Manager}
 @click.option("--once", is_flag=True, help="End when each job has run one time.")
 @click.option("--for", "seconds", metavar="SECONDS", type=click.FloatRange(min=0), help="End after this time.")
 @clock_options
-@format_option("table", "json", text="json: a line each event.")
+@format_option("table", "json", text="json: a line for each event.")
 def command(
     config: tuple[str, ...],
     manager: tuple[str, ...],

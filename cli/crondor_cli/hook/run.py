@@ -222,14 +222,22 @@ class Given(NamedTuple):
 @click.option("--universe", metavar="N", type=int, default=9, show_default=True, help="The route's universe.")
 @click.option("--grid-resource", metavar="TEXT", help="The route's GridResource.")
 @click.option(
-    "--answer", type=click.Choice(["accept", "reject"]), default="accept", show_default=True, help="For REPLY_FETCH."
+    "--answer",
+    type=click.Choice(["accept", "reject"]),
+    default="accept",
+    show_default=True,
+    help="The answer, for REPLY_FETCH.",
 )
 @click.option("--claim", metavar="ID", default="<claim>", show_default=True, help="The slot's ClaimId.")
 @click.option(
-    "--reason", type=click.Choice(EXIT_REASONS), default="exit", show_default=True, help="For the starter's JOB_EXIT."
+    "--reason",
+    type=click.Choice(EXIT_REASONS),
+    default="exit",
+    show_default=True,
+    help="The reason, for the starter's JOB_EXIT.",
 )
 @click.option("--arg", "arguments", metavar="TEXT", multiple=True, help="An argument, for the prepare hooks.")
-@click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A variable beside HTCondor's.")
+@click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A variable to add to HTCondor's.")
 @click.option("--timeout", metavar="SECONDS", type=click.FloatRange(min=0.01), help="End it after this time.")
 @lenient_option
 @format_option("table", "json")

@@ -96,13 +96,13 @@ def context_of(clock: Clock, *, faithful: bool = False) -> Context:
 
 def lenient_option(function: _Function) -> _Function:
     """Add --lenient."""
-    help_text = "Read as HTCondor's daemons do: what follows a bad line of an ad is dropped in silence."
+    help_text = "Read as HTCondor's daemons do: the rest of an ad after a bad line is dropped silently."
     return click.option("--lenient", is_flag=True, help=help_text)(function)
 
 
 def faithful_option(function: _Function) -> _Function:
     """Add --faithful."""
-    help_text = 'Evaluate exactly as HTCondor 25.14 does, where crondor mends it: a name selected from x["y"].'
+    help_text = 'Evaluate exactly as HTCondor 25.14 does, with its defect in names selected from x["y"].'
     return click.option("--faithful", is_flag=True, help=help_text)(function)
 
 

@@ -226,7 +226,7 @@ def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
         expose_value=False,
         hidden=hidden,
         callback=_forget,
-        help="Pass over all settings, for which see crondor config.",
+        help="Ignore all settings (see crondor config).",
     )
     return [color, no_config]
 

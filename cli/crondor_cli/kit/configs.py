@@ -244,7 +244,7 @@ def config_option(function: _Function) -> _Function:
 def legacy_option(function: _Function) -> _Function:
     """Add --legacy to a command, as ``legacy``: see load_route_table()."""
     return click.option(
-        "--legacy", is_flag=True, help="Take routes written as ClassAds too, as HTCondor up to 24 does."
+        "--legacy", is_flag=True, help="Use routes written as ClassAds too, as HTCondor up to 24 does."
     )(function)
 
 

@@ -275,7 +275,9 @@ def file_options(function: Callable[..., None]) -> Callable[..., None]:
 
     for option in (
         click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable that $ENV() sees."),
-        click.option("--seed", type=int, metavar="N", help="Let $RANDOM_CHOICE() and $RANDOM_INTEGER() draw."),
+        click.option(
+            "--seed", type=int, metavar="N", help="Evaluate $RANDOM_CHOICE() and $RANDOM_INTEGER() with this seed."
+        ),
         click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to read files from."),
     ):
         command = option(command)
@@ -311,7 +313,7 @@ def now_options(function: _Function) -> _Function:
     function = click.option(
         "--tz", metavar="ZONE", shell_complete=complete_zone, help="The submit host's time zone (default: this host's)."
     )(function)
-    return click.option("--now", metavar="TIME", help="The time to take for now (default: the clock).")(function)
+    return click.option("--now", metavar="TIME", help="Use this time as now (default: the clock).")(function)
 
 
 def from_option(text: str, name: str = "from_", default: str = "after now") -> Callable[[_Function], _Function]:
@@ -455,7 +457,7 @@ def config_options(function: _F) -> _F:
 def tree_options(function: Callable[..., None]) -> Callable[..., None]:
     """Add --config-root DIR and --ce to a command, as ``config_root`` and ``ce``: where its configuration stands."""
     for add in (
-        click.option("--ce", is_flag=True, help="As the programs of HTCondor-CE: /etc/condor-ce, and what it sets."),
+        click.option("--ce", is_flag=True, help="Read the configuration as HTCondor-CE does, from /etc/condor-ce."),
         click.option("--config-root", metavar="DIR", help="Read the configuration of a tree as if it were /."),
     ):
         function = add(function)

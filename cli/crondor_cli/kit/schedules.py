@@ -46,7 +46,7 @@ def read_schedules(request: ScheduleRequest) -> Schedules:
 
 def schedule_text_option(function: _Function) -> _Function:
     """Add --schedule TEXT, as ``schedule``, and --zone ZONE, as ``own_zone``."""
-    help_text = "Whose clock --schedule means (default: that of --tz)."
+    help_text = "The time zone of --schedule (default: that of --tz)."
     function = click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help=help_text)(
         function
     )

@@ -113,7 +113,7 @@ SETTINGS = (
         default="false",
     ),
     Setting("target", "the release of HTCondor that files are submitted to", ReleaseType(), "check", default="newest"),
-    Setting("hints", "what stands in grey behind a line", click.Choice(HINTS), "lsp", default="next-run"),
+    Setting("hints", "hints shown in grey after a line", click.Choice(HINTS), "lsp", default="next-run"),
     Setting("slots", "jobs that run at once", click.IntRange(1, 1_000_000), "simulate", default="1"),
     Setting("machine", "machines, as cpus=N,memory=SIZE", click.STRING, "simulate", many=True),
     Setting("run-time", "how long a program runs", click.STRING, "simulate", default="60"),

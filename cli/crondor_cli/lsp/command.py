@@ -39,13 +39,13 @@ Exit status: 0 the client ended it, or went away, 1 it ended it without a shutdo
     example=EXAMPLE,
     epilog=EPILOG,
 )
-@click.option("--stdio", is_flag=True, help="Serve on standard input and output, as it always does.")
+@click.option("--stdio", is_flag=True, help="Serve on standard input and output (always on).")
 @click.option(
     "--hints",
     type=click.Choice(HINTS),
     default="next-run",
     show_default=True,
-    help="What stands in grey behind a line.",
+    help="Hints shown in grey after a line.",
 )
 @now_options
 def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:

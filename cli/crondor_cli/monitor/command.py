@@ -199,7 +199,12 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
 )
 @from_option("Judge due times", "begin", "the last one of each job")
 @click.option(
-    "--grace", type=click.IntRange(0, 86400), default=60, show_default=True, metavar="SECONDS", help="Not late yet."
+    "--grace",
+    type=click.IntRange(0, 86400),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="How late a start may be before it counts as late.",
 )
 @click.option(
     "--poll", type=click.FloatRange(1, 3600), default=30.0, metavar="SECONDS", help="Between looks (default: 30)."
@@ -213,7 +218,7 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     callback=read_notices,
     help="Run a command for each due time of a verdict.",
 )
-@click.option("--heartbeat", metavar="URL", callback=read_url, help="Ask this address after each look that succeeds.")
+@click.option("--heartbeat", metavar="URL", callback=read_url, help="Request this address after each successful look.")
 @click.option("--metrics", metavar="[HOST:]PORT", callback=read_address, help="Serve metrics for Prometheus there.")
 @click.option("--router", "routers", multiple=True, metavar="FILE", help="A router's status file, for the metrics.")
 @click.option("--alerts", is_flag=True, help="Write alert rules and a Grafana dashboard, and end.")

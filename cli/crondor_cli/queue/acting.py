@@ -39,7 +39,7 @@ class QueueAction(NamedTuple):
 def acting(action: QueueAction, short_help: str, help_text: str) -> click.Command:
     """Return the command of an action."""
     reason_text = f"via crondor queue {action.name}"
-    reason_help = f'What is written as the reason (default: "{reason_text}").'
+    reason_help = f'The reason to record (default: "{reason_text}").'
 
     example = _EXAMPLE + action.name + " --queue q 1.0"
 

@@ -55,7 +55,7 @@ _WARNING = Diagnostic(
 
 @click.command("guard", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @job_arguments
-@click.option("--apply", is_flag=True, help="Edit the jobs; without it the edits are only said.")
+@click.option("--apply", is_flag=True, help="Edit the jobs (default: only report the edits).")
 @click.option("--once", is_flag=True, help="Make one pass and end.")
 @click.option(
     "--poll", type=click.FloatRange(1, 3600), default=30.0, metavar="SECONDS", help="Between passes (default: 30)."
@@ -63,7 +63,7 @@ _WARNING = Diagnostic(
 @schedd_options
 @clock_options
 @policy_option()
-@format_option("text", "json", text="json: a line each pass.")
+@format_option("text", "json", text="json: a line for each pass.")
 def command(
     jobs: tuple[str, ...],
     constraint: str | None,

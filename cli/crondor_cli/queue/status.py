@@ -233,7 +233,7 @@ Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wr
     epilog=RECALC_EPILOG,
 )
 @job_arguments
-@click.option("--apply", is_flag=True, help="Write it: into the embedded queue, or to the live schedd.")
+@click.option("--apply", is_flag=True, help="Write the times to the embedded queue or the live schedd.")
 @source_options
 @clock_options
 @reading_options(htcondor=True)

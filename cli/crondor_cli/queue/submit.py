@@ -109,7 +109,7 @@ Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose s
     "append",
     metavar="LINE",
     multiple=True,
-    help="A line before each queue statement, as with -append.",
+    help="A line to add before each queue statement, as with -append.",
 )
 @schedd_options
 @clock_options
@@ -357,8 +357,12 @@ Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edit
 
 @click.command("edit", cls=Command, example=EDIT_EXAMPLE, epilog=EDIT_EPILOG)
 @job_arguments
-@click.option("--set", "edits", metavar="NAME=EXPR", multiple=True, help="An attribute and its value; once at least.")
-@click.option("--if", "condition", metavar="EXPR", default="true", help="Only where this is true (default: true).")
+@click.option(
+    "--set", "edits", metavar="NAME=EXPR", multiple=True, help="An attribute and its value; at least one is needed."
+)
+@click.option(
+    "--if", "condition", metavar="EXPR", default="true", help="Edit only jobs for which this is true (default: true)."
+)
 @schedd_options
 @clock_options
 @format_option("text", "json")

@@ -137,10 +137,10 @@ Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched
     "route_name",
     metavar="NAME",
     shell_complete=complete_route,
-    help="Take this route for all jobs, whether they match or not.",
+    help="Use this route for all jobs, whether they match or not.",
 )
 @click.option("--diff", is_flag=True, help="Print what changes in each job instead of the routed ad.")
-@click.option("--trace", is_flag=True, help="Say on stderr what each line of the rules does.")
+@click.option("--trace", is_flag=True, help="Print on stderr what each line of the rules does.")
 @click.option("--faithful", is_flag=True, help="Word failures as HTCondor 25.14 does.")
 @jobs_option
 def command(

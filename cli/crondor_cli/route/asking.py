@@ -229,9 +229,7 @@ def reading_jobs_options(function: _Function) -> _Function:
     for add in (
         lenient_option,
         click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you)."),
-        click.option(
-            "--ignore-prior-routing", is_flag=True, help="Take each job for idle, and as one that was never routed."
-        ),
+        click.option("--ignore-prior-routing", is_flag=True, help="Treat each job as idle and never routed."),
     ):
         function = add(function)
     return function
@@ -244,11 +242,11 @@ _RUNNING = (2, 6)  # JobStatus of jobs that do not count as idle: running, and s
 def route_state_options(function: _Function) -> _Function:
     """Add --load, --throttled, --count-copies and --owner."""
     for add in (
-        click.option("--owner", metavar="USER", help="Look at this user's jobs alone, as a router not run by root."),
+        click.option("--owner", metavar="USER", help="Consider only this user's jobs, as a router that is not root."),
         click.option("--count-copies", is_flag=True, help="Count the routed copies among the jobs on their routes."),
-        click.option("--throttled", metavar="ROUTE", multiple=True, help="Take a route for throttled by failures."),
+        click.option("--throttled", metavar="ROUTE", multiple=True, help="Treat a route as throttled by failures."),
         click.option(
-            "--load", "loads", metavar="ROUTE=JOBS[/IDLE]", multiple=True, help="What is on a route (default: nothing)."
+            "--load", "loads", metavar="ROUTE=JOBS[/IDLE]", multiple=True, help="The jobs on a route (default: none)."
         ),
     ):
         function = add(function)

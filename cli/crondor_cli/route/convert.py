@@ -53,7 +53,7 @@ or a file that cannot be read or written."""
     epilog=EPILOG,
 )
 @config_option
-@output_option("Where the new configuration goes.")
+@output_option("Where to write the new configuration.")
 @click.option("--faithful", is_flag=True, help="Convert as HTCondor's own tool does, its defects included.")
 @click.option(
     "--mode",

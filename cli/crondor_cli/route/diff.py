@@ -497,12 +497,14 @@ _FORMS: dict[str, Callable[[DiffReport], Iterator[str]]] = {
 )
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@click.option("--config", metavar="FILE", multiple=True, help="A file that stands before OLD and before NEW.")
-@click.option("--ce", is_flag=True, help="As the programs of HTCondor-CE: /etc/condor-ce, and what it sets.")
+@click.option("--config", metavar="FILE", multiple=True, help="A file that is read before OLD and before NEW.")
+@click.option("--ce", is_flag=True, help="Read the configuration as HTCondor-CE does, from /etc/condor-ce.")
 @ads_option
 @click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file: its jobs.")
-@click.option("--made", is_flag=True, help="Jobs made from what the routes ask for (without --ads and --spec: so).")
-@click.option("--owner", metavar="USER", help="Route this user's jobs alone, as a router does that is not root.")
+@click.option(
+    "--made", is_flag=True, help="Generate jobs from the routes' requirements (default without --ads and --spec)."
+)
+@click.option("--owner", metavar="USER", help="Route only this user's jobs, as a router that is not root.")
 @legacy_option
 @file_options
 @reading_jobs_options

@@ -184,11 +184,11 @@ class TestOptions(NamedTuple):
 @click.command("test", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("tests", nargs=-1, metavar="[FILE]...")
 @config_options
-@click.option("--record", "records", is_flag=True, help="Write FILE, or -o FILE: what the routes do today.")
+@click.option("--record", "records", is_flag=True, help="Write what the routes do today to FILE, or to -o FILE.")
 @ads_option
 @click.option("-q", "--quiet", is_flag=True, help="Print what fails and no summary.")
 @legacy_option
-@output_option("Where the result goes, or what is recorded.")
+@output_option("Where to write the result, or the recorded tests.")
 @file_options
 @clock_options
 @format_option(*_FORMS, text="How to print the result.")

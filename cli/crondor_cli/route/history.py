@@ -236,11 +236,13 @@ _MOST = 10  # findings that are shown
     context_settings={"help_option_names": ["--help", "-help", "-h"]},
 )
 @click.option("--days", callback=days_option, metavar="DAYS", help="How many days the report covers (default: 1).")
-@click.option("--age", callback=days_option, metavar="DAYS", help="How many days ago it ends (default: 0).")
+@click.option(
+    "--age", callback=days_option, metavar="DAYS", help="The end of the period, in days before now (default: 0)."
+)
 @click.option("--start", metavar='"YYYY-MM-DD HH:MM"', help="When it begins, in the schedd's zone.")
 @click.option("--records", "--show_records", "records", is_flag=True, help="Show the jobs one by one.")
 @click.option("--iwd", "--show_iwd", "iwd", is_flag=True, help="With --records: their working directories too.")
-@click.option("--as-htcondor", is_flag=True, help="Count as condor_router_history: no job that was removed.")
+@click.option("--as-htcondor", is_flag=True, help="Count as condor_router_history does: no removed jobs.")
 @click.option("--spool", metavar="DIR", help="A spool folder, whose history files are read.")
 @click.option("--history", "files", multiple=True, metavar="FILE", help="A history file.")
 @source_options

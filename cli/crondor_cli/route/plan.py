@@ -398,11 +398,15 @@ _DEFAULT_COUNT = 10
     "-n", "--count", type=click.IntRange(1, 1_000_000), help="Runs of each job (default: 10; with an end: all)."
 )
 @until_option("Plan runs")
-@click.option("--days", type=click.IntRange(1, 36_600), help="Plan so many days of 24 h.")
-@click.option("--at-gate", is_flag=True, help="Take a job run by run, when its gate opens.")
+@click.option("--days", type=click.IntRange(1, 36_600), help="Days of 24 h to plan.")
+@click.option("--at-gate", is_flag=True, help="Route a job for each run, when the gate of the run opens.")
 @click.option("--run-time", type=click.IntRange(1, 10**9), metavar="SECONDS", help="How long a copy runs.")
 @click.option(
-    "--queue-time", type=click.IntRange(0, 10**9), default=0, metavar="SECONDS", help="How long it waits at the site."
+    "--queue-time",
+    type=click.IntRange(0, 10**9),
+    default=0,
+    metavar="SECONDS",
+    help="How long a copy waits at the site.",
 )
 @click.option(
     "--rejected",

@@ -49,10 +49,8 @@ _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=
     context_settings={"help_option_names": ["--help", "-help", "-h"]},
 )
 @copies_options
-@click.option("--all", "all_", is_flag=True, help="All routed jobs; without it something must say which.")
-@click.option(
-    "--reason", metavar="TEXT", default=_REASON, help=f'What is written as the reason (default: "{_REASON}").'
-)
+@click.option("--all", "all_", is_flag=True, help="Remove all routed jobs (otherwise an option must say which).")
+@click.option("--reason", metavar="TEXT", default=_REASON, help=f'The reason to record (default: "{_REASON}").')
 @schedd_options
 @contact_options
 @clock_options

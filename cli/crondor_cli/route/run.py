@@ -101,7 +101,7 @@ _STAYS = "the routing table stays as it was"
 @click.option("--once", is_flag=True, help="Make one poll and end.")
 @click.option("--dry-run", is_flag=True, help="Say what the next poll would do; nothing is written.")
 @click.option("--wait-for-gates", is_flag=True, help="Take crontab and deferral jobs only when a run's gate opens.")
-@click.option("--owner", metavar="USER", help="Take this user's jobs only, as a router that is not root.")
+@click.option("--owner", metavar="USER", help="Take only this user's jobs, as a router that is not root.")
 @click.option("--uid-domain", default="", metavar="DOMAIN", help="For the copies' User (default: the source's).")
 @click.option("--user-logs", metavar="DIR", help="Write the jobs' user logs at or below this folder.")
 @click.option("--hooks", is_flag=True, help="Run the hooks that the configuration names.")
@@ -111,7 +111,7 @@ _STAYS = "the routing table stays as it was"
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to say what is done.",
+    help="How to print what is done.",
 )
 @clock_options
 def command(

@@ -251,7 +251,7 @@ Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there
 @click.option("--destination-log", metavar="FILE", help="Copies are in the queue of this job_queue.log.")
 @destination_options
 @click.option("--job", metavar="C.P", help="Say why this job is not routed now.")
-@click.option("--owner", metavar="USER", help="The router takes this user's jobs only.")
+@click.option("--owner", metavar="USER", help="The router takes only this user's jobs.")
 @click.option("--wait-for-gates", is_flag=True, help="The router waits for the gates of crontab and deferral jobs.")
 @clock_options
 @click.option("--format", "format_", type=click.Choice(["table", "json", "ad"]), default="table", help="How to print.")

@@ -85,7 +85,7 @@ _FOLDER = ".crondor"
 @click.option(
     "--tz", metavar="ZONE", shell_complete=complete_zone, help="The zone of the schedules (default: this host's)."
 )
-@format_option("text", "json", text="How to say what happens.")
+@format_option("text", "json", text="How to print what happens.")
 def command(
     paths: tuple[str, ...],
     state: str | None,

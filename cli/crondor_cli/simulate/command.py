@@ -227,14 +227,16 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     metavar="LENGTH",
     help="How long a job whose gates are open waits for the negotiator.",
 )
-@click.option("--transfer", default="1", show_default=True, metavar="LENGTH", help="How long its files travel.")
+@click.option(
+    "--transfer", default="1", show_default=True, metavar="LENGTH", help="How long the transfer of files takes."
+)
 @click.option("--slots", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Jobs that run at once.")
 @click.option(
     "--machine",
     "machines",
     multiple=True,
     metavar="cpus=N,memory=SIZE",
-    help="A machine that is divided as jobs ask for it, in place of --slots; disk=SIZE and count=N too. Repeatable.",
+    help="A partitionable machine, instead of --slots; also disk=SIZE and count=N. Repeatable.",
 )
 @click.option(
     "--exit-code",
@@ -244,7 +246,9 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     help="How programs end: 1, sig9, 0:95,1:4,sig9:1.",
 )
 @click.option(
-    "--preempt", metavar="[N%@]LENGTH", help="The pool takes the machine back, so long after the match, in N % of runs."
+    "--preempt",
+    metavar="[N%@]LENGTH",
+    help="The pool takes the machine back this long after the match, in N % of runs.",
 )
 @click.option(
     "--fail",
@@ -254,7 +258,11 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     help="Updates that fail, as shadow-schedd:20%@1h..2h, counted from --now. Repeatable.",
 )
 @click.option(
-    "--knob", "knobs", multiple=True, metavar="NAME=VALUE", help="SHADOW_QUEUE_UPDATE_INTERVAL=60, and the like."
+    "--knob",
+    "knobs",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A knob of the daemons, such as SHADOW_QUEUE_UPDATE_INTERVAL=60.",
 )
 @click.option(
     "--skew",
@@ -271,18 +279,20 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     "sites",
     multiple=True,
     metavar="ROUTE=run|fail[:N%]|swallow|hold|remove",
-    help="What the site of a route does; then ,slots=N ,delay=LENGTH ,run-time=LENGTH. Repeatable.",
+    help="What the site of a route does, followed by ,slots=N ,delay=LENGTH ,run-time=LENGTH. Repeatable.",
 )
 @click.option("--wait-for-gates", is_flag=True, help="With --routes: take scheduled jobs when a run's gate opens.")
-@click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading beside htcondor's.")
+@click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading next to htcondor's.")
 @file_options
 @policy_option(", in the other dialects")
 @clock_options
 @click.option("--advice/--no-advice", default=True, help="Find the prep time and the window that would be enough.")
 @click.option("--events", is_flag=True, help="Print all that happens, line by line.")
-@click.option("--trace", type=click.Choice(["flow"]), help="Print who tells whom about a job, line by line.")
+@click.option(
+    "--trace", type=click.Choice(["flow"]), help="Print the messages between daemons about a job, line by line."
+)
 @click.option("--timeline", is_flag=True, help="Print a line of time for each job.")
-@click.option("--plot", metavar="FILE", help="Draw it, into a file .svg or .png (needs matplotlib).")
+@click.option("--plot", metavar="FILE", help="Draw the timeline to a .svg or .png file (needs matplotlib).")
 @click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
 @format_option("table", "json")
 def command(
