@@ -77,7 +77,7 @@ def test_two_files_become_one_table(cron: Callable[..., str]) -> None:
         0,
         """\
 3 jobs, 8 starts from Fri 2026-11-20 18:27:05 +0100 until Mon 2026-11-23 00:00 +0100
-zone Europe/Berlin (must be the submit host's), dialect manual
+zone Europe/Berlin (from --tz; must be the submit host's zone), dialect manual
 
                00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 all
 Fri 2026-11-20                                                        .  .  .  .  .  .   .

@@ -42,7 +42,7 @@ def test_two_lines_are_compared() -> None:
     at 06:00 on Mondays
 > 0 6 1-10/3 * 1
     at 06:00 on Mondays, or on the 1st, 4th, 7th and 10th
-  zone          Europe/Berlin (must be the submit host's)
+  zone          Europe/Berlin (from --tz; must be the submit host's zone)
 
   field            written  values
   day of month  <  *        unrestricted
@@ -75,7 +75,7 @@ def test_one_schedule_is_compared_in_two_dialects() -> None:
     at 06:00 on Mondays
 > 0 6 * * 1, htcondor
     at 06:00 on Mondays
-  zone          Europe/Berlin (must be the submit host's)
+  zone          Europe/Berlin (from --tz; must be the submit host's zone)
 
   relation      none: the htcondor dialect is no set of times, since its answers depend on when it is asked
   first common  Mon 2026-11-23 06:00 +0100, in 2 d 11 h

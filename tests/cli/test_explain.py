@@ -43,7 +43,7 @@ def test_a_schedule_is_explained_on_one_screen() -> None:
   schedule      at 02:30 on Sundays, or on the 1st, 4th, 7th and 10th
   canonical     30 2 1-10/3 * 0
   portable      30 2 1,4,7,10 * 0
-  zone          Europe/Berlin (must be the submit host's)
+  zone          Europe/Berlin (from --tz; must be the submit host's zone)
   policy        compatible, at clock changes
 
   field         written  values
@@ -89,7 +89,7 @@ def test_a_time_that_does_not_fire_is_explained() -> None:
 30 2 1,15 * 1
   schedule      at 02:30 on Mondays, or on the 1st and 15th
   canonical     30 2 1,15 * 1
-  zone          Europe/Berlin (must be the submit host's)
+  zone          Europe/Berlin (from --tz; must be the submit host's zone)
   policy        compatible, at clock changes
 
   not at Wed 2026-12-02 02:31 +0100: the minute is 31 and the schedule names 30; neither day field

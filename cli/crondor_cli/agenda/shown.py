@@ -13,7 +13,7 @@ from crondor.preview.span import AgendaSpan, Day, is_skipped
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.screen import echo_lines, in_columns, screen_columns, tinted, together
 from crondor_cli.kit.tables import diagnostic_data, echo_json, iso, plural
-from crondor_cli.kit.times import local_text, relative
+from crondor_cli.kit.times import local_text, relative, zone_text
 
 _NAMED = 3  # jobs named in a line
 _GATHERED = 100  # jobs named of a minute that they start in
@@ -53,10 +53,9 @@ def some(agenda: Agenda, numbers: Sequence[int], most: int = _NAMED) -> str:
 def _title(agenda: Agenda, clock: Clock) -> tuple[str, str]:
     span = agenda.span
     start, end = (local_text(time, clock.zone) for time in (span.start, span.end if span.is_whole else span.end - 1))
-    hint = "" if clock.is_given else "; --tz names another"
     return (
         f"{plural(agenda.jobs, 'job')}, {plural(agenda.total, 'start')} from {start} until {end}",
-        f"zone {clock.zone_name} (must be the submit host's{hint}), dialect {agenda.dialect.value}",
+        f"zone {zone_text(clock)}, dialect {agenda.dialect.value}",
     )
 
 

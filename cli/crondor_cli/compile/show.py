@@ -29,7 +29,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.screen import emit, prose, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
-from crondor_cli.kit.times import find_zone, local_text, relative
+from crondor_cli.kit.times import find_zone, local_text, relative, zone_text
 
 if TYPE_CHECKING:
     from crondor.compile.writing.wish import CompiledJob
@@ -181,7 +181,7 @@ def _words(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: i
 
 def _zone(schedule: WrittenSchedule, clock: Clock) -> str:
     if schedule.zone.name == clock.zone_name:
-        return f"{clock.zone_name} (must be the submit host's)"
+        return zone_text(clock)
     return f"{schedule.zone.name}; the submit host's must be {clock.zone_name}"
 
 

@@ -16,7 +16,7 @@ from crondor.spec import CronSpec, Dialect, Field
 from crondor.words import describe
 from crondor_cli.kit.screen import FACTS, prose, say, screen_columns
 from crondor_cli.kit.tables import columns, day_rule_words, diagnostic_data, echo_json, instant, value_set, written
-from crondor_cli.kit.times import local_text, relative, retries_text
+from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
 
 
 def print_json(comparisons: list[Comparison], warnings: list[Diagnostic]) -> None:
@@ -98,8 +98,7 @@ def print_table(comparisons: list[Comparison], count: int) -> None:
 
 def _sections(c: Comparison, count: int) -> list[list[str]]:
     clock = c.first.job.clock
-    hint = "" if clock.is_given else "; --tz names another"
-    zone = _fact("zone", f"{clock.zone_name} (must be the submit host's{hint})")
+    zone = _fact("zone", zone_text(clock))
     head = [*_side("<", c.first, c), *_side(">", c.second, c), *zone]
     if c.is_refused:
         return [head]

@@ -30,7 +30,7 @@ from crondor_cli.kit.tables import (
     value_set,
     written,
 )
-from crondor_cli.kit.times import local_text, relative, retries_text
+from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
 
 _DAYS = {DAY_OF_MONTH, DAY_OF_WEEK}
 
@@ -163,8 +163,7 @@ def _lines(facts: list[tuple[str, str]]) -> list[str]:
 
 def _head(e: ExplainedJob) -> list[tuple[str, str]]:
     clock, schedule = e.job.clock, e.schedule
-    hint = "" if clock.is_given else "; --tz names another"
-    zone = ("zone", f"{clock.zone_name} (must be the submit host's{hint})")
+    zone = ("zone", zone_text(clock))
     if e.spec is None:
         return [("schedule", _once(e, schedule)), zone] if schedule is not None else [zone]
     facts = [("schedule", describe(e.spec)), ("canonical", str(e.spec))]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone, tzinfo
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 from crondor._recurrence.refusals import END_OF_INSTANTS, FIRST_INSTANT
@@ -16,6 +16,9 @@ from crondor.deferral import LATEST
 from crondor.diagnostics import CrondorError, Diagnostic, similar
 from crondor.source import Source
 from crondor.zones import UnknownZone, is_zone_name, load_zone, zone_of
+
+if TYPE_CHECKING:
+    from crondor.preview.jobs import Clock
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SAME_WEEK = 6 * DAY
@@ -241,3 +244,11 @@ def _near(name: str) -> list[str]:
         return near
     close = similar(wanted, cities, _LIKENESS, _GUESSES)
     return [zone for city in close for zone in cities[city]][:_GUESSES]
+
+
+def zone_text(clock: Clock) -> str:
+    """Return the zone of a clock, and where it comes from."""
+    source = (
+        "from --tz; must be the submit host's zone" if clock.is_given else "the zone of this host; change with --tz"
+    )
+    return f"{clock.zone_name} ({source})"

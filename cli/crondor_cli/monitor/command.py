@@ -207,7 +207,11 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     help="How late a start may be before it counts as late.",
 )
 @click.option(
-    "--poll", type=click.FloatRange(1, 3600), default=30.0, metavar="SECONDS", help="Between looks (default: 30)."
+    "--poll",
+    type=click.FloatRange(1, 3600),
+    default=30.0,
+    metavar="SECONDS",
+    help="Seconds between looks (default: 30).",
 )
 @click.option(
     "--on",

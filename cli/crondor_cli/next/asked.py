@@ -16,7 +16,7 @@ from crondor_cli.kit.options import Clock
 from crondor_cli.kit.schedules import asked_data, known_text
 from crondor_cli.kit.screen import columns_of_rows, echo_lines, screen_columns, show
 from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, instant, iso
-from crondor_cli.kit.times import ClockFace
+from crondor_cli.kit.times import ClockFace, zone_text
 from crondor_cli.next.shown import CSV_COLUMNS
 
 if TYPE_CHECKING:
@@ -86,12 +86,9 @@ def _csv_rows(schedule: WrittenSchedule, runs: Times, clock: Clock) -> Iterator[
 
 def _table(schedule: WrittenSchedule, runs: Times, clock: Clock) -> Iterator[str]:
     is_apart = schedule.zone.name != clock.zone_name
-    hint = "" if clock.is_given else "; --tz names another"
     yield from (printable(schedule.text), f"  schedule   {printable(schedule.words)}")
-    if is_apart:
-        yield f"  zone       {schedule.zone.name}; the submit host's is {clock.zone_name}{hint}"
-    else:
-        yield f"  zone       {clock.zone_name} (must be the submit host's{hint})"
+    zone = f"{schedule.zone.name}; the submit host's is {clock.zone_name}" if is_apart else zone_text(clock)
+    yield f"  zone       {zone}"
     known = known_text(schedule, clock)
     if known:
         yield f"  known      {known}"

@@ -20,7 +20,7 @@ from crondor.times import MOST_EXCLUDED
 from crondor.words import describe, steps_beyond
 from crondor_cli.kit.screen import columns_of_rows, echo_lines, prose, screen_columns, tinted, whole
 from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, iso, moments
-from crondor_cli.kit.times import ClockFace, local_text, retries_text
+from crondor_cli.kit.times import ClockFace, local_text, retries_text, zone_text
 
 _SAME = "the same"
 _LONGEST_REASON = 300  # characters of a HoldReason
@@ -89,8 +89,7 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
         facts += [("state", printable(text)) for text in words]
     if preview.job.submitted is not None:
         facts.append(("submitted", f"{local_text(preview.job.submitted, clock.zone)} assumed (QDate)"))
-    hint = "" if clock.is_given else "; --tz names another"
-    facts.append(("zone", f"{clock.zone_name} (must be the submit host's{hint})"))
+    facts.append(("zone", zone_text(clock)))
     if schedule is not None:
         first = next((row.run.deferral for row in preview.rows if row.run is not None), None)
         facts.append(("timing", _timing(schedule, first)))

@@ -58,7 +58,11 @@ _WARNING = Diagnostic(
 @click.option("--apply", is_flag=True, help="Edit the jobs (default: only report the edits).")
 @click.option("--once", is_flag=True, help="Make one pass and end.")
 @click.option(
-    "--poll", type=click.FloatRange(1, 3600), default=30.0, metavar="SECONDS", help="Between passes (default: 30)."
+    "--poll",
+    type=click.FloatRange(1, 3600),
+    default=30.0,
+    metavar="SECONDS",
+    help="Seconds between passes (default: 30).",
 )
 @schedd_options
 @clock_options
