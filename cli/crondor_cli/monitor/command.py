@@ -17,6 +17,8 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.monitor import Look, Verdict
+from crondor.monitor.metrics import Address, Metrics
+from crondor.monitor.notices import LONGEST, Notice, Notifier
 from crondor.monitor.watched import Row, Wanted, WatchedQueue, all_rows
 from crondor.spec import Dialect
 from crondor.zones import Policy
@@ -34,8 +36,7 @@ from crondor_cli.kit.options import (
 from crondor_cli.kit.progress import ServiceManager, waking
 from crondor_cli.kit.queues import job_arguments, selection_of
 from crondor_cli.kit.screen import Level, levelled, say, show, usage
-from crondor_cli.monitor.metrics import Address, Metrics, read_address, write_alerts
-from crondor_cli.monitor.notices import LONGEST, Notice, Notifier, environment, read_notices, read_url
+from crondor_cli.monitor.options import made_metrics, read_address, read_notices, read_url, write_alerts
 from crondor_cli.monitor.queues import json_line, line, print_table, queues_of
 
 if TYPE_CHECKING:
@@ -268,14 +269,14 @@ def command(
     ticks = _Ticks(clock, time.time)
     with ExitStack() as stack:
         queues = queues_of(wanted, clock, lambda: ticks.now, stack, every=all_schedds)
-        notifier = Notifier(notices, heartbeat, environment())
+        notifier = Notifier(notices, heartbeat, os.environ, lambda fault: show([fault]))
         stack.callback(notifier.close)
         if once:
             _once(queues, clock, fail_on, format_, notifier, every=since is not None)
             return
         exported = None
         if metrics is not None:
-            exported = Metrics(routers)
+            exported = made_metrics(routers)
             port = stack.enter_context(exported.served(metrics))
             say(f"metrics on http://{metrics.shown(port)}/metrics", err=True)
         _follow(queues, ticks, poll, format_, notifier, exported)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from crondor_cli.monitor.metrics import DASHBOARD, RULES, Metrics
+from crondor.monitor.metrics import Metrics
+from crondor_cli.monitor.options import DASHBOARD, RULES
 from tests.cli.running import SLOWEST, crondor
 from tests.monitor.prometheus.made_metrics import looked
 

@@ -1,36 +1,36 @@
-"""What is told to others: a command for a verdict (`--on`), and a sign of life to an address (`--heartbeat`).
-
-Both are done beside the looks, by one thread, one after the other: a command that hangs holds up no look. A command is
-an argument vector and no shell sees it; what it is about is in its environment.
-"""
+"""What is told to others beside the looks: a command for a verdict, and a sign of life to an address."""
 
 from __future__ import annotations
 
-import os
 import queue
-import shlex
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-import click
-
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.monitor import DueRun
-from crondor_cli.kit.screen import show
-from crondor_cli.kit.tables import iso
 
 PREFIX: Final = "CRONDOR_RUN_"
+
+
 LONGEST: Final = 60.0  # seconds that a command may take
+
+
 _ANSWER: Final = 10.0  # seconds that an address may take
+
+
 _MOST: Final = 1000  # that wait
+
+
 _MOST_BYTES: Final = 8192  # of a variable: Linux starts no program with one of 128 KiB, or 2 MiB of all together
+
+
 _LAST: Final = 10.0  # seconds that what waits may take when the monitor ends
 
 
@@ -39,37 +39,6 @@ class Notice(NamedTuple):
 
     verdict: str
     command: tuple[str, ...]
-
-
-def read_notices(
-    _context: click.Context, _parameter: click.Parameter, value: Sequence[tuple[str, str]]
-) -> tuple[Notice, ...]:
-    """Read the commands of --on. Raises BadParameter for one that is no command line."""
-    return tuple(Notice(verdict, _words(text)) for verdict, text in value)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    try:
-        words = tuple(shlex.split(text))
-    except ValueError as error:
-        raise click.BadParameter(f"'{printable(text)}' is no command line: {error}") from None
-    if not words or any("\0" in word for word in words):
-        raise click.BadParameter("name a command, like 'mail -s missed root'")
-    return words
-
-
-def read_url(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Read an address of http or https. Raises BadParameter."""
-    if value is None:
-        return None
-    try:
-        parts = urlsplit(value)
-        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        is_one = False
-    if not is_one or not value.isprintable() or " " in value:
-        raise click.BadParameter(f"'{printable(value)}' is no address that begins with http:// or https://")
-    return value
 
 
 def facts(run: DueRun, zone: tzinfo) -> dict[str, str]:
@@ -83,11 +52,19 @@ def facts(run: DueRun, zone: tzinfo) -> dict[str, str]:
         "OWNER": run.owner or "",
         "CMD": run.cmd or "",
         "DUE": run.run.time,
-        "DUE_LOCAL": iso(run.run.time, zone) or "",
+        "DUE_LOCAL": _local(run.run.time, zone),
         "STARTED": "" if run.started is None else run.started,
         "HOLD_CODE": "" if run.code is None else run.code,
     }
     return {f"{PREFIX}{name}": _bounded(printable(str(value))) for name, value in said.items()}
+
+
+def _local(epoch: int, zone: tzinfo) -> str:
+    """Return an instant as ISO 8601 with offset, empty beyond the calendar."""
+    try:
+        return datetime.fromtimestamp(epoch, zone).isoformat()
+    except (OverflowError, OSError, ValueError):
+        return ""
 
 
 def _bounded(text: str) -> str:
@@ -104,8 +81,15 @@ class Notifier:
     ``environ`` is the environment of commands, beside the facts.
     """
 
-    def __init__(self, notices: Iterable[Notice], url: str | None, environ: Mapping[str, str]) -> None:
-        """Start nothing yet."""
+    def __init__(
+        self,
+        notices: Iterable[Notice],
+        url: str | None,
+        environ: Mapping[str, str],
+        report: Callable[[Diagnostic], object],
+    ) -> None:
+        """Start nothing yet; ``report`` is told what goes wrong."""
+        self._report = report
         self._notices = tuple(notices)
         self._url = url
         self._environ = dict(environ)
@@ -143,7 +127,7 @@ class Notifier:
             self._is_full = False
         except queue.Full:
             if not self._is_full:
-                _warn("notice-full", f"{_MOST:,} commands wait, and more are left out until they are done")
+                self._warn("notice-full", f"{_MOST:,} commands wait, and more are left out until they are done")
             self._is_full = True
 
     def _work(self) -> None:
@@ -162,19 +146,22 @@ class Notifier:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            _warn("notice-failed", f"{command[0]} was ended: it took more than {LONGEST:.0f} seconds")
+            self._warn("notice-failed", f"{command[0]} was ended: it took more than {LONGEST:.0f} seconds")
         except (OSError, ValueError) as error:
-            _warn("notice-failed", f"{command[0]} cannot be run: {getattr(error, 'strerror', None) or error}")
+            self._warn("notice-failed", f"{command[0]} cannot be run: {getattr(error, 'strerror', None) or error}")
         else:
             if done.returncode:
-                _warn("notice-failed", f"{command[0]} ended with status {done.returncode}")
+                self._warn("notice-failed", f"{command[0]} ended with status {done.returncode}")
 
     def _ask(self) -> None:
         """Ask the address, and say when it begins to fail."""
         fault = _answer(self._url or "")
         if fault and not self._is_silent:
-            _warn("heartbeat", f"the address of --heartbeat does not take it: {fault}")
+            self._warn("heartbeat", f"the address of --heartbeat does not take it: {fault}")
         self._is_silent = bool(fault)
+
+    def _warn(self, kind: str, message: str) -> None:
+        self._report(Diagnostic(kind, message, Severity.WARNING))
 
 
 def _answer(url: str) -> str:
@@ -191,12 +178,3 @@ def _answer(url: str) -> str:
     finally:
         connection.close()
     return "" if status < 400 else f"status {status}"
-
-
-def _warn(kind: str, message: str) -> None:
-    show([Diagnostic(kind, message, Severity.WARNING)])
-
-
-def environment() -> dict[str, str]:
-    """Return this process's environment, for commands."""
-    return dict(os.environ)

@@ -1,46 +1,61 @@
-"""What is watched as metrics for Prometheus, on an address of one's own: `--metrics HOST:PORT` (extra ``monitor``)."""
+"""What is watched as metrics for Prometheus, served on an address of its own (extra ``monitor``)."""
 
 from __future__ import annotations
 
 import logging
 import os
-import re
 import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-import click
-
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.monitor import Cause, JobStanding, Look, Verdict
 from crondor.monitor.watched import WatchedQueue
 from crondor.router.daemon import RouterReport
 from crondor.router.daemon.lock import is_locked
-from crondor_cli.kit.files import file_problem, write_file
-from crondor_cli.kit.options import refuse_existing
-from crondor_cli.kit.screen import say, usage
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
+
 LOOPBACK: Final = "127.0.0.1"
+
+
 MOST_JOBS: Final = 10_000  # of a queue that have series of their own
-_ADDRESS: Final = re.compile(r"(?:(?P<host>[^:\[\]]*):|\[(?P<six>[0-9A-Fa-f:.]+)\]:)?(?P<port>[0-9]{1,5})\Z").match
+
+
 MOST_CONNECTIONS: Final = 64
+
+
 _WORKERS: Final = 2  # threads that make answers
+
+
 _LONGEST_SILENCE: Final = 10  # seconds that a connection may send and take nothing
+
+
 _MOST_ASKED: Final = 1 << 14  # bytes of a request
+
+
 _STATUS: Final = ".status"  # of the file that a router leaves beside its lock
+
+
 _QUEUE: Final = ("schedd",)
+
+
 _CAUSE: Final = ("schedd", "cause")
+
+
 _JOB: Final = ("schedd", "job_id", "owner")  # a label `job` is Prometheus' own
+
+
 _ROUTER: Final = ("router",)
+
+
 FAMILIES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "crondor_last_poll_timestamp_seconds": ("when it was looked last", ()),
     "crondor_queue_up": ("1 where the last look could read the queue", _QUEUE),
@@ -71,6 +86,7 @@ FAMILIES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 }
 """What each metric is, and its labels; a name that ends in _total is a counter's, any other a gauge's."""
 
+
 _FAILURES: Final = (
     "not_claimed", "route_gone", "not_transformed", "no_owner", "no_sandbox", "not_submitted", "unsure", "not_edited",
     "lag", "not_whole", "not_updated", "copy_not_updated", "not_finalized", "no_log", "failed", "not_removed",
@@ -89,30 +105,17 @@ class Address(NamedTuple):
         return f"[{self.host}]:{port}" if ":" in self.host else f"{self.host}:{port}"
 
 
-def read_address(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Address | None:
-    """Read HOST:PORT, [HOST]:PORT of version 6, or PORT alone, which is on this machine only. Raises BadParameter."""
-    if value is None:
-        return None
-    found = _ADDRESS(value)
-    if found is None or not int(found["port"]) < 1 << 16:
-        raise click.BadParameter(f"'{printable(value)}' is no HOST:PORT, like {LOOPBACK}:9811, and no PORT")
-    return Address(found["six"] or found["host"] or LOOPBACK, int(found["port"]))
-
-
 class Metrics:
     """The metrics of the last looks; made after each look, and handed out as they are."""
 
     def __init__(self, routers: Iterable[str] = ()) -> None:
         """Begin with none. ``routers`` are the status files of routers.
 
-        Raises UsageError where the extra ``monitor`` is missing.
+        Raises ImportError where the extra ``monitor`` is missing.
         """
-        try:
-            import waitress  # noqa: PLC0415 - optional, as is the next, and 30 ms
-            from prometheus_client import core  # noqa: PLC0415 - 60 ms
-        except ImportError:
-            message = "--metrics needs prometheus-client and waitress: pip install '.[monitor]' in a clone of crondor"
-            raise usage(message) from None
+        import waitress  # noqa: PLC0415 - optional, as is the next
+        from prometheus_client import core  # noqa: PLC0415
+
         self._waitress = waitress
         self._gauge: Any = core.GaugeMetricFamily
         self._counter: Any = core.CounterMetricFamily
@@ -323,22 +326,3 @@ def _add_router(samples: _Samples, path: str, report: RouterReport | None) -> No
 
 def _is_troubled(each: JobStanding) -> bool:
     return any(trouble.severity is not Severity.NOTE for trouble in each.status.trouble)
-
-
-RULES: Final = "crondor.rules.yml"
-DASHBOARD: Final = "crondor-dashboard.json"
-
-
-def write_alerts(folder: str, *, force: bool) -> None:
-    """Write both files into a folder, and say where. Raises UsageError for files that exist, CrondorError."""
-    ours = files("crondor_cli.monitor")
-    paths = {os.path.join(folder, name): ours.joinpath(name).read_bytes() for name in (RULES, DASHBOARD)}
-    if not force:
-        refuse_existing(paths)
-    for path, data in paths.items():
-        try:
-            os.makedirs(folder, exist_ok=True)
-        except (OSError, ValueError) as error:
-            raise file_problem("write", folder, error) from None
-        write_file(path, data)
-        say(f"written: {path}")
