@@ -11,10 +11,11 @@ import click
 from crondor.diagnostics import CrondorError
 from crondor.preview.agenda import Agenda
 from crondor.preview.span import MOST_DAYS, AgendaSpan
+from crondor.preview.suggestion import suggest
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.agenda.shown import print_json, print_table
-from crondor_cli.agenda.suggest import SuggestOptions, print_suggestion, suggest, suggestion_data, write_files
+from crondor_cli.agenda.suggest import SuggestOptions, pinned_by, print_suggestion, suggestion_data, write_files
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, needs_matplotlib, writes
 from crondor_cli.kit.jobs import ScheduleRequest
@@ -228,7 +229,7 @@ def _suggest(
     plot: str | None,
 ) -> None:
     """Show or write other minutes, and exit."""
-    found = suggest(agenda, request, options)
+    found = suggest(agenda, request.read_from, pinned_by(agenda, options.pins), options.run_time, options.hours)
     if plot is not None:
         with needs_matplotlib():
             from crondor_cli.agenda.plot import save_suggestion  # noqa: PLC0415 - as below

@@ -22,8 +22,8 @@ from crondor.calendar import short_weekday
 from crondor.diagnostics import CrondorError
 from crondor.preview.agenda import Agenda, AgendaEntry, members, with_count
 from crondor.preview.span import AgendaSpan, Day, is_skipped
+from crondor.preview.suggestion import Suggestion
 from crondor.spreading import Load
-from crondor_cli.agenda.suggest import Suggestion
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.plot import save_figure
 from crondor_cli.kit.tables import plural
