@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -284,3 +285,33 @@ def _held(queued: QueuedJob) -> Diagnostic:
     said = shortened(reason, _LONGEST)
     shown = "" if code is None else f" (code {code})"
     return Diagnostic("held", f"held{shown}: {said}", Severity.WARNING, help=_HOLD_HELP.get(code or 0))
+
+
+_STATES = (ScheduledState.IDLE, ScheduledState.WAITING, ScheduledState.RUNNING, ScheduledState.HELD)
+
+
+def advertised(looks: list[ScheduledJob], starts: list[QueuedStart]) -> ClassAd:
+    """Return the attributes for the daemon's ad."""
+    states = Counter(look.state for look in looks)
+    ad = ClassAd({"CrondorJobs": len(looks)})
+    for state in _STATES:
+        ad[f"Crondor{state.name.title()}"] = states[state]
+    ad["CrondorTrouble"] = sum(any(each.severity is not Severity.NOTE for each in look.trouble) for look in looks)
+    if starts:
+        first = starts[0]
+        ad["CrondorNextJob"] = first.job
+        if first.owner is not None:
+            ad["CrondorNextOwner"] = first.owner
+        ad["CrondorNextDeferral"] = int(first.deferral.time)
+        ad["CrondorNext"] = [
+            {
+                "Job": start.job,
+                "Owner": start.owner,
+                "Cmd": start.cmd,
+                "Deferral": int(start.deferral.time),
+                "MatchOpens": int(start.deferral.match_opens),
+                "LastStart": int(start.deferral.last_start),
+            }
+            for start in starts
+        ]
+    return ad

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
+from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.job.attributes import integer
-from crondor.schedd.status import QueuedStart, ScheduledJob, ScheduledState, coming_starts
+from crondor.schedd.status import advertised, coming_starts
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy
@@ -55,7 +54,6 @@ Exit status: 0 fine; 1 a finding (a queue that cannot be read); 2 wrong usage.""
 
 _MOST = 100
 _MOST_JOBS = 1000  # of one submit file
-_STATES = (ScheduledState.IDLE, ScheduledState.WAITING, ScheduledState.RUNNING, ScheduledState.HELD)
 
 
 @click.command(
@@ -96,33 +94,6 @@ def command(
     emit(ad.print(Format.LONG, Order.KEPT) + "-", nl=True)
     if has_error(read.found.findings):
         raise click.exceptions.Exit(1)
-
-
-def advertised(looks: list[ScheduledJob], starts: list[QueuedStart]) -> ClassAd:
-    """Return the attributes for the daemon's ad."""
-    states = Counter(look.state for look in looks)
-    ad = ClassAd({"CrondorJobs": len(looks)})
-    for state in _STATES:
-        ad[f"Crondor{state.name.title()}"] = states[state]
-    ad["CrondorTrouble"] = sum(any(each.severity is not Severity.NOTE for each in look.trouble) for look in looks)
-    if starts:
-        first = starts[0]
-        ad["CrondorNextJob"] = first.job
-        if first.owner is not None:
-            ad["CrondorNextOwner"] = first.owner
-        ad["CrondorNextDeferral"] = int(first.deferral.time)
-        ad["CrondorNext"] = [
-            {
-                "Job": start.job,
-                "Owner": start.owner,
-                "Cmd": start.cmd,
-                "Deferral": int(start.deferral.time),
-                "MatchOpens": int(start.deferral.match_opens),
-                "LastStart": int(start.deferral.last_start),
-            }
-            for start in starts
-        ]
-    return ad
 
 
 def _submitted(paths: tuple[str, ...], constraint: str | None, clock: Clock, surroundings: Surroundings) -> QueueJobs:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 import click
 
 from crondor.classad import lower
 from crondor.classad.scope import Context
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.settings.pool import PoolSettings
-from crondor.pool.simulate.jobs import Group, Simulated
+from crondor.pool.simulate.jobs import Simulated
 from crondor.router import RoutingTable
-from crondor.router.daemon import LogEntry, Rehearsal, RouteReason, RouterOptions
-from crondor.router.daemon.chronicle import JobEnds, JobHistories, StatusStep
+from crondor.router.daemon import LogEntry, RouteReason, RouterOptions
+from crondor.router.daemon.chronicle import JobEnds, StatusStep
+from crondor.router.daemon.simulation import RoutedSimulation, findings_of
 from crondor.router.daemon.sites import Site
 from crondor_cli.kit.configs import load_route_table
 from crondor_cli.kit.files import needs_matplotlib, writes
@@ -39,85 +39,6 @@ def draw(picture: Callable[[], Picture], path: str | None) -> None:
         from crondor_cli.simulate.plot import save  # noqa: PLC0415 - matplotlib is optional, and takes 0.4 s
     with writes(path):
         save(picture(), path)
-
-
-OWNER: Final = "user"
-_STEP: Final = 3600  # seconds between two looks whether anything is left
-_OF_POOL: Final = ("simulate-requirements", "simulate-universe")  # the local pool has no part in this
-
-
-@dataclass
-class RoutedSimulation:
-    """The jobs of ``simulated`` as sources of a router with this table, and the site of each route."""
-
-    simulated: Simulated
-    table: RoutingTable
-    sites: tuple[Site, ...]
-    pool: Rehearsal
-    chronicle: JobHistories
-    jobs: list[JobId] = field(default_factory=list)
-    end: int = 0
-
-    @classmethod
-    def of(
-        cls, simulated: Simulated, table: RoutingTable, sites: Sequence[Site], options: RouterOptions
-    ) -> RoutedSimulation:
-        """Set it up, with the jobs submitted. Raises CrondorError."""
-        settings = simulated.settings
-        pool = Rehearsal(
-            table,
-            sites,
-            simulated.start,
-            options=options,
-            schedd_interval=settings.schedd_interval,
-            seed=settings.seed,
-        )
-        made = cls(simulated, table, tuple(sites), pool, JobHistories(pool), end=simulated.start)
-        files: dict[int, list[Group]] = {}
-        for group in simulated.groups:
-            files.setdefault(id(group.file), []).append(group)
-        for groups in files.values():
-            ads = []
-            for group in groups:
-                ad = group.ad.copy()
-                if "Owner" not in ad:
-                    ad.set("Owner", OWNER)
-                ads += [ad] * group.jobs.count
-            made.jobs += pool.schedd.submit(ads)
-        pool.schedd.recalculate()
-        return made
-
-    def run(self) -> None:
-        """Live through it, up to its end or until no job is left."""
-        start, end = self.simulated.start, self.simulated.end
-        for time in PROGRESS.counted(range(start + _STEP, end + _STEP, _STEP), "simulating", "hours"):
-            self.end = min(time, end)
-            self.pool.advance(self.end)
-            if not len(self.pool.schedd.mirror):
-                break
-        self.chronicle.close()
-
-    def of_group(self, group: Group) -> list[JobId]:
-        """Return the jobs of a group."""
-        return self.jobs[group.first : group.first + group.jobs.count]
-
-    def fates(self) -> tuple[list[JobEnds], list[JobEnds]]:
-        """Return what became of the jobs of each group, and of the copies of each route, in the order of the table."""
-        sources, routes = self.chronicle.fates()
-        groups = [
-            _joined([sources.get(job, JobEnds()) for job in self.of_group(group)]) for group in self.simulated.groups
-        ]
-        return groups, [routes.get(route.name, JobEnds()) for route in self.table.routes]
-
-    @property
-    def is_fine(self) -> bool:
-        """Say whether every job was done, none failed, and none is on hold."""
-        groups, _ = self.fates()
-        whole = bool(groups) and all(
-            found.done >= group.jobs.count and not (found.failed or found.removed or found.now[JobStatus.HELD])
-            for found, group in zip(groups, self.simulated.groups, strict=True)
-        )
-        return whole and not self.simulated.has_failed and self.table.is_enabled
 
 
 def sites_of(table: RoutingTable, texts: Sequence[str], settings: PoolSettings) -> list[Site]:
@@ -144,24 +65,6 @@ def sites_of(table: RoutingTable, texts: Sequence[str], settings: PoolSettings) 
         found.get(lower(route.name)) or Site(route.name, base.slots, base.delay, base.run_time)
         for route in table.routes
     ]
-
-
-def findings_of(simulated: Simulated, table: RoutingTable) -> list[Diagnostic]:
-    """Return what there is to say of the jobs and of the table."""
-    kept = [each for each in simulated.findings if each.kind not in _OF_POOL]
-    return [*kept, *(each for each in table.diagnostics if each.severity is Severity.ERROR)]
-
-
-def _joined(parts: Sequence[JobEnds]) -> JobEnds:
-    made = JobEnds()
-    for each in parts:
-        made.made += each.made
-        made.runs += each.runs
-        made.done += each.done
-        made.failed += each.failed
-        made.removed += each.removed
-        made.now.update(each.now)
-    return made
 
 
 # What a column shows, the strongest that falls into it.
@@ -367,7 +270,7 @@ def run(simulated: Simulated, options: SimulatedRouter) -> None:
     made = RoutedSimulation.of(
         simulated, table, sites, RouterOptions(waits_for_gates=options.wait_for_gates, zone=zone)
     )
-    made.run()
+    made.run(lambda hours: PROGRESS.counted(hours, "simulating", "hours"))
     findings = list(dict.fromkeys(findings_of(simulated, table)))
     show(findings)
     if not table.is_enabled:
