@@ -1,4 +1,4 @@
-"""An agenda as JSON; `crondor config schema agenda` has the keys."""
+"""An agenda as text and as JSON (`crondor config schema agenda`)."""
 
 from __future__ import annotations
 

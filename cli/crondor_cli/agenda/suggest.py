@@ -1,4 +1,4 @@
-"""`crondor agenda --suggest`: other minutes for the jobs of an agenda, and the files with them."""
+"""`crondor agenda --suggest`: other minutes for the jobs of an agenda, as text and as JSON."""
 
 from __future__ import annotations
 

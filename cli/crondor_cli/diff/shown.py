@@ -1,4 +1,4 @@
-"""Two schedules, or two readings of one, compared: where they part, what differs, and how they relate."""
+"""A comparison as text and as JSON (`crondor config schema diff`)."""
 
 from __future__ import annotations
 

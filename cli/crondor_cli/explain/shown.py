@@ -1,4 +1,4 @@
-"""Explanations for programs; `crondor config schema explain` has the keys."""
+"""An explanation as text and as JSON (`crondor config schema explain`)."""
 
 from __future__ import annotations
 

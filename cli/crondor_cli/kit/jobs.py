@@ -1,4 +1,4 @@
-"""The schedules that a command line names: jobs of files, a crontab line, fields, or words."""
+"""The schedules that a command line names: jobs of submit files, a crontab line, or single fields."""
 
 from __future__ import annotations
 

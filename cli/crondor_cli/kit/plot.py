@@ -1,4 +1,4 @@
-"""What all pictures have in common: the same ones have the same bytes, whoever draws them."""
+"""How pictures are drawn: the same picture has the same bytes, whoever draws it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""--pool-config: the configuration of the access point that takes the jobs, for the commands that ask what it does."""
+"""The access point whose configuration --pool-config names."""
 
 from __future__ import annotations
 

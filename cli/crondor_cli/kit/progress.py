@@ -1,4 +1,4 @@
-"""What a command that takes long says and heeds: progress, signals, locks, changed files."""
+"""What a command that takes long shows and reacts to: progress, signals, locks, changed files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schedules that a command line names, from wherever they are; one in words with --schedule."""
+"""The schedules that a command line names, from wherever they are, and one in words with --schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library's answers in the words of the protocol."""
+"""What the language server answers, in the words of the protocol: findings, fixes, hovers, names, completions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server: the texts that are open, what was found in them, and who is told."""
+"""The language server: its settings, the texts that are open, what was found in them, and who is told."""
 
 from __future__ import annotations
 

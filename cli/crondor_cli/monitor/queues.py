@@ -1,4 +1,4 @@
-"""The queues that are watched: how each is read at a look, and what it says of jobs that have left."""
+"""The due times of `crondor monitor` as a table, a line of text or a line of JSON; the queues that it watches."""
 
 from __future__ import annotations
 

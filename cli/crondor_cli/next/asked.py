@@ -1,4 +1,4 @@
-"""The runs of --schedule TEXT, coming or past: as a table, JSON, CSV or bare epoch seconds."""
+"""`crondor next --schedule`: the runs of a schedule in any language, coming or past."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The coming starts of the jobs of a queue, all together in order of time."""
+"""`crondor next --queue`: the coming starts of the jobs of a queue, in order of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Previews for programs: JSON, CSV and bare epoch seconds; `crondor config schema next` has the JSON keys."""
+"""Runs as text, JSON, CSV and bare epoch seconds (`crondor config schema next`)."""
 
 from __future__ import annotations
 

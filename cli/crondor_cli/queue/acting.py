@@ -1,4 +1,4 @@
-"""What `crondor queue hold`, `release` and `rm` have in common: an action on jobs of a queue that can be written."""
+"""`crondor queue hold`, `release` and `rm`: an action on jobs of a queue that can be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crondor queue status`: the crontab and deferral jobs of a queue, and how they stand."""
+"""`crondor queue status`, `recalc` and `history`: the crontab and deferral jobs of a queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`crondor queue submit`: the jobs of a submit file into a queue."""
+"""`crondor queue submit` and `edit`: jobs into a queue, and attributes of jobs in it."""
 
 from __future__ import annotations
 

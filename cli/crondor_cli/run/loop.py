@@ -1,4 +1,4 @@
-"""The loop of `crondor run`: steps of the session, signals, and the exit status."""
+"""The loop of `crondor run`, and what it prints: steps of the session, signals, events, the picture of a terminal."""
 
 from __future__ import annotations
 

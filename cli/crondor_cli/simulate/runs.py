@@ -1,4 +1,4 @@
-"""Jobs of submit files in a simulated pool: what becomes of their runs, in one dialect or several."""
+"""What `crondor simulate` is given: files, a crontab line, and the options of the pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who tells whom about a job in a simulation, as lines of text or as data."""
+"""A simulation as text, as lines of events and messages, and as JSON (`crondor config schema simulate`)."""
 
 from __future__ import annotations
 
