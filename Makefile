@@ -24,14 +24,13 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint check docs pictures site site-test fuzz soak bench pythons dist deb image conda vscode clean
+.PHONY: help demo test lint check pictures site site-test fuzz soak bench pythons dist deb image conda vscode clean
 
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
 	@echo 'make lint    set up, lint, check types and the order of imports'
 	@echo 'make check   set up, lint, check types and the order of imports, then make test'
-	@echo 'make docs    bring the pages in docs/cli up to date with the options and the JSON schemas of the commands'
 	@echo 'make pictures   draw docs/pictures anew'
 	@echo 'make site    build the site, playground included, into build/site (needs npm)'
 	@echo 'make site-test   build it, and drive it in a real Chromium (needs npm and chromium)'
@@ -62,9 +61,6 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-
-docs: $(VENV)/.installed
-	$(BIN)/python -m crondor_cli.reference docs/cli --share cli/share
 
 pictures: $(VENV)/.installed
 	$(BIN)/python -m website.pictures

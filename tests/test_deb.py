@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from crondor_cli.main import cli
+from reference.facts import commands
+
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = "usr/lib/python3/dist-packages"
 VERSION = importlib.metadata.version("crondor")
@@ -69,7 +72,7 @@ def root(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_everything_is_where_debian_looks_for_it(root: Path) -> None:
     """Manual pages compressed, completions of three shells, licence and changelogs."""
     pages = {path.name for path in (root / "usr/share/man/man1").iterdir()}
-    assert pages == {f"{path.name}.gz" for path in (ROOT / "cli/share/man/man1").iterdir()}
+    assert pages == {f"{'-'.join(each.path)}.1.gz" for each in commands(cli)}
     page = gzip.decompress((root / "usr/share/man/man1/crondor-next.1.gz").read_bytes())
     assert b'.TH "CRONDOR' in page
     for path in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import email
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor_cli.reference.shared_files import shared_files
+from reference.share import shared_files
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
@@ -54,6 +55,17 @@ def test_wheel_holds_manual_pages_and_completions(wheel: dict[str, str]) -> None
     assert {
         path.removeprefix(folder): text for path, text in wheel.items() if path.startswith(folder)
     } == shared_files()
+
+
+def test_a_build_needs_only_what_it_names() -> None:
+    """hatch_build.py loads no dependency of the command but click, which [build-system] names."""
+    none = dict.fromkeys(("dateutil", "pcre2", "tomli", "tzdata", "tzlocal", "wcwidth"))
+    script = f"import sys; sys.modules |= {none}; from reference.share import shared_files; shared_files()"
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, env={**os.environ, "PYTHONPATH": "cli"}, check=True)
+    (named,) = re.findall(
+        r"^requires = \[(.*?)\]$", (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert re.findall(r'"([\w-]+)', named) == ["hatchling", "click"]
 
 
 def test_a_build_has_the_same_bytes_again(tmp_path: Path) -> None:

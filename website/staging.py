@@ -6,11 +6,13 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from crondor.check.rules import RULES as SUBMIT_RULES
 from crondor.router.rules import RULES as ROUTE_RULES
+from reference.pages import pages as reference_pages
 from website import interface, rules
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,7 +21,10 @@ OUTSIDE_THE_TREE = "---\norphan: true\n---\n\n"  # listed in a table, not on eve
 LANGUAGES = {".sub": "condor", ".conf": "condor", ".py": "python", ".sh": "sh", ".svg": "xml"}
 
 _FENCE = re.compile(r"^( *)(```+|~~~+)")
-_LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\((?![a-z]+:|#)([^)\s]+)\)")
+_LINK = re.compile(
+    r"(?P<text>!?\[(?:[^\[\]]|\[[^\[\]]*\])*\])\((?:[a-z]+:[^)]*|#[^)]*|(?P<to>[^)\s]+))\)"
+    r"|(?<!`)`crondor (?P<command>[a-z-]+(?: [a-z-]+)??)(?: --help)?`(?!`)"
+)
 
 
 class DeadLink(Exception):
@@ -34,8 +39,8 @@ def stage(folder: Path) -> None:
         target = folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
         file = ROOT / source
-        if file.suffix == ".md":
-            target.write_text(relinked(file.read_text("utf-8"), source, place), encoding="utf-8")
+        if source.endswith(".md"):
+            target.write_text(relinked(text_of(source), source, place), encoding="utf-8")
         elif place.endswith(".md"):
             target.write_text(f"{OUTSIDE_THE_TREE}{shown(file)}", encoding="utf-8")
         else:
@@ -54,9 +59,24 @@ def _list_all(index: Path) -> None:
     index.write_text(index.read_text("utf-8") + tree, encoding="utf-8")
 
 
+@cache
+def commands() -> dict[str, str]:
+    """Return the text of each command's page by its path in the repository, where only some stand, written by hand."""
+    by_hand = {file.name: file.read_text("utf-8") for file in (ROOT / "docs" / "cli").glob("*.md")}
+    return {f"docs/cli/{name}": text for name, text in reference_pages(by_hand).items()}
+
+
+def text_of(source: str) -> str:
+    """Return the Markdown of a page by its path in the repository."""
+    return commands().get(source) or (ROOT / source).read_text("utf-8")
+
+
+@cache
 def sources() -> dict[str, str]:
-    """Return the files that become pages or pictures: path in the repository to path in the folder of pages."""
+    """Return what becomes a page or picture: path in the repository to path in the folder of pages."""
     found = {"CHANGELOG.md": "changelog.md"}
+    for path in commands():
+        found[path] = re.sub(r"README\.md$", "index.md", path.removeprefix("docs/"))
     for file in sorted((ROOT / "docs").rglob("*")):
         path = file.relative_to(ROOT / "docs").as_posix()
         if file.is_file() and path != "README.md":
@@ -68,6 +88,7 @@ def sources() -> dict[str, str]:
     return found
 
 
+@cache
 def places() -> dict[str, str]:
     """Return where a link to a file or folder of the repository leads."""
     index = {"README.md": "index.md", "docs/README.md": "index.md", "docs": "index.md"}
@@ -75,23 +96,30 @@ def places() -> dict[str, str]:
     return {**sources(), **index, **dict.fromkeys(["examples", *folders], "examples/index.md")}
 
 
-def relinked(text: str, source: str, place: str) -> str:
-    """Return Markdown of the repository with its links led to the pages of the site; code is left alone.
+def relinked(page: str, source: str, place: str) -> str:
+    """Return Markdown of the repository with its links led to the pages of the site; blocks of code are left alone.
 
-    Raises DeadLink where there is none.
+    The name of a command in backticks becomes a link to its page. Raises DeadLink where there is none.
     """
 
     def lead(link: re.Match[str]) -> str:
-        name, _, fragment = link[2].partition("#")
-        path = os.path.normpath(PurePosixPath(source).parent / unquote(name))
+        if link["command"]:
+            path, text, fragment = f"docs/cli/{link['command'].replace(' ', '-')}.md", f"[{link[0]}]", ""
+            if path not in commands() or path == source:
+                return link[0]
+        elif link["to"]:
+            name, _, fragment = link["to"].partition("#")
+            path, text = os.path.normpath(PurePosixPath(source).parent / unquote(name)), link["text"]
+        else:
+            return link[0]
         if path.startswith(TOLD_NOT_LINKED):
-            return link[1][1:-1]
+            return text[1:-1]
         if path not in places():
-            raise DeadLink(f"{source}: {link[2]}")
+            raise DeadLink(f"{source}: {link['to']}")
         to = os.path.relpath(places()[path], PurePosixPath(place).parent)
-        return f"{link[1]}({to}{'#' * bool(fragment)}{fragment})"
+        return f"{text}({to}{'#' * bool(fragment)}{fragment})"
 
-    return "".join(_outside_code(text, lambda line: _LINK.sub(lead, line)))
+    return "".join(_outside_code(page, lambda line: _LINK.sub(lead, line)))
 
 
 def _outside_code(text: str, change: Callable[[str], str]) -> Iterator[str]:
@@ -104,7 +132,7 @@ def _outside_code(text: str, change: Callable[[str], str]) -> Iterator[str]:
             fence = ""
             yield line
             continue
-        yield line if fence else change(line)
+        yield line if fence or line.startswith("#") else change(line)
 
 
 def shown(file: Path) -> str:

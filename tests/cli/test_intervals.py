@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from crondor_cli.main import cli
-from crondor_cli.reference.commands import commands
+from reference.facts import commands
 from tests.cli.running import crondor
 
 HOUR = 3600

@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[2]
 ODD = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 OWN = {  # whose texts are this project's own, or come without a number
     "cli/crondor_cli/kit/command.py",
-    "cli/crondor_cli/reference/markdown.py",
     "crondor/knowledge/rows.py",
 }
 

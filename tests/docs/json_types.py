@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from crondor_cli.reference.json_keys import JsonKey, documents
 from crondor_cli.schema.catalogue import schema, shared
+from reference.facts import JsonKey, documents
 
 TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict, "array": list}
 

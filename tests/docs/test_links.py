@@ -43,13 +43,13 @@ def links(page: Path) -> Iterator[str]:
     yield from re.findall(r"\]\((?![a-z]+:)([^)\s]*)\)", text)
 
 
-def faults(page: Path) -> list[str]:
-    """Return the links of a page that lead nowhere."""
+def faults(page: Path, root: Path = ROOT) -> list[str]:
+    """Return the links of a page that lead to no file below a folder."""
     found = []
     for target in links(page):
         name, _, fragment = unquote(target).partition("#")
         file = (page.parent / name).resolve() if name else page
-        if not file.exists() or not file.is_relative_to(ROOT if page.is_relative_to(ROOT) else page.parent):
+        if not file.exists() or not file.is_relative_to(root):
             found.append(f"{target}: no such file")
         elif fragment and fragment not in fragments(file):
             found.append(f"{target}: no such heading")
@@ -68,7 +68,7 @@ def test_dead_links_are_found(tmp_path: Path) -> None:
     other = tmp_path / "page.md"
     other.write_text(f"{text}[`--x [a]`](none.md) [z](#one-two-2)\n", encoding="utf-8")
     assert fragments(other) == {"one-two", "one-two-1"}
-    assert faults(other) == ["none.md: no such file", "#one-two-2: no such heading"]
+    assert faults(other, tmp_path) == ["none.md: no such file", "#one-two-2: no such heading"]
     assert list(links(DOCS / "README.md"))
 
 

@@ -1,94 +1,65 @@
-"""The pages of docs/cli: what is made of the options and schemas is up to date, and says what they say."""
+"""The reference of the commands: what is made of their options and schemas says what they say."""
 
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import click
 import pytest
 
 from crondor_cli.kit.command import Command, LazyGroup
 from crondor_cli.main import cli
-from crondor_cli.reference import markdown
-from crondor_cli.reference.commands import CommandFacts, OptionFacts, commands
-from crondor_cli.reference.json_keys import JsonKey, Kind, documents, shared_objects
-from crondor_cli.reference.man import man_pages
-from crondor_cli.reference.pages import BrokenPage, made_parts, updated
-from crondor_cli.reference.shared_files import shared_files_behind
-from crondor_cli.reference.shared_options import OWN, PAGES
 from crondor_cli.schema.catalogue import names, schema, shared
+from reference import pages
+from reference.facts import CommandFacts, JsonKey, Kind, OptionFacts, commands, documents, shared_objects
+from reference.share import man_pages
 from tests.cli.test_alike import COMMANDS
 from tests.docs.test_docs import CLI
-from tests.docs.test_links import FENCED
+from tests.docs.test_links import FENCED, faults
+from website import staging
 
 EVERY = {" ".join(each.path[1:]): each for each in commands(cli)}
 
 
-# The folder
+# The pages
 
 
-def test_the_pages_are_up_to_date() -> None:
-    """`make docs` changes nothing."""
-    assert list(updated(CLI)) == []
+MADE = {PurePosixPath(path).name: staging.text_of(path) for path in staging.sources() if path.startswith("docs/cli/")}
 
 
-def test_every_command_and_group_has_a_page_and_every_made_page_its_command() -> None:
-    """A command that goes takes its page with it."""
-    expected = {f"{name.replace(' ', '-') or 'README'}.md" for name in EVERY}
-    made = {page.name for page in CLI.glob("*.md") if "made by `make docs`: what it is" in page.read_text("utf-8")}
-    assert made == expected
+def test_every_command_and_group_has_a_page() -> None:
+    """And each page that is written by hand is that of a command: its title is the command's name."""
+    assert set(MADE) == {f"{name.replace(' ', '-') or 'README'}.md" for name in EVERY}
     assert {name for name, facts in EVERY.items() if not facts.is_group} == set(COMMANDS)
+    for page in CLI.iterdir():
+        title, _, text = page.read_text("utf-8").partition("\n")
+        assert title == "# " + " ".join(["crondor", *page.stem.replace("README", "").split("-")]).strip()
+        assert text.strip() in MADE[page.name]
 
 
-def headings(text: str) -> set[str]:
-    """Return the fragments of the headings of a text."""
-    return {markdown.slug(line) for line in re.findall(r"^#+ (.*)$", FENCED.sub("", text), re.MULTILINE)}
+@pytest.mark.parametrize("name", EVERY)
+def test_a_page_has_each_option_of_its_command(name: str) -> None:
+    """By the names that are typed, in a row of its own."""
+    text = MADE[f"{name.replace(' ', '-') or 'README'}.md"]
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    for option in EVERY[name].options:
+        wanted = re.compile("".join(rf"`{each}(?: [^`]*)?`.*" for each in option.names))
+        assert [row for row in rows if wanted.search(row.split(" | ")[0])]
 
 
 def test_headings_by_hand_are_none_of_those_that_are_made() -> None:
     """Links to made headings would lead to them."""
-    for name, parts in made_parts().items():
-        text = (CLI / name).read_text("utf-8")
-        for made in parts.values():
-            text = text.replace(made, "")
-        by_hand = headings(text)
-        made_ones = {heading for made in parts.values() for heading in headings(made)}
-        assert not by_hand & made_ones, name
+    for name, text in MADE.items():
+        found = [line for line in re.findall(r"^#+ (.*)$", FENCED.sub("", text), re.MULTILINE) if "`" not in line]
+        assert len(found) == len(set(found)), name
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the program that brings pages up to date."""
-    words = [sys.executable, "-m", "crondor_cli.reference", *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, check=False)
-
-
-def test_pages_that_are_missing_or_behind_are_written(tmp_path: Path) -> None:
-    """What stands around a made part stays; --check writes nothing."""
-    asked = run("--check", tmp_path)
-    assert (asked.returncode, len(asked.stdout.splitlines())) == (1, len(made_parts()))
-    assert list(tmp_path.iterdir()) == []
-    assert run(tmp_path).returncode == 0
-    page = tmp_path / "at.md"
-    whole = page.read_text("utf-8")
-    page.write_text(f"before\n{whole.replace('must be given', '').replace('this host', 'that host')}after\n", "utf-8")
-    again = run(tmp_path)
-    assert (again.returncode, again.stdout) == (0, f"{page}\n")
-    assert page.read_text("utf-8") == f"before\n{whole}after\n"
-    assert (run("--check", tmp_path).returncode, run(tmp_path / "none").returncode) == (0, 2)
-
-
-def test_a_page_without_its_marks_is_refused(tmp_path: Path) -> None:
-    """By its name, and with the lines that it lacks."""
-    assert run(tmp_path).returncode == 0
-    (tmp_path / "at.md").write_text("# crondor at\n", "utf-8")
-    with pytest.raises(BrokenPage, match=r"at.md: a line <!-- made by `make docs`: what it is --> and a line"):
-        updated(tmp_path)
-    refused = run(tmp_path)
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert "at.md" in refused.stderr
+def test_links_between_the_pages_of_the_site_lead_to_headings(tmp_path: Path) -> None:
+    """Of all pages, as they are gathered for the generator."""
+    staging.stage(tmp_path)
+    wrong = {page.relative_to(tmp_path): faults(page, tmp_path) for page in tmp_path.rglob("*.md")}
+    assert {page: found for page, found in wrong.items() if found} == {}
 
 
 # Options
@@ -165,20 +136,20 @@ def test_the_parts_of_a_help_are_told_apart() -> None:
         (),
         is_group=False,
     )
-    assert markdown.paragraphs(facts.notes[2]) == "A file:\n\n```\nx = 1\n```\n\nand so on"
+    assert pages.paragraphs(facts.notes[2]) == "A file:\n\n```\nx = 1\n```\n\nand so on"
 
 
 def test_a_help_is_shown_as_it_is_in_markdown() -> None:
     """Signs of Markdown stand for themselves, options are code, pages are links."""
-    shown = markdown.prose("See *.sub, `a*b` of NAME_<x>, --at TIME and docs/run.md; a-b--c.")
+    shown = pages.prose("See *.sub, `a*b` of NAME_<x>, --at TIME and docs/run.md; a-b--c.")
     assert shown == r"See \*.sub, `a*b` of NAME_\<x>, `--at` TIME and [docs/run.md](../run.md); a-b--c."
 
 
 def test_shared_options_are_those_of_commands() -> None:
     """No link is for an option that is gone, and no exception for what is not there."""
     used = {(name, option) for name, each in EVERY.items() for facts in each.options for option in facts.names}
-    assert set(PAGES) <= {option for _, option in used}
-    assert used >= OWN
+    assert set(pages.LINKS) <= {option for _, option in used}
+    assert used >= pages.OTHERS
 
 
 # JSON
@@ -187,7 +158,7 @@ def test_shared_options_are_those_of_commands() -> None:
 @pytest.mark.parametrize("name", names())
 def test_every_key_of_a_schema_has_a_row(name: str) -> None:
     """Those of shared definitions aside, which stand on a page of their own."""
-    rows = markdown.json(documents(schema(name), shared()))
+    rows = pages.json(documents(schema(name), shared()))
     found = schema(name)
     own = [found, *(part for each, part in found["$defs"].items() if each not in shared())]
     for part in own:
@@ -225,10 +196,10 @@ def test_a_schema_is_read_as_objects_by_their_paths() -> None:
         JsonKey("below", Kind((), ("left.below[]",), is_list=True, is_nullable=False), "", "inner ones", False),
         JsonKey("found", Kind((), ("$common",), **one), "", "it", is_optional=True),
     )
-    rows = markdown.json([form])
+    rows = pages.json([form])
     assert "### `left`, `left.below[]`, `right`" in rows
     assert "| `below` | array of [objects](#left-leftbelow-right) |  | inner ones |" in rows
-    assert "| `found` | [common](json.md#common) or null; optional |  | it |" in rows
+    assert "| `found` | [common](README.md#common) or null; optional |  | it |" in rows
 
 
 def test_shared_objects_are_told_once() -> None:
@@ -237,11 +208,6 @@ def test_shared_objects_are_told_once() -> None:
     assert set(found) == set(shared())
     assert all(said for said, _ in found.values())
     assert [name for name, (_, each) in found.items() if not each.keys] == ["ad"]
-
-
-def test_manual_pages_and_completions_are_up_to_date() -> None:
-    """Whoever changes an option runs `make docs`."""
-    assert shared_files_behind(CLI.parents[1] / "cli" / "share") == {}
 
 
 def test_a_manual_page_has_no_line_that_is_taken_for_a_request() -> None:

@@ -35,15 +35,18 @@ def test_every_page_is_in_the_navigation() -> None:
 @pytest.mark.parametrize("source", [name for name in staging.sources() if name.endswith(".md")])
 def test_links_lead_to_pages_of_the_site(source: str) -> None:
     """No page has a link that would be dead there."""
-    staging.relinked((ROOT / source).read_text("utf-8"), source, staging.sources()[source])
+    staging.relinked(staging.text_of(source), source, staging.sources()[source])
 
 
 def test_links_are_led_to_where_pages_stand() -> None:
-    """READMEs, examples, what the site has no page for; code is left alone; a dead link is told."""
+    """READMEs, examples, what the site has no page for, names of commands; a dead link is an error."""
     text = "[a](../README.md) [b](cli/README.md#options) [c](../examples/nightly.sub) [d](../tests/x.md) `[e](f)`\n"
     text = text.replace("`[e](f)`", "![g](pictures/moments.svg)") + "```\n[x](nowhere.md)\n```\n"
     led = "[a](index.md) [b](cli/index.md#options) [c](examples/nightly.sub.md) d ![g](pictures/moments.svg)\n"
     assert staging.relinked(text, "docs/python.md", "python.md") == f"{led}```\n[x](nowhere.md)\n```\n"
+    named = "`crondor route plan --help` `crondor no` `crondor next -n 3` [`crondor at`](../README.md)\n"
+    led = "[`crondor route plan --help`](cli/route-plan.md) `crondor no` `crondor next -n 3` [`crondor at`](index.md)\n"
+    assert staging.relinked(named, "docs/python.md", "python.md") == led
     with pytest.raises(staging.DeadLink, match=r"docs/python\.md: nowhere\.md"):
         staging.relinked("[x](nowhere.md)", "docs/python.md", "python.md")
 

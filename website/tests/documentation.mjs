@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { check, inspect, open, overflows } from "./browser.mjs";
 
 // One of each kind: front page, tutorial, how-to, command, rules, rule, interface, explanation, example, pictures, changes.
-const KINDS = ["index.html", "tutorial.html", "how-to/submit-jobs.html", "how-to/access-point.html", "cli/index.html", "cli/next.html", "rules/index.html", "rules/CRN101/index.html", "interface/crondor.recurrence.html", "deferral.html", "simulate.html", "router.html", "examples/index.html", "examples/nightly.sub.html"];
+const KINDS = ["index.html", "tutorial.html", "how-to/submit-jobs.html", "how-to/access-point.html", "cli/index.html", "cli/next.html", "cli/queue-status.html", "rules/index.html", "rules/CRN101/index.html", "interface/crondor.recurrence.html", "deferral.html", "simulate.html", "router.html", "examples/index.html", "examples/nightly.sub.html"];
 const TABS = 3;
 const PATIENT = { timeout: 30_000 };
 

@@ -1,22 +1,50 @@
-"""Manual pages (section 1, the man macros of groff): a page per command, of the same facts as docs/cli.
+"""What an installed crondor has in share/: a manual page for each command, and completions for three shells.
 
-They say no date and no version, so that they change only where a command does.
+`python -m reference.share FOLDER` writes them; the build of the wheel does (hatch_build.py). They name no date and no
+version, so that the same commands give the same bytes.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
-from crondor_cli.reference.commands import CommandFacts, OptionFacts
+from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
+
+from crondor_cli.main import cli
+from reference.facts import EXIT_STATUS, CommandFacts, OptionFacts, commands
+
+_SHELLS: Final = {
+    BashComplete: "bash-completion/completions/crondor",
+    ZshComplete: "zsh/site-functions/_crondor",
+    FishComplete: "fish/vendor_completions.d/crondor.fish",
+}
 
 _ENVIRONMENT: Final = (
     "Each setting of crondor.toml has a variable: CRONDOR_TZ, CRONDOR_CHECK_IGNORE and so on; crondor config lists"
     " them. NO_COLOR and FORCE_COLOR are heeded."
 )
-_EXIT: Final = re.compile(r"^Exit status(, as of diff\(1\))?: ")
 _LINES: Final = re.compile(r"^[^\n]*:\n")  # a note whose lines stay as they are
+
+
+def shared_files() -> dict[str, str]:
+    """Return the text of each file by its path below share/."""
+    found = {f"man/man1/{name}": text for name, text in man_pages(list(commands(cli))).items()}
+    for kind, path in _SHELLS.items():
+        shell = kind(cli, {}, "crondor", "_CRONDOR_COMPLETE")
+        found[path] = ShellComplete.source(shell).strip("\n") + "\n"  # bash's own method runs bash to see its version
+    return found
+
+
+def write(folder: Path) -> None:
+    """Write the files into a folder."""
+    for name, text in shared_files().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def man_name(command: CommandFacts) -> str:
@@ -31,7 +59,7 @@ def man_pages(every: Sequence[CommandFacts]) -> dict[str, str]:
 
 def _page(command: CommandFacts, every: Sequence[CommandFacts]) -> Iterator[str]:
     name = "-".join(command.path)
-    yield ".\\\" made by `make docs` of the command's own options"
+    yield '.\\" made from the options of the command'
     yield f'.TH "{_text(name.upper())}" "1" "" "crondor" "User Commands"'
     yield ".SH NAME"
     yield f"{_text(name)} \\- {_text(command.title.rstrip('.'))}"
@@ -56,7 +84,7 @@ def _page(command: CommandFacts, every: Sequence[CommandFacts]) -> Iterator[str]
         yield from _as_written(command.examples)
     if command.exit_status:
         yield ".SH EXIT STATUS"
-        yield _text(_EXIT.sub("", command.exit_status))
+        yield _text(EXIT_STATUS.sub("", command.exit_status))
     yield ".SH ENVIRONMENT"
     yield _text(_ENVIRONMENT)
     yield ".SH SEE ALSO"
@@ -101,3 +129,7 @@ def _text(text: str) -> str:
     """Return a text as roff reads it: nothing in it is a request, and a hyphen is the sign that is typed."""
     safe = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^(?=[.'])", r"\\&", safe, flags=re.MULTILINE)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
