@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from crondor.check.rules import RULES as SUBMIT_RULES
 from crondor.router.rules import RULES as ROUTE_RULES
 from reference.pages import pages as reference_pages
-from website import interface, rules
+from website.made import library_pages, rule_pages
 
 ROOT = Path(__file__).resolve().parents[1]
 TOLD_NOT_LINKED = ("LICENSE", "tests/")  # what pages name, and the site has no page for
@@ -46,7 +46,7 @@ def stage(folder: Path) -> None:
         else:
             shutil.copyfile(file, target)
     _list_all(folder / "cli" / "index.md")
-    for place, text in [*rules.pages(SUBMIT_RULES, ROUTE_RULES), *interface.pages()]:
+    for place, text in [*rule_pages(SUBMIT_RULES, ROUTE_RULES), *library_pages()]:
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         is_listed = not place.startswith("rules/") or place == "rules/index.md"
         (folder / place).write_text(text if is_listed else f"{OUTSIDE_THE_TREE}{text}", encoding="utf-8")

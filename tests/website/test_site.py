@@ -10,8 +10,9 @@ import pytest
 from crondor.check import address
 from crondor.check.rules import RULES as SUBMIT_RULES
 from crondor.router.rules import RULES as ROUTE_RULES
-from website import interface, playground, rules, staging
+from website import playground, staging
 from website.links import faults
+from website.made import MODULES, library_pages, rule_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,7 +54,7 @@ def test_links_are_led_to_where_pages_stand() -> None:
 
 def test_every_rule_has_its_page_at_its_address() -> None:
     """The last part of a finding's address is the folder of the rule's page."""
-    made = dict(rules.pages(SUBMIT_RULES, ROUTE_RULES))
+    made = dict(rule_pages(SUBMIT_RULES, ROUTE_RULES))
     codes = {*SUBMIT_RULES, *ROUTE_RULES}
     assert {f"rules/{re.split('[/:]', address(code))[-1]}/index.md" for code in codes} == {*made} - {"rules/index.md"}
     assert all(f"[{code}]({code}/index.md)" in made["rules/index.md"] for code in codes)
@@ -61,7 +62,7 @@ def test_every_rule_has_its_page_at_its_address() -> None:
 
 def test_a_rules_page_has_its_severity_its_fix_and_what_is_printed() -> None:
     """As `crondor check` and `crondor route check` say it of the page's first example."""
-    made = dict(rules.pages(SUBMIT_RULES, ROUTE_RULES))
+    made = dict(rule_pages(SUBMIT_RULES, ROUTE_RULES))
     without = {"CRN002"}  # bytes that are no text cannot stand on a page
     for code, rule in {**ROUTE_RULES, **SUBMIT_RULES}.items():
         text = made[f"rules/{code}/index.md"]
@@ -77,7 +78,7 @@ def test_a_missing_page_is_said_to_be_one() -> None:
     text = (ROOT / "website" / "extra" / "404.html").read_text("utf-8")
     assert "<h1>Page not found</h1>" in text
     assert not re.search(r'<link (?!rel="icon" href="data:,")|src=|@import|url\(', text)
-    made = [place for place, _ in (*rules.pages(SUBMIT_RULES, ROUTE_RULES), *interface.pages())]
+    made = [place for place, _ in (*rule_pages(SUBMIT_RULES, ROUTE_RULES), *library_pages())]
     folders = {place.split("/")[0] for place in [*staging.sources().values(), *made] if "/" in place} | {"playground"}
     known = re.search(r"search\(/\\/\(([^)]*)\)", text)
     assert known is not None
@@ -86,11 +87,9 @@ def test_a_missing_page_is_said_to_be_one() -> None:
 
 def test_the_interface_has_a_page_for_each_module() -> None:
     """Modules that there are, each with the sentence of its docstring."""
-    made = dict(interface.pages())
-    assert all(f".. automodule:: {name}\n" in made[f"interface/{name}.rst"] for name in interface.MODULES)
-    assert all(
-        re.search(rf"\| \[`{re.escape(name)}`\]\(.*\) \| \w", made["interface/index.md"]) for name in interface.MODULES
-    )
+    made = dict(library_pages())
+    assert all(f".. automodule:: {name}\n" in made[f"interface/{name}.rst"] for name in MODULES)
+    assert all(re.search(rf"\| \[`{re.escape(name)}`\]\(.*\) \| \w", made["interface/index.md"]) for name in MODULES)
 
 
 def test_dead_links_and_foreign_resources_are_found(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""The page of each rule at its stable address, and a table of all of them."""
+"""The pages that are made of the code: one for each rule, and the interface of the library."""
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -31,7 +32,7 @@ _TARGET = re.compile(r"^With `--target (\S+)`:$", re.MULTILINE)
 _FIXES = {None: "none", True: "`--fix` applies it", False: "`--fix --unsafe` applies it"}
 
 
-def pages(submit: Mapping[str, Rule[Any]], routes: Mapping[str, Rule[Any]]) -> Iterator[tuple[str, str]]:
+def rule_pages(submit: Mapping[str, Rule[Any]], routes: Mapping[str, Rule[Any]]) -> Iterator[tuple[str, str]]:
     """Yield place and Markdown of the rules' pages: ``rules/CRN101/`` of each, which the findings' links name."""
     table = ["# Rules", "", "Each finding has the code of its rule; `crondor check --explain CRN101` prints the page."]
     codes = []
@@ -87,3 +88,56 @@ def _with_facts(text: str, rule: Rule[Any], found: Finding | None) -> str:
         rest = _BLOCK.sub(lambda block: f"{block[0]}\n\n{printed}", rest, count=1)
     facts = f"Severity: {rule.severity.value}. Fix: {_fix(found)}."
     return f"{title}\n\n[All rules](../index.md)\n\n{facts}\n{rest}"
+
+
+MODULES = (
+    "crondor.spec",
+    "crondor.recurrence",
+    "crondor.schedule",
+    "crondor.deferral",
+    "crondor.words",
+    "crondor.zones",
+    "crondor.algebra",
+    "crondor.compile.text",
+    "crondor.diagnostics",
+    "crondor.source",
+    "crondor.submit",
+    "crondor.check",
+    "crondor.check.baseline",
+    "crondor.check.fixing",
+    "crondor.classad",
+    "crondor.config",
+    "crondor.transform",
+    "crondor.access_point",
+    "crondor.router",
+    "crondor.router_bridge",
+    "crondor.job_queue",
+    "crondor.job.queued",
+    "crondor.schedd_adapter",
+    "crondor.event_log",
+    "crondor.knowledge",
+)
+ELSEWHERE = {"crondor.zones": "Policy"}  # shown on the page of crondor.recurrence, where people look for it
+GATHERED = {"crondor.schedd_adapter"}  # whose names have their place in other modules as well
+
+
+def library_pages() -> Iterator[tuple[str, str]]:
+    """Yield place and text of the library_pages: one for each module, and an index that says what each is for."""
+    lines = [
+        "# Interface",
+        "",
+        "Made of the docstrings and types. [The library](../python.md) begins with examples.",
+        "",
+    ]
+    lines += ["| module | what it is |", "|---|---|"]
+    for name in MODULES:
+        module = importlib.import_module(name)
+        sentence = (module.__doc__ or "").splitlines()[0]
+        lines.append(f"| [`{name}`]({name}.rst) | {sentence} |")
+        members = "   :members:\n   :show-inheritance:\n"
+        members += "   :imported-members:\n" if hasattr(module, "__all__") else ""
+        members += f"   :exclude-members: {ELSEWHERE[name]}\n" if name in ELSEWHERE else ""
+        members += "   :no-index:\n" if name in GATHERED else ""
+        yield f"interface/{name}.rst", f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n{members}"
+    entries = "\n".join(MODULES)
+    yield "interface/index.md", "\n".join([*lines, "", f"```{{toctree}}\n:hidden:\n\n{entries}\n```", ""])
