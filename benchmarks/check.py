@@ -12,8 +12,8 @@ from statistics import median
 from time import process_time
 from typing import NamedTuple
 
-from crondor.check.fixing import fixed
 from crondor.diagnostics import CrondorError
+from crondor.lint.fixing import fixed
 from crondor.submit import read_submit
 from crondor_cli.check.run import CheckOptions, run
 from crondor_cli.kit.files import read_source

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from crondor._late import late
 
 if TYPE_CHECKING:
-    from crondor.check import CheckReport, CheckSettings, Finding, check_submit
     from crondor.classad import ClassAd, read_ad, read_ads
     from crondor.config import Configuration, read_config
     from crondor.deferral import Arrival, Deferral, InvalidDeferral, Verdict
     from crondor.diagnostics import CrondorError, Diagnostic, Severity
     from crondor.job.queued import read_queue
+    from crondor.lint import CheckReport, CheckSettings, Finding, check_submit
     from crondor.recurrence import (
         NeverRuns,
         NotASet,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Arrival": "crondor.deferral",
-    "CheckReport": "crondor.check",
-    "CheckSettings": "crondor.check",
+    "CheckReport": "crondor.lint",
+    "CheckSettings": "crondor.lint",
     "ClassAd": "crondor.classad",
     "Configuration": "crondor.config",
     "CronSpec": "crondor.spec",
@@ -51,7 +51,7 @@ _HOMES = {
     "Dialect": "crondor.spec",
     "ExpressionText": "crondor.schedule",
     "Field": "crondor.spec",
-    "Finding": "crondor.check",
+    "Finding": "crondor.lint",
     "InvalidDeferral": "crondor.deferral",
     "InvalidSchedule": "crondor.schedule",
     "InvalidSpec": "crondor.spec",
@@ -79,7 +79,7 @@ _HOMES = {
     "UnknownZone": "crondor.zones",
     "Verdict": "crondor.deferral",
     "apply_route": "crondor.router",
-    "check_submit": "crondor.check",
+    "check_submit": "crondor.lint",
     "describe": "crondor.words",
     "job_ads": "crondor.submit",
     "load_table": "crondor.router",

@@ -8,7 +8,7 @@ import time
 from wsgiref.simple_server import make_server
 
 from crondor import CheckSettings, Source, check_submit
-from crondor.check import report_data
+from crondor.lint import report_data
 
 
 def service(environ, start_response):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201

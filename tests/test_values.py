@@ -77,14 +77,14 @@ NO_VALUES = {
         "crondor.transform: Chain",
     ),
     "is a step of a reading or an evaluation, and holds what surrounds it": (
-        "crondor.check: CheckedFile CheckedJob",
+        "crondor.lint: CheckedFile CheckedJob",
         "crondor.classad: AdValue Code ListValue",
         "crondor.classad.functions: CallArguments",
         "crondor.editing: ReadText",
         "crondor.macro: Budget LineReader",
         "crondor.router_bridge: PlannedJob",
     ),
-    "is a constant with a function, told apart by identity": ("crondor.check: Rule",),
+    "is a constant with a function, told apart by identity": ("crondor.lint: Rule",),
 }
 
 SUBMIT = """\

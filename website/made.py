@@ -13,15 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from crondor.access_point import read_access_point
-from crondor.check import CheckSettings, Finding, check_submit
-from crondor.check.pages import page as submit_page
-from crondor.check.rule import Rule
 from crondor.config import read_config
 from crondor.diagnostics import render
 from crondor.knowledge import Release
+from crondor.lint import CheckSettings, Finding, check_submit, page
+from crondor.lint.routes import check_routes
+from crondor.lint.rule import Rule
 from crondor.macro.files import Files
-from crondor.router.rules import check_routes
-from crondor.router.rules.pages import page as route_page
 from crondor.source import Source
 from crondor.submit import read_submit
 
@@ -36,7 +34,7 @@ def rule_pages(submit: Mapping[str, Rule[Any]], routes: Mapping[str, Rule[Any]])
     """Yield place and Markdown of the rules' pages: ``rules/CRN101/`` of each, which the findings' links name."""
     table = ["# Rules", "", "Each finding has the code of its rule; `crondor check --explain CRN101` prints the page."]
     codes = []
-    for title, rules, page in (("Submit files", submit, submit_page), ("Routes", routes, route_page)):
+    for title, rules in (("Submit files", submit), ("Routes", routes)):
         table += ["", f"## {title}", "", "| code | name | severity | fix | what it finds |", "|---|---|---|---|---|"]
         for code, rule in rules.items():
             text = page(code)
@@ -102,9 +100,9 @@ MODULES = (
     "crondor.diagnostics",
     "crondor.source",
     "crondor.submit",
-    "crondor.check",
-    "crondor.check.baseline",
-    "crondor.check.fixing",
+    "crondor.lint",
+    "crondor.lint.baseline",
+    "crondor.lint.fixing",
     "crondor.classad",
     "crondor.config",
     "crondor.transform",

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
-from crondor.check.rules import RULES as SUBMIT_RULES
-from crondor.router.rules import RULES as ROUTE_RULES
+from crondor.lint import RULES as SUBMIT_RULES
+from crondor.lint.routes import ROUTE_RULES
 from reference.pages import pages as reference_pages
 from website.made import library_pages, rule_pages
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final
 
 from crondor.access_point.admission import FAILED, Admission, Kind, TransformStep, Verdict
 from crondor.access_point.knobs import ScheddKnobs
 from crondor.access_point.policies import read_policies
 from crondor.access_point.requirements import Answer, SubmitRequirement, read_requirements
+from crondor.access_point.sent import Submitter, sent_jobs
 from crondor.access_point.storing import Store, secure_names
 from crondor.access_point.transforms import SubmitTransform, read_transforms
 from crondor.access_point.unknown import asked_with, schedd_ad
@@ -30,7 +32,7 @@ from crondor.job.status import JobStatus
 from crondor.macro import MacroError
 from crondor.schedule import Universe
 from crondor.source import Source, Span
-from crondor.submit import SubmitFile, SubmitHost
+from crondor.submit import InvalidSubmit, JobGroup, SubmitFile, SubmitHost, job_ads
 from crondor.submit.ad.knobs import SubmitKnobs
 from crondor.submit.ad.make import LATE
 from crondor.submit.ad.simple import extended
@@ -172,6 +174,18 @@ class AccessPoint:
                 admission, refusal=Verdict(Kind.TRANSFORM, culprit.transform.knob, FAILED, place, fault.message)
             )
         return self._asked(admission, states[-1])
+
+    def admitted(self, file: SubmitFile, now: int, most: int) -> Iterator[tuple[JobGroup, Admission]]:
+        """Yield what becomes of the jobs of a file that is submitted at ``now`` (epoch seconds).
+
+        Of jobs that are alike the first one speaks for all; no more than ``most`` are looked at, and none after what
+        condor_submit refuses.
+        """
+        who = Submitter(file.host.user, self.submit_knobs.get("uid_domain") or file.host.uid_domain, now)
+        made = job_ads(file, config=self.submit_knobs, limit=most + len(file.queues))
+        with suppress(InvalidSubmit):
+            for sent in islice(sent_jobs(made, who, file.job_count), most):
+                yield sent.jobs, self.admit(sent.ad)
 
     def _stored(self, states: list[ClassAd]) -> ClassAd:
         """Return what is stored of the last of a job's states; an attribute that was deleted is undefined then."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crondor.check import TextEdit, select
-from crondor.check.edit import line_end
-from crondor.check.fixing import fixed
 from crondor.editing.findings import CheckedText
 from crondor.editing.settings import EditSettings
+from crondor.lint import TextEdit, select
+from crondor.lint.fixing import fixed
+from crondor.lint.rule import line_end
 from crondor.source import Source
 
 _ORDER: Final = re.compile(r"[ \t]*#[ \t]*crondor[ \t]*:[ \t]*ignore[ \t]*\[([^\[\]\r\n]*)\][ \t]*\r?")

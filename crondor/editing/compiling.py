@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crondor.check import TextEdit
-from crondor.check.suppress import is_order
 from crondor.compile.markers import BEGIN, END
 from crondor.compile.text import WrittenSchedule, schedule_line
 from crondor.compile.writing.wish import LineOptions, Wish, default_end
@@ -17,6 +15,8 @@ from crondor.editing.comments import read_said
 from crondor.editing.kinds import TextKind
 from crondor.editing.reading import ReadText
 from crondor.editing.settings import EditSettings
+from crondor.lint import TextEdit
+from crondor.lint.report import is_order
 from crondor.source import Source, Span, lines_of
 from crondor.zones import zone_of
 

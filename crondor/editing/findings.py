@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from crondor.check import RULES, CheckReport, Finding, Rule, select
-from crondor.check.engine import report_of
-from crondor.check.pages import page as submit_page
 from crondor.classad import ReadMode, read_ads
 from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.editing.kinds import TextKind
 from crondor.editing.reading import ReadText
-from crondor.router.rules import RULES as ROUTE_RULES
-from crondor.router.rules import check_routes
-from crondor.router.rules import page as route_page
+from crondor.lint import CheckReport, Finding, page, select
+from crondor.lint.routes import check_routes
+from crondor.lint.submit import report_of
 from crondor.source import Source, Span
 from crondor.transform import Transform, TransformFacts
 from crondor.transform.circular import find_circles
@@ -35,7 +31,6 @@ class CheckedText:
 
     source: Source
     findings: tuple[Finding, ...]
-    rules: Mapping[str, Rule[Any]] = field(default_factory=dict)
     report: CheckReport | None = None
 
 
@@ -50,7 +45,7 @@ def _submit(text: ReadText) -> CheckedText:
     report = report_of(text.to_check())
     found: Iterable[Finding] = select(report.findings, settings.chosen, settings.ignored)
     kept = tuple(found if settings.new is None else settings.new(found))
-    return CheckedText(source, kept, RULES, report)
+    return CheckedText(source, kept, report)
 
 
 def _config(text: ReadText) -> CheckedText:
@@ -59,7 +54,7 @@ def _config(text: ReadText) -> CheckedText:
     is_router = any(name.startswith(_ROUTER) for name in configuration.knobs)
     chosen = () if is_router else _READING
     found = tuple(select((each for report in reports for each in report.findings), chosen, ()))
-    return CheckedText(source, found, ROUTE_RULES)
+    return CheckedText(source, found)
 
 
 def _transform(text: ReadText) -> CheckedText:
@@ -121,6 +116,7 @@ def _offset(starts: Sequence[int], source: Source, line: int, column: int) -> in
 
 def explanation(code: str) -> str | None:
     """Return the page of a rule (Markdown), None for a code that is no rule's."""
-    if code in RULES:
-        return submit_page(code)
-    return route_page(code) if code in ROUTE_RULES else None
+    try:
+        return page(code)
+    except KeyError:
+        return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from crondor.check import TextEdit
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import LineKind, Outline, WrittenLine
@@ -13,6 +12,7 @@ from crondor.editing.reading import ReadText
 from crondor.editing.spots import LISTS, ROUTE, TRANSFORM, Spot, SpotKind, listed, spot_at
 from crondor.editing.structure import file_named
 from crondor.knowledge import submit_commands, submit_macros
+from crondor.lint import TextEdit
 from crondor.macro.statement import is_name
 from crondor.source import Span
 

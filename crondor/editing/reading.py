@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from crondor.check.engine import read_file
-from crondor.check.memory import CheckMemory
-from crondor.check.subject import CheckedFile, CheckEffort
 from crondor.config import Configuration, read_config
 from crondor.editing.kinds import TextKind
 from crondor.editing.outline import Outline
 from crondor.editing.settings import EditSettings
+from crondor.lint.subject import CheckedFile, CheckEffort, CheckMemory
+from crondor.lint.submit import read_file
 from crondor.source import Source
 
 

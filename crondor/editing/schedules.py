@@ -9,10 +9,10 @@ from datetime import datetime, tzinfo
 from itertools import islice
 from typing import NamedTuple
 
-from crondor.check.subject import CheckedJob
 from crondor.diagnostics import CrondorError
 from crondor.editing.kinds import TextKind
 from crondor.editing.reading import ReadText
+from crondor.lint.subject import CheckedJob
 from crondor.source import Span
 from crondor.times import JobTimes, requirements_of
 from crondor.words import describe

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from crondor.check import CheckSettings, Finding
 from crondor.classad import Context
+from crondor.lint import CheckSettings, Finding
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from crondor.check.edit import changed, literal_value
-from crondor.check.meaning import differing, meaning
-from crondor.check.rule import TextEdit
-from crondor.check.suppress import is_order
 from crondor.compile.markers import BEGIN, SCHEDULE
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.lint.fixing import differing, meaning
+from crondor.lint.report import is_order
+from crondor.lint.rule import TextEdit, changed, literal_value
 from crondor.source import Source, Span
 from crondor.spec import HOUR, MINUTE, Field
 from crondor.submit import SubmitFile

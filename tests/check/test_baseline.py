@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor.check import CheckReport, Finding, check_submit
-from crondor.check.baseline import Baseline, InvalidBaseline, KnownFinding, read_baseline
 from crondor.diagnostics import Severity
+from crondor.lint import CheckReport, Finding, check_submit
+from crondor.lint.baseline import Baseline, InvalidBaseline, KnownFinding, read_baseline
 from crondor.source import Source
 from tests.check.asking import SETTINGS
 

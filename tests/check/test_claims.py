@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import crondor
-from crondor.check import RULES, rules
 from crondor.codes import CODES, KINDS
-from crondor.router.rules import RULES as ROUTE_RULES
+from crondor.lint import RULES, rules
+from crondor.lint.routes import ROUTE_RULES
 
 _READERS = ("_spec/faults.py", "spec.py", "_schedule/submit_terms.py", "_schedule/job_terms.py")
 _NOT_OF_MANUAL = {"schedd-character", "schedd-step", "schedd-empty"}  # CRN116 goes by what they mean

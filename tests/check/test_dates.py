@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.check import CheckSettings, Finding, check_submit
-from crondor.check.day_zero import next_wrong, refusals
-from crondor.check.fixing import fixed
 from crondor.classad import AdValue, Context, Expression
 from crondor.diagnostics import Severity
+from crondor.lint import CheckSettings, Finding, check_submit
+from crondor.lint.fixing import fixed
+from crondor.lint.schedules import next_wrong, refusals
 from crondor.recurrence import Policy, Recurrence
 from crondor.source import Source
 from crondor.spec import CronSpec, Dialect

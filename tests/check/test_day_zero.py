@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from crondor.check.day_zero import _month_ends
+from crondor.lint.schedules import _month_ends
 from crondor.zones import zone_of
 
 

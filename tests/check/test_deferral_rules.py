@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.check import CheckSettings
 from crondor.diagnostics import Severity
+from crondor.lint import CheckSettings
 from tests.check.asking import NOW, SETTINGS, cured, found, places
 
 CRON = "cron_minute = 0"

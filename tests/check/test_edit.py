@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.check.edit import OverlappingEdits, apply, compatible, insertion, literal, replacement
-from crondor.check.rule import Fix, TextEdit
-from crondor.check.subject import CheckedFile, CheckedJob, CheckSettings
+from crondor.lint.cures import insertion, literal, replacement
+from crondor.lint.rule import Fix, OverlappingEdits, TextEdit, apply, compatible
+from crondor.lint.subject import CheckedFile, CheckedJob, CheckSettings
 from crondor.source import Source
 from crondor.submit import read_submit
 

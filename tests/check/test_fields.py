@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.algebra import field_differences, reread
-from crondor.check import RULES, CheckSettings, Finding, check_submit, page
-from crondor.check.edit import apply
-from crondor.check.fixing import fixed
 from crondor.diagnostics import Severity
 from crondor.hold_codes import INVALID_CRON_SETTINGS
+from crondor.lint import RULES, CheckSettings, Finding, check_submit, page
+from crondor.lint.fixing import fixed
+from crondor.lint.rule import apply
 from crondor.recurrence import NeverRuns, Recurrence
 from crondor.source import Source
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec

@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.check import CheckReport, check_submit
-from crondor.check.edit import changed
-from crondor.check.fixing import fixed
-from crondor.check.rule import Finding, Fix, TextEdit
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.lint import CheckReport, check_submit
+from crondor.lint.fixing import fixed
+from crondor.lint.rule import Finding, Fix, TextEdit, changed
 from crondor.source import Source
 from crondor.submit import job_ads, read_submit
 from tests.check.asking import SETTINGS, report

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.check import CheckSettings, check_submit
-from crondor.check.fixing import fixed
+from crondor.lint import CheckSettings, check_submit
+from crondor.lint.fixing import fixed
 from crondor.source import Source
 
 NOW = 1_795_195_625

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from crondor.access_point import read_access_point
-from crondor.check import RULES, CheckSettings, check_submit, page
-from crondor.check.edit import apply
 from crondor.config import read_config
 from crondor.knowledge import Release
+from crondor.lint import RULES, CheckSettings, check_submit, page
+from crondor.lint.rule import apply
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import crondor
-from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
-from crondor.check.rules.reading import READING_RULES, owner
 from crondor.codes import KINDS
 from crondor.diagnostics import Diagnostic, Severity
+from crondor.lint import RULES, CheckReport, CheckSettings, check_submit, refused
+from crondor.lint.rules.reading import READING_RULES, owner
 from crondor.macro import InvalidText, source_from_bytes
 from crondor.macro.files import Files
 from crondor.source import Source

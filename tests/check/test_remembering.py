@@ -6,8 +6,8 @@ import gzip
 import json
 import random
 
-from crondor.check import CheckSettings, check_submit
-from crondor.check.memory import CheckMemory
+from crondor.lint import CheckSettings, check_submit
+from crondor.lint.subject import CheckMemory
 from crondor.source import Source
 from crondor.submit import read_submit
 from crondor.submit.ad import job_ads

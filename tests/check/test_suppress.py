@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.check.suppress import Comments
+from crondor.lint.report import Comments
 from crondor.source import Source
 from tests.check.asking import found, report
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crondor.check import CheckSettings, Finding, check_submit
 from crondor.diagnostics import Severity
+from crondor.lint import CheckSettings, Finding, check_submit
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit

@@ -13,8 +13,8 @@ from typing import Any
 import click
 import pytest
 
-from crondor.check import RULES
-from crondor.check.fixing import fixed
+from crondor.lint import RULES
+from crondor.lint.fixing import fixed
 from crondor_cli.check import fix as check_fix
 from crondor_cli.kit import files
 from crondor_cli.kit.files import read_source

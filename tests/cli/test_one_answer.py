@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from crondor.check import CheckSettings
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.editing import EditSettings, ReadText, TextKind
 from crondor.editing.schedules import schedules
 from crondor.job.queued import QueuedJob, read_queue
+from crondor.lint import CheckSettings
 from crondor.monitor import QueueWatch
 from crondor.recurrence import Recurrence
 from crondor.source import Source

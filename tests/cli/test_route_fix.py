@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor.router.rules import slips
+from crondor.lint.rules import route_words
 from tests.cli.running import Result, crondor
 
 FAULTY = """JOB_ROUTER_SOURCE_JOB_CONSTRAINT = true
@@ -101,7 +101,7 @@ def test_what_is_not_sure_is_left_alone(text: str) -> None:
 
 def test_a_fix_that_brings_a_fault_to_light_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """And it is said why; the others are made."""
-    sure = slips._instead
+    sure = route_words._instead
 
     def wrong(*given: object) -> object:
         made = sure(*given)  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_a_fix_that_brings_a_fault_to_light_is_left_out(monkeypatch: pytest.Monk
             return made
         return made._replace(edits=(made.edits[0]._replace(text='"'),))
 
-    monkeypatch.setattr(slips, "_instead", wrong)
+    monkeypatch.setattr(route_words, "_instead", wrong)
     shown = check().out
     assert "= fix: MaxIdleJobs" in shown
     assert "= fix: RequestGPUs" not in shown

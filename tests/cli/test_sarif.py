@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 
-from crondor.check import RULES, address
+from crondor.lint import RULES, address
 from tests.cli.conftest import Write
 from tests.cli.running import at_now
 

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.check import CheckSettings, check_submit
 from crondor.classad import Context, Expression
 from crondor.compile.text import read_schedule, schedule_line
 from crondor.compile.writing.wish import default_end
@@ -19,6 +18,7 @@ from crondor.crontab.file import read_crontab
 from crondor.crontab.import_ import Imported, ImportSettings, SubmitText, import_crontab
 from crondor.diagnostics import Severity
 from crondor.job.arguments import split_arguments, split_environment
+from crondor.lint import CheckSettings, check_submit
 from crondor.recurrence import Recurrence
 from crondor.schedule import COMMANDS, JobSchedule, Universe
 from crondor.source import Source

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from crondor.check import RULES
+from crondor.lint import RULES
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crondor.check import RULES as OTHERS
-from crondor.router.rules import RULES
+from crondor.lint import RULES as OTHERS
+from crondor.lint.routes import ROUTE_RULES
 from crondor.router.table.knobs import KNOBS
 from tests.docs.test_docs import DOCS, bare, tables
 
@@ -21,7 +21,9 @@ def test_the_rules_are_those_documented() -> None:
         (bare(code), severity, bare(name), title)
         for code, severity, name, title in rows("code", "severity", "name", "finds")
     ]
-    rules = [(code, rule.severity.value, rule.name, rule.title) for code, rule in RULES.items() if code not in OTHERS]
+    rules = [
+        (code, rule.severity.value, rule.name, rule.title) for code, rule in ROUTE_RULES.items() if code not in OTHERS
+    ]
     assert found == rules
 
 

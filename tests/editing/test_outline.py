@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import pytest
 
-from crondor.check import RULES, CheckSettings
-from crondor.check.edit import apply
 from crondor.editing import EditSettings, ReadText, TextKind, check_text, kind_of
 from crondor.editing.changes import difference, silenced
 from crondor.editing.outline import LineKind, Outline
 from crondor.editing.pieces import PieceKind, pieces
 from crondor.editing.spots import Spot, SpotKind, spot_at
 from crondor.editing.structure import words
+from crondor.lint import RULES, CheckSettings
+from crondor.lint.rule import apply
 from crondor.source import Source
 
 SETTINGS = EditSettings(CheckSettings(1_795_195_625, "Europe/Berlin"))
@@ -192,5 +192,5 @@ def test_words_never_overlap() -> None:
 def test_rules_are_those_that_may_be_explained() -> None:
     """Each code that is found has its rule beside it."""
     found = check_text(ReadText(Source("cron_minutes = 0\nqueue\n", "a.sub"), TextKind.SUBMIT, SETTINGS))
-    assert found.rules is RULES
     assert {each.diagnostic.code for each in found.findings} <= set(RULES)
+    assert all(each.name == RULES[each.diagnostic.code].name for each in found.findings)

@@ -13,11 +13,11 @@ from types import FrameType
 
 import pytest
 
-from crondor.check import CheckSettings, check_submit
-from crondor.check.rule import Finding, Rule
-from crondor.check.spelt import STRING
 from crondor.config import read_config
-from crondor.router.rules import check_routes
+from crondor.lint import CheckSettings, check_submit
+from crondor.lint.routes import check_routes
+from crondor.lint.rule import Finding, Rule
+from crondor.lint.written import STRING
 
 SETTINGS = CheckSettings(1_795_195_625, "Europe/Berlin", files=False)
 PIECES_OF_A_VALUE, LINES_OF_A_FILE = (25, 200), (250, 1000)

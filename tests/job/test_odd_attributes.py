@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import pytest
 
-from crondor.check import CheckSettings, check_submit
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
@@ -30,6 +29,7 @@ from crondor.hooks.starter_hooks import conclude_starter, starter_keyword
 from crondor.job.queued import QueuedJob
 from crondor.job.status import JobStatus
 from crondor.job_queue import JobId
+from crondor.lint import CheckSettings, check_submit
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.simulate.outcome import OutcomeCounts, RunOutcome
 from crondor.pool.simulate.simulation import Simulation

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from crondor.check import RULES, CheckSettings, check_submit
-from crondor.check.edit import apply
-from crondor.check.pages import page
+from crondor.lint import RULES, CheckSettings, check_submit, page
+from crondor.lint.rule import apply
 from crondor.source import Source
 from tests.cli.running import ROOT
 from tests.lsp.client import Client, place, serving

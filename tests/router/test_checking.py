@@ -6,7 +6,7 @@ import pytest
 
 from crondor.config import read_config
 from crondor.diagnostics import Severity
-from crondor.router.rules import RULES, check_routes
+from crondor.lint.routes import ROUTE_RULES, check_routes
 from crondor.source import Source
 
 HEAD = "JOB_ROUTER_ROUTE_NAMES = A\n"
@@ -262,5 +262,5 @@ def test_every_finding_has_a_code_of_a_rule_and_says_what_to_write() -> None:
     )
     for report in check_routes(read_config(Source(text, "x.conf"))).reports:
         for finding in report.findings:
-            assert finding.diagnostic.code in RULES
+            assert finding.diagnostic.code in ROUTE_RULES
             assert finding.diagnostic.help

@@ -6,7 +6,7 @@ import pytest
 
 from crondor.config import read_config
 from crondor.diagnostics import Severity
-from crondor.router.rules.engine import check_routes
+from crondor.lint.routes import check_routes
 from crondor.source import Source
 
 _AROUND = """\

@@ -6,12 +6,13 @@ import re
 
 import pytest
 
-from crondor.check import RULES as OTHERS
 from crondor.config import read_config
-from crondor.router.rules import RULES, check_routes, page
+from crondor.lint import RULES as OTHERS
+from crondor.lint import page
+from crondor.lint.routes import ROUTE_RULES, check_routes
 from crondor.source import Source
 
-CODES = sorted(RULES.keys() - OTHERS.keys())
+CODES = sorted(ROUTE_RULES.keys() - OTHERS.keys())
 BLOCK = re.compile(r"^```condor\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -32,7 +33,7 @@ def test_the_first_configuration_triggers_the_rule_and_the_second_nothing(code: 
 @pytest.mark.parametrize("code", CODES)
 def test_a_page_begins_with_its_rule_and_names_a_source(code: str) -> None:
     """The heading is the rule's line in a list."""
-    text, rule = page(code), RULES[code]
+    text, rule = page(code), ROUTE_RULES[code]
     assert text.startswith(f"# {code} {rule.name}: {rule.title}\n")
     assert re.search(r"^Source: \S", text, re.MULTILINE)
     assert max(map(len, text.splitlines())) <= 130
@@ -45,4 +46,4 @@ def test_the_rules_about_comments_have_the_page_they_have_elsewhere() -> None:
 
 def test_the_codes_of_routes_and_of_submit_files_do_not_meet() -> None:
     """A code means one thing."""
-    assert {code for code in RULES if code in OTHERS} == {"CRN901", "CRN902"}
+    assert {code for code in ROUTE_RULES if code in OTHERS} == {"CRN901", "CRN902"}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crondor.check import address
-from crondor.check.rules import RULES as SUBMIT_RULES
-from crondor.router.rules import RULES as ROUTE_RULES
+from crondor.lint import RULES as SUBMIT_RULES
+from crondor.lint import address
+from crondor.lint.routes import ROUTE_RULES
 from website import playground, staging
 from website.links import faults
 from website.made import MODULES, library_pages, rule_pages

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from crondor.check import CheckSettings, check_submit, finding_data
-from crondor.check.edit import apply
 from crondor.compile.text import WrittenSchedule, read_schedule
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.lint import CheckSettings, check_submit, finding_data
+from crondor.lint.rule import apply
 from crondor.recurrence import Recurrence, never_reason
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, InvalidSpec

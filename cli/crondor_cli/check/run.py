@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 import click
 
-from crondor.check import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.diagnostics import CrondorError
 from crondor.knowledge.kinds import FileKind
 from crondor.knowledge.releases import NEWEST, Release
+from crondor.lint import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.source import Source
 from crondor.submit import SubmitFile
 from crondor_cli.common.checked_files import read_checked
@@ -120,6 +120,6 @@ def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
     report = check_submit(source, result.settings, result.read)
     if not result.tries_fixes or not any(each.fix is not None for each in report.findings):
         return report
-    from crondor.check.fixing import offered  # noqa: PLC0415 - 13 ms, for files with a fix
+    from crondor.lint.fixing import offered  # noqa: PLC0415 - 13 ms, for files with a fix
 
     return offered(report, result.settings, result.choose, result.read)

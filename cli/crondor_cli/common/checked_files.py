@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from crondor.check import CheckSettings
+from crondor.lint import CheckSettings
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.common.findings.result import STDIN

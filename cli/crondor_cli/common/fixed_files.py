@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import click
 
-from crondor.check import CheckReport
-from crondor.check.fixing import Cured
 from crondor.diagnostics import printable
+from crondor.lint import CheckReport
+from crondor.lint.fixing import Cured
 from crondor.source import Source
 from crondor_cli.common.changed_text import diff_of, write_source
 from crondor_cli.common.findings.result import ChosenReports

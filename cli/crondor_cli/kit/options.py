@@ -144,10 +144,10 @@ def _zones(_: click.Context) -> Iterable[str]:
 
 def _codes(ctx: click.Context) -> Iterable[str]:
     if ctx.parent is not None and ctx.parent.info_name == "route":
-        from crondor.router.rules import RULES as ROUTE_RULES  # noqa: PLC0415
+        from crondor.lint.routes import ROUTE_RULES  # noqa: PLC0415
 
         return ROUTE_RULES
-    from crondor.check import RULES  # noqa: PLC0415
+    from crondor.lint import RULES  # noqa: PLC0415
 
     return RULES
 

@@ -7,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +30,6 @@ from lsprotocol.types import (
     WorkspaceEdit,
 )
 
-from crondor.check import Finding, Fix, address
 from crondor.diagnostics import Severity
 from crondor.editing import CheckedText, EditSettings, ReadText
 from crondor.editing.changes import safe_fixes, silenced
@@ -42,6 +40,8 @@ from crondor.editing.hovering import hover
 from crondor.editing.names import definitions, references, renameable, renamed
 from crondor.editing.schedules import counted, moment, schedules
 from crondor.editing.structure import ColouredWord, Part, PartKind, WordClass, folds, links, parts, words
+from crondor.lint import Finding, Fix, address
+from crondor.lint.report import page_file
 from crondor.source import Source, Span
 from crondor_cli.kit.tables import plural
 
@@ -145,7 +145,6 @@ _SEVERITIES: Final = {
     Severity.WARNING: DiagnosticSeverity.Warning,
     Severity.NOTE: DiagnosticSeverity.Information,
 }
-_PAGES: Final = ("crondor.check.pages", "crondor.router.rules.pages")
 
 
 def shown(finding: Finding, text: TextOnScreen) -> Diagnostic:
@@ -180,11 +179,8 @@ def page_uri(code: str) -> str | None:
     web = address(code)
     if web.startswith(("http://", "https://")):
         return web
-    for package in _PAGES:
-        page = Path(str(resources.files(package) / f"{code}.md"))
-        if page.is_file():
-            return page.as_uri()
-    return None
+    page = page_file(code)
+    return page.as_uri() if page.is_file() else None
 
 
 @cache
@@ -214,7 +210,7 @@ def actions(
     found: list[CodeAction] = []
     if _wanted(context, CodeActionKind.QuickFix):
         found += _fixes(text, here)
-        found += _others(text, checked, here)
+        found += _others(text, here)
     if _wanted(context, CodeActionKind.SourceFixAll):
         found += _all(text, checked, read.settings)
     return [*found, *_compiling(text, read, here, start, context)]
@@ -257,11 +253,11 @@ def _edits(text: TextOnScreen, fix: Fix) -> Iterator[TextEdit]:
         yield TextEdit(text.places.range_of(edit.span), edit.text)
 
 
-def _others(text: TextOnScreen, checked: CheckedText, here: Iterable[Finding]) -> Iterator[CodeAction]:
+def _others(text: TextOnScreen, here: Iterable[Finding]) -> Iterator[CodeAction]:
     """Yield, for each rule once, the comment that keeps it quiet here, and its page."""
     by_code: dict[str, list[Finding]] = {}
     for finding in here:
-        if finding.diagnostic.code in checked.rules:
+        if finding.name:
             by_code.setdefault(finding.diagnostic.code, []).append(finding)
     for code, findings in by_code.items():
         diagnostics = [shown(each, text) for each in findings]

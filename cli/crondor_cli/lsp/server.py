@@ -19,14 +19,14 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
-from crondor.check import RULES, CheckSettings, TextEdit
-from crondor.check.memory import CheckMemory
 from crondor.diagnostics import CrondorError, Severity, render
 from crondor.editing import CheckedText, EditSettings, check_text, compiling, kind_of
 from crondor.editing.findings import explanation
 from crondor.editing.reading import ReadText
 from crondor.editing.settings import HintKind
 from crondor.knowledge.releases import NEWEST, Release
+from crondor.lint import RULES, CheckSettings, TextEdit
+from crondor.lint.subject import CheckMemory
 from crondor.source import Source
 from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.checked_files import read_checked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crondor.router.rules import RULES
+from crondor.lint.routes import ROUTE_RULES
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
 from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
@@ -95,7 +95,7 @@ def command(
     Every finding has a code, the place, why, and what to write instead.
     """
     if explain is not None or rules:
-        explain_rule(explain) if explain is not None else list_rules(RULES)
+        explain_rule(explain) if explain is not None else list_rules(ROUTE_RULES)
         return
     _check_options(config, fix=fix, write=write, updates=baseline.update, format_=format_)
     result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict, not fix), now, tz)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from crondor.check import CheckReport, Rule
-from crondor.check.fixing import Cured, without_fixes
 from crondor.classad.scope import Context
-from crondor.router.rules import RULES, check_routes, page
-from crondor.router.rules.engine import CheckedRoutes, refused
-from crondor.router.rules.fixing import fixed_routes
+from crondor.lint import CheckReport, Rule
+from crondor.lint.fixing import Cured, without_fixes
+from crondor.lint.route_fixing import fixed_routes
+from crondor.lint.routes import ROUTE_RULES, CheckedRoutes, check_routes, refused_routes
 from crondor.source import Source
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
@@ -44,11 +43,7 @@ class RouteCheckResult(ChosenReports):
     @property
     def rules(self) -> Mapping[str, Rule[Any]]:
         """The rules by code."""
-        return RULES
-
-    def page(self, code: str) -> str:
-        """Return the page of a rule."""
-        return page(code)
+        return ROUTE_RULES
 
 
 def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str | None) -> RouteCheckResult:
@@ -56,7 +51,7 @@ def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str 
 
     Raises UsageError for options that cannot be used, and for a file that cannot be read.
     """
-    select, ignore = codes_of(given.select, RULES), codes_of(given.ignore, RULES)
+    select, ignore = codes_of(given.select, ROUTE_RULES), codes_of(given.ignore, ROUTE_RULES)
     clock = clock_of(now, tz)
     context = Context(now=clock.now, zone=clock.zone)
     reader = ConfigReader(config, given.allow_dirs, context)
@@ -66,7 +61,7 @@ def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str 
         if isinstance(read, Source):
             texts.append((path, read))
         else:
-            broken.append(refused(path, read.diagnostics))
+            broken.append(refused_routes(path, read.diagnostics))
     named = tuple(source for _, source in texts)
 
     def again(sources: Sequence[Source]) -> CheckedRoutes:

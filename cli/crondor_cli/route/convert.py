@@ -9,10 +9,10 @@ from functools import partial
 
 import click
 
-from crondor.check.data import place_data
 from crondor.config import Configuration
 from crondor.config.entrypoint import READ_BY_TRANSFORMS
 from crondor.diagnostics import Diagnostic, Severity, has_error
+from crondor.lint.report import place_data
 from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
 from crondor.router.legacy.table import ENTRIES_CMD, Runner

@@ -18,6 +18,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import string
 from crondor.job_queue import QueueLocked
 from crondor.knowledge.kinds import FileKind
+from crondor.lint import CheckSettings, check_submit
 from crondor.pool.local.session import Session, SessionPlan
 from crondor.pool.local.submit_file import DIGEST, RunFile, digest_of, read_spec
 from crondor.pool.local.user_log import JobLogs
@@ -148,7 +149,7 @@ def path_of(path: str) -> str:
 
 
 def _read(path: str, source: Source, clock: Clock, cluster: int, surroundings: Surroundings) -> RunFile:
-    """Read a submit file, whose jobs will be of a cluster. Raises CrondorError."""
+    """Read and check a submit file, whose jobs will be of a cluster. Raises CrondorError for an error of either."""
     host = SubmitHost(user=getpass.getuser(), folder=os.getcwd())
 
     def read(text: Source, append: Sequence[str]) -> SubmitFile:
@@ -163,7 +164,11 @@ def _read(path: str, source: Source, clock: Clock, cluster: int, surroundings: S
             append=append,
         )
 
-    return read_spec(path_of(path), source, clock, cluster, read)
+    report = check_submit(source, CheckSettings(clock.now, clock.zone, files=False), lambda text: read(text, ()))
+    errors = [each.diagnostic for each in report.findings if each.diagnostic.severity is Severity.ERROR]
+    if errors:
+        raise CrondorError(errors)
+    return read_spec(path_of(path), source, cluster, read)
 
 
 PERIODIC_INTERVAL = 5

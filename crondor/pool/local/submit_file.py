@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from crondor.check import CheckSettings, check_submit, select
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import int32
-from crondor.preview.jobs import Clock
 from crondor.schedule import Universe, misspelt
 from crondor.source import Source
 from crondor.submit import SubmitFile, job_ads
@@ -52,15 +50,12 @@ def digest_of(source: Source) -> str:
     return hashlib.sha256(source.text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def read_spec(
-    path: str, source: Source, clock: Clock, cluster: int, read: Callable[[Source, Sequence[str]], SubmitFile]
-) -> RunFile:
+def read_spec(path: str, source: Source, cluster: int, read: Callable[[Source, Sequence[str]], SubmitFile]) -> RunFile:
     """Read a submit file that the queue knows as ``path``, whose jobs will be of a cluster.
 
-    ``read`` reads a text, with some lines appended. Raises CrondorError with what `crondor check` calls an error, and
-    with jobs that cannot run here.
+    ``read`` reads a text, with some lines appended. Raises CrondorError, and does so
+    for jobs that cannot run here.
     """
-    _refuse_errors(source, clock, lambda text: read(text, ()))
     file = read(source, ())
     made = list(_ads(file, cluster))
     names = ((key, file.name(key)) for key in file.keys)
@@ -89,14 +84,6 @@ class _Origin(NamedTuple):
     label: str
     findings: tuple[Diagnostic, ...]
     fault: Diagnostic
-
-
-def _refuse_errors(source: Source, clock: Clock, read: Callable[[Source], SubmitFile]) -> None:
-    """Raise CrondorError with the errors of a check."""
-    report = check_submit(source, CheckSettings(clock.now, clock.zone, files=False), read)
-    errors = [each.diagnostic for each in select(report.findings, (), ()) if each.diagnostic.severity is Severity.ERROR]
-    if errors:
-        raise CrondorError(errors)
 
 
 def _ads(file: SubmitFile, cluster: int) -> Iterator[tuple[ClassAd, _Origin]]:

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import click
 
-from crondor.check.baseline import Baseline, InvalidBaseline, NameOf, read_baseline
 from crondor.diagnostics import CrondorError, printable
+from crondor.lint.baseline import Baseline, InvalidBaseline, NameOf, read_baseline
 from crondor.macro import source_from_bytes
 from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.findings.result import STDIN, ChosenReports

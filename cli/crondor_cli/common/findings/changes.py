@@ -6,10 +6,9 @@ import io
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from crondor.check import Fix
-from crondor.check.edit import changed
-from crondor.check.rule import TextEdit
 from crondor.diagnostics import printable
+from crondor.lint import Fix
+from crondor.lint.rule import TextEdit, changed
 from crondor.source import Source
 
 _MOST = 12  # lines shown of one fix

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from crondor.check import Finding
+from crondor.lint import Finding
 
 
 @dataclass(frozen=True)

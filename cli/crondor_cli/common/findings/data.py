@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from crondor.check.data import finding_data
 from crondor.diagnostics import Severity
+from crondor.lint.report import finding_data
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.kit.tables import echo_json
 
@@ -17,7 +17,7 @@ def print_json(result: ChosenReports) -> None:
         "files": [
             {
                 "name": report.source.name,
-                "findings": [finding_data(finding, result.rules) for finding in result.findings(report)],
+                "findings": [finding_data(finding) for finding in result.findings(report)],
                 "silenced": len(report.silenced),
                 "baseline": result.quiet(report),
             }

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crondor.check import RULES, CheckReport, Finding, Rule, page, select
 from crondor.diagnostics import Severity
+from crondor.lint import RULES, CheckReport, Finding, Rule, select
 
 STDIN = "<stdin>"  # the name of the text of standard input
 
@@ -30,10 +30,6 @@ class ChosenReports:
     def rules(self) -> Mapping[str, Rule[Any]]:
         """The rules by code."""
         return RULES
-
-    def page(self, code: str) -> str:
-        """Return the page of a rule."""
-        return page(code)
 
     def findings(self, report: CheckReport) -> tuple[Finding, ...]:
         """Return the findings of a report that --select, --ignore and --baseline leave."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from crondor.check import RULES, Rule, page
 from crondor.codes import CODES
 from crondor.diagnostics import printable, similar
+from crondor.lint import RULES, Rule, page
 from crondor_cli.kit.screen import say
 
 
@@ -25,8 +25,7 @@ def explain_rule(code: str) -> None:
 
     Raises UsageError for an unknown one.
     """
-    from crondor.router.rules import RULES as ROUTE_RULES  # noqa: PLC0415 - 50 ms, and seldom asked for
-    from crondor.router.rules import page as route_page  # noqa: PLC0415 - the same
+    from crondor.lint.routes import ROUTE_RULES  # noqa: PLC0415 - 50 ms, and seldom asked for
 
     asked = code.strip()
     wanted = CODES.get(asked.lower(), asked.upper())
@@ -38,7 +37,7 @@ def explain_rule(code: str) -> None:
         hint = f"did you mean {close[0]}?" if close else "--rules lists them"
         message = f"there is no rule {printable(asked)}: {hint}"
         raise click.UsageError(message, click.get_current_context(silent=True))
-    say((page if known.code in RULES else route_page)(known.code).rstrip("\n"))
+    say(page(known.code).rstrip("\n"))
 
 
 def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:

@@ -7,10 +7,9 @@ from contextlib import suppress
 from importlib import metadata
 from urllib.parse import quote
 
-from crondor.check import Finding
-from crondor.check.baseline import KnownFinding
-from crondor.check.pages import address
 from crondor.diagnostics import Severity, printable
+from crondor.lint import Finding, address, page
+from crondor.lint.baseline import KnownFinding
 from crondor.source import Span
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.kit.tables import echo_json
@@ -37,13 +36,13 @@ def print_sarif(result: ChosenReports) -> None:
 
 
 def _rule(code: str, result: ChosenReports) -> dict[str, object]:
-    rule, page = result.rules[code], result.page(code)
+    rule, text = result.rules[code], page(code)
     return {
         "id": code,
         "name": rule.name,
         "shortDescription": {"text": rule.title},
         "helpUri": address(code),
-        "help": {"text": page, "markdown": page},
+        "help": {"text": text, "markdown": text},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
 

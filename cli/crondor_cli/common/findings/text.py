@@ -7,8 +7,8 @@ from collections import Counter
 
 import click
 
-from crondor.check import Finding, Fix
 from crondor.diagnostics import Severity, render
+from crondor.lint import Finding, Fix
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.kit.screen import SCREEN, coloured, echo_lines, say, screen_columns, whole
 

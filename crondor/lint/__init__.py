@@ -1,0 +1,32 @@
+"""What is wrong with a text, or will surprise: rules for submit descriptions and for a job router's configuration.
+
+``check_submit(source, settings)`` gives a CheckReport with Findings; a Finding is a Diagnostic under a stable code
+(CRN101) and, where there is one, a Fix. ``crondor.lint.routes.check_routes`` does the same for routes. ``report_data``
+gives plain values for JSON, ``crondor.lint.baseline`` keeps quiet what is known, ``crondor.lint.fixing`` makes the
+fixes. docs/python.md has a service and a pytest fixture.
+"""
+
+from crondor.lint.report import CheckReport, address, finding_data, page, report_data, select
+from crondor.lint.rule import Finding, Fix, Rule, RuleHit, TextEdit
+from crondor.lint.subject import CheckedFile, CheckedJob, CheckSettings
+from crondor.lint.submit import RULES, check_submit, refused
+
+__all__ = [
+    "RULES",
+    "CheckReport",
+    "CheckSettings",
+    "CheckedFile",
+    "CheckedJob",
+    "Finding",
+    "Fix",
+    "Rule",
+    "RuleHit",
+    "TextEdit",
+    "address",
+    "check_submit",
+    "finding_data",
+    "page",
+    "refused",
+    "report_data",
+    "select",
+]

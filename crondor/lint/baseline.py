@@ -1,0 +1,171 @@
+"""Findings that are known and stay quiet: a baseline, as a text to keep beside the files.
+
+A finding is known by its file, its code, and the text of the line it stands in: lines that move, and other words of
+a message, make no new finding; a graver one of the same code is new.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.lint.rule import ORDER, Finding
+from crondor.source import Source
+
+VERSION = 1
+_MARK = "crondor_baseline"  # the key whose value is the version of the form
+_LONGEST = 200  # characters of a line that are written
+_MOST = 1_000_000  # findings of one line that anybody counts
+
+NameOf = Callable[[str], str]
+
+
+class InvalidBaseline(CrondorError, ValueError):
+    """A text that is no baseline."""
+
+
+class KnownFinding(NamedTuple):
+    """What a finding is known by: ``file`` as the baseline names it, the code, the line's text without its blanks."""
+
+    file: str
+    code: str
+    line: str
+
+    @classmethod
+    def of(cls, finding: Finding, name_of: NameOf) -> KnownFinding:
+        """Return it for a finding; ``name_of`` gives a file's name in the baseline from that of a source."""
+        span = finding.diagnostic.span
+        if span is None:
+            return cls("", finding.diagnostic.code, "")
+        return cls(name_of(span.source.name), finding.diagnostic.code, _line(span.source.line(span.line)))
+
+    @property
+    def fingerprint(self) -> str:
+        """A short text that is the same wherever the line moves."""
+        return _digest("\0".join(self))[:32]
+
+
+class _Known(NamedTuple):
+    number: int
+    severity: Severity
+
+
+class Baseline(NamedTuple):
+    """The findings that stay quiet, and how many of each."""
+
+    entries: Mapping[KnownFinding, _Known]
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding], name_of: NameOf) -> Baseline:
+        """Return the baseline that knows these findings and no others."""
+        counted: Counter[KnownFinding] = Counter()
+        gravest: dict[KnownFinding, Severity] = {}
+        for finding in findings:
+            known, severity = KnownFinding.of(finding, name_of), finding.diagnostic.severity
+            counted[known] += 1
+            gravest[known] = min(severity, gravest.get(known, severity), key=ORDER.__getitem__)
+        return cls({known: _Known(number, gravest[known]) for known, number in counted.items()})
+
+    @property
+    def total(self) -> int:
+        """How many findings it knows."""
+        return sum(entry.number for entry in self.entries.values())
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files it speaks of."""
+        return frozenset(known.file for known in self.entries)
+
+    def new(self, findings: Iterable[Finding], name_of: NameOf) -> list[Finding]:
+        """Return the findings that are not known; of more equal ones than are known the last are new."""
+        left = {known: entry.number for known, entry in self.entries.items()}
+        new = []
+        for finding in findings:
+            known = KnownFinding.of(finding, name_of)
+            if left.get(known, 0) and ORDER[finding.diagnostic.severity] >= ORDER[self.entries[known].severity]:
+                left[known] -= 1
+            else:
+                new.append(finding)
+        return new
+
+    def gone(self, found: Baseline, files: Collection[str]) -> int:
+        """Return how many findings of some files it knows that are not in ``found``."""
+        pairs = ((known, entry.number) for known, entry in self.entries.items() if known.file in files)
+        counts = {known: entry.number for known, entry in found.entries.items()}
+        return sum(max(0, count - counts.get(known, 0)) for known, count in pairs)
+
+    def updated(self, found: Baseline, keep: Callable[[str], bool]) -> Baseline:
+        """Return ``found``, and what this one knows of the files that are to be kept as they are."""
+        kept = {known: entry for known, entry in self.entries.items() if keep(known.file)}
+        return Baseline({**kept, **found.entries})
+
+    def text(self) -> str:
+        """Return it as JSON, a line for each finding in the order of files and lines, so that diffs can be read."""
+        import json  # noqa: PLC0415 - 3 ms, and most checks know no baseline
+
+        rows = [
+            {**known._asdict(), "severity": entry.severity.value, "count": entry.number}
+            for known, entry in sorted(self.entries.items())
+        ]
+        lines = ",".join(f"\n    {json.dumps(row)}" for row in rows)
+        return f'{{\n  "{_MARK}": {VERSION},\n  "findings": [{lines}{chr(10) + "  " if rows else ""}]\n}}\n'
+
+
+def read_baseline(source: Source) -> Baseline:
+    """Read what ``Baseline.text`` writes. Raises InvalidBaseline."""
+    import json  # noqa: PLC0415 - 3 ms, and most checks know no baseline
+
+    try:
+        data = json.loads(source.text)
+    except RecursionError:
+        raise _refused(source, "this is nested too deeply") from None
+    except ValueError as error:
+        raise _refused(source, f"this is no JSON: {error}", getattr(error, "pos", 0)) from None
+    if not isinstance(data, dict) or _MARK not in data:
+        raise _refused(source, f"this is no baseline: it has no key {_MARK}")
+    if data[_MARK] != VERSION:
+        raise _refused(source, f"this crondor reads baselines of version {VERSION}, and this is {data[_MARK]!r}")
+    rows = data.get("findings")
+    if not isinstance(rows, list):
+        raise _refused(source, "findings must be a list")
+    entries: dict[KnownFinding, _Known] = {}
+    for number, row in enumerate(rows, 1):
+        entry = _entry(row)
+        if entry is None:
+            raise _refused(source, f"finding {number} of the list is none: {repr(row)[:_LONGEST]}")
+        entries[entry[0]] = entry[1]
+    return Baseline(entries)
+
+
+def _entry(row: object) -> tuple[KnownFinding, _Known] | None:
+    if not isinstance(row, dict):
+        return None
+    texts: Any = [row.get(key) for key in KnownFinding._fields]
+    count = row.get("count", 1)
+    if not all(isinstance(text, str) for text in texts) or type(count) is not int or not 0 < count <= _MOST:
+        return None
+    try:
+        return KnownFinding(*texts), _Known(count, Severity(row.get("severity", "error")))
+    except ValueError:
+        return None
+
+
+def _line(text: str) -> str:
+    """Return the text of a line without the blanks that mean nothing; a long one is cut, and told by its hash."""
+    line = " ".join(text.split())
+    if len(line) <= _LONGEST:
+        return line
+    return f"{line[:_LONGEST]} ... {_digest(line)[:16]}"
+
+
+def _digest(text: str) -> str:
+    import hashlib  # noqa: PLC0415 - 4 ms, and most checks know no baseline
+
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _refused(source: Source, message: str, at: int = 0) -> InvalidBaseline:
+    hint = "crondor check --baseline FILE --update-baseline writes one"
+    return InvalidBaseline(Diagnostic("baseline", message, span=source.span(at, at + 1), help=hint))

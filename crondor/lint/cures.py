@@ -1,0 +1,352 @@
+"""Fixes of a job's commands: other fields, a clause in requirements, a comment on a line of its own."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from crondor._schedule.job_terms import read_string
+from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.lint.report import is_order
+from crondor.lint.rule import Fix, TextEdit, apply, line_end, literal_value
+from crondor.lint.schedules import FieldFault, refusals
+from crondor.lint.subject import CheckedJob
+from crondor.lint.written import faults
+from crondor.source import Source, Span
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
+from crondor.zones import Zone, zone_of
+
+
+def literal(job: CheckedJob, name: str) -> Span | None:
+    """Return where the value of a command stands in the checked file as it is: with no macro, in no list of items.
+
+    None where a replacement there would not be one of the value.
+    """
+    return literal_value(job.file.source, name, job.values.get(name), job.group.spans.get(name))
+
+
+def replacement(job: CheckedJob, name: str, text: str) -> TextEdit | None:
+    """Return the edit that gives a command another value, None where it is not literal."""
+    span = literal(job, name)
+    return None if span is None else TextEdit(span, text)
+
+
+def joined(job: CheckedJob, name: str, operator: str, clause: str) -> TextEdit | None:
+    """Return the edit that joins a clause to the expression of a command, ``(expression) operator clause``.
+
+    None where the value is not literal, and where it is no expression: nobody can say what would become of it.
+    """
+    made = f"({job.values[name]}) {operator} {clause}"  # of which a comment may have eaten the clause
+    return None if faults(job.values[name], name) or faults(made, name) else replacement(job, name, made)
+
+
+def insertion(job: CheckedJob, name: str, value: str) -> TextEdit | None:
+    """Return the edit that sets a command on a line of its own, before the job's queue statement.
+
+    It holds for the queue statements that follow as well. None where the statement is not of the checked file, or
+    no line can be put there.
+    """
+    source, queue = job.file.source, job.group.queue
+    text = source.text
+    if queue is not None and queue.source is not source:
+        return None
+    at = len(text) if queue is None else text.rfind("\n", 0, queue.start) + 1
+    if queue is not None and text[at : queue.start].strip():
+        return None
+    at = at if queue is None else _above_comments(text, at)
+    before = text[text.rfind("\n", 0, max(0, at - 1)) + 1 : at].strip()
+    if before.endswith("\\"):
+        return None
+    end = line_end(text, at)
+    begin = end if at and text[at - 1] != "\n" else ""
+    return TextEdit(source.span(at, at), f"{begin}{name} = {value}{end}")
+
+
+def _above_comments(text: str, at: int) -> int:
+    """Return the place above the comments to crondor about a line: they would speak of what is put below them."""
+    top = start = at
+    while start:
+        start = text.rfind("\n", 0, start - 1) + 1
+        line = text[start:top].lstrip()
+        if not line.startswith("#"):
+            break
+        if is_order(line):
+            at = start
+        top = start
+    return at
+
+
+REQUIREMENTS = ("requirements", "my.requirements")
+
+_ROUNDS = 4  # a field with quotes around a name needs two
+_MOST_USES = 1000
+
+
+def placed(job: CheckedJob, field: Field, fault: Diagnostic) -> Diagnostic:
+    """Return a fault of a field's text as one of the place where the field is set."""
+    onto = job.field_span(field)
+    if fault.span is not None and onto.text == f'"{fault.span.source.text}"':
+        onto = onto.part(1, len(onto.text) - 1)
+    return fault.relocated(onto)
+
+
+def edit_field(job: CheckedJob, field: Field, text: str) -> TextEdit | None:
+    """Return the edit that gives a field another text, None where its value is not literal."""
+    name = job.crontab.names[field]
+    return replacement(job, name, f'"{text}"' if name.startswith("my.") else text)
+
+
+def mended(field: Field, text: str, faults: Iterable[FieldFault]) -> str | None:
+    """Return a field's text with every fault fixed and read alike by all, None where that needs the author."""
+    found = [fault.fault for fault in faults if fault.field is field]
+    for _ in range(_ROUNDS):
+        changed = _patched(text, found)
+        if changed is None:
+            return None
+        text = changed
+        try:
+            spec = CronSpec.from_mapping({field.attribute: text})
+        except InvalidSpec as error:
+            found = list(error.diagnostics)
+            continue
+        return portable(spec).given[field.index]
+    return None
+
+
+def _patched(text: str, faults: list[Diagnostic]) -> str | None:
+    edits: list[TextEdit] = []
+    for fault in faults:
+        if fault.kind == "cron-empty-item":
+            continue
+        if fault.fix is None or fault.span is None:
+            return None
+        edits.append(TextEdit(fault.span, fault.fix))
+    changed = apply(edits[0].span.source, edits) if edits else text
+    return ",".join(item.strip() for item in changed.split(",") if item.strip()) or None
+
+
+def edit_days(job: CheckedJob) -> tuple[TextEdit, ...]:
+    """Return the edits after which the schedd reads both day fields as the manual: of texts, and of requirements.
+
+    None of them where not all can be made.
+    """
+    spec = job.crontab.manual
+    if spec is None:
+        return ()
+    wanted = portable(spec)
+    if has_day_zero(wanted) and not is_cured(job, wanted):
+        return edit_day_zero(job, wanted)
+    return _edit_texts(job, {}, wanted) or ()
+
+
+def edit_day_zero(job: CheckedJob, wanted: CronSpec) -> tuple[TextEdit, ...]:
+    """Return the edits that cure a job of the day-0 defect, none where not all can be made."""
+    cure = cure_of(job, wanted)
+    texts, clause = _edit_texts(job, cure.texts, wanted), _edit_requirements(job, cure.clause)
+    return () if texts is None or clause is None else (*texts, clause)
+
+
+def _edit_texts(job: CheckedJob, texts: Mapping[Field, str], wanted: CronSpec) -> tuple[TextEdit, ...] | None:
+    """Return the edits after which the day fields have ``texts``, or those of ``wanted``; None where not all can be."""
+    spec = job.crontab.manual
+    edits: list[TextEdit] = []
+    for field in (DAY_OF_MONTH, DAY_OF_WEEK):
+        old = None if spec is None else spec.given[field.index]
+        new = texts.get(field, wanted.given[field.index])
+        if new is None or old == new or (old is None and field not in texts):
+            continue
+        is_new = field not in job.crontab.names
+        edit = insertion(job, field.command, new) if is_new else edit_field(job, field, new)
+        if edit is None or not (_is_last(job) if is_new else _is_alone(job, edit.span)):
+            return None
+        edits.append(edit)
+    return tuple(edits)
+
+
+def _is_last(job: CheckedJob) -> bool:
+    """Say whether all later jobs have this job's cron fields."""
+    return len(job.file.uses) <= _MOST_USES and all(
+        use.cron == job.use.cron for use in job.file.uses if use.queue > job.use.queue
+    )
+
+
+def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
+    """Say whether the job's requirements refuse the wrong times that the defect gives to ``wanted``."""
+    name = job.first(*REQUIREMENTS)
+    zone, now = job.settings.zone, job.settings.now
+    if name is None:
+        return False
+    found = refusals(job.values[name], wanted, reread(wanted, Dialect.HTCONDOR), zone, now, job.file.effort)
+    return found is not None and found.is_cure
+
+
+def compile_command(job: CheckedJob, text: str) -> str:
+    """Return the command that compiles a schedule for a job, whose times mean the clock of its submit host."""
+    universe = " --universe local" if _is_local(job) else ""
+    return f"crondor compile {shlex.quote(text)} --tz {zone_of(job.settings.zone).name}{universe}"
+
+
+def fields_text(job: CheckedJob, texts: Mapping[Field, str] | None = None) -> str:
+    """Return a job's five fields as a crontab has them, some with other ``texts``."""
+    own = {field: read_string(value) or value.strip() for field, value in job.crontab.values.items()}
+    return " ".join({**own, **(texts or {})}.get(field) or "*" for field in FIELDS)
+
+
+class DayZeroCure(NamedTuple):
+    """A clause against the schedd's day-0 defect, and the texts of fields under which it does.
+
+    ``is_alike``: it means the same on every host that evaluates it.
+    """
+
+    clause: str
+    texts: Mapping[Field, str]
+    is_alike: bool
+
+
+def has_clause(job: CheckedJob) -> bool:
+    """Say whether requirements speak of the time, so that fields may name more times than are wanted."""
+    name = job.first(*REQUIREMENTS)
+    return name is not None and "deferraltime" in job.values[name].lower()
+
+
+def cure_of(job: CheckedJob, wanted: CronSpec) -> DayZeroCure:
+    """Return what cures a job whose fields are to mean ``wanted``.
+
+    Jobs of the local universe are matched on the submit host, by its clock. Where that never changes the clause is
+    arithmetic on the epoch, elsewhere what compile makes of the schedule, if that holds for ever. For others
+    formatTime must do, which takes the zone of each host.
+    """
+    zone = zone_of(job.settings.zone)
+    if _is_local(job):
+        return DayZeroCure(day_zero_clause(wanted), {}, is_alike=True)
+    offset = zone.at(job.settings.now).offset
+    if zone.is_fixed and not offset % 60 and len(wanted.values(MONTH)) == 12:
+        return DayZeroCure(_by_epoch(wanted, offset), {}, is_alike=True)
+    schedule = job.manual.schedule
+    window = schedule.window if schedule is not None and isinstance(schedule.window, int) else None
+    commands = _compiled(str(wanted), zone, job.settings.now, window, job.settings.schedd_interval)
+    texts = {field: commands.get(field.command, "*") for field in FIELDS}
+    changed = {field: text for field, text in texts.items() if text != (wanted.given[field.index] or "*")}
+    if "requirements" in commands and "cron_prep_time" not in commands and set(changed) <= {DAY_OF_MONTH}:
+        return DayZeroCure(commands["requirements"], changed, is_alike=True)
+    return DayZeroCure(day_zero_clause(wanted), {}, is_alike=False)
+
+
+def _by_epoch(wanted: CronSpec, offset: int) -> str:
+    """Return the clause by a clock that is always so many seconds ahead of UTC."""
+    from crondor.compile.writing.clock import Change, EpochClock  # noqa: PLC0415 - with the engine, as below
+
+    minutes, hours, weekdays = (wanted.values(field) for field in (MINUTE, HOUR, DAY_OF_WEEK))
+    clock = EpochClock((Change(0, offset),))
+    parts = [clock.weekday_in({*weekdays})]
+    if len(hours) * len(minutes) == 1:
+        parts.append(clock.minute_in([60 * hours[0] + minutes[0]]))
+    else:
+        parts += [clock.hour_in([*hours])] if len(hours) < 24 else []
+        parts += [clock.minute_of_hour_in([*minutes])] if len(minutes) < 60 else []
+    return " && ".join(parts)
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str, zone: Zone, now: int, window: int | None, schedd_interval: int) -> Mapping[str, str]:
+    """Return the commands of the one job that says a schedule for ever, none where there is no such job."""
+    from crondor.compile.text import read_schedule  # noqa: PLC0415 - 15 ms, and few files have the defect
+    from crondor.compile.writing.compiler import compile_schedule  # noqa: PLC0415 - as above
+    from crondor.compile.writing.wish import LineOptions, default_end  # noqa: PLC0415 - as above
+
+    options = LineOptions(window=window, schedd_interval=schedd_interval)
+    try:
+        wish = options.wish(read_schedule(text, zone=zone), zone, now, default_end(now))
+        compiled = compile_schedule(wish)
+    except CrondorError:
+        return {}
+    return compiled.jobs[0].commands if compiled.exact and compiled.is_open and len(compiled.jobs) == 1 else {}
+
+
+def _is_local(job: CheckedJob) -> bool:
+    return job.values.get("universe", "").strip().lower() == "local"
+
+
+def _edit_requirements(job: CheckedJob, clause: str) -> TextEdit | None:
+    """Return the edit that adds a clause to requirements: to its value, or on a line of its own."""
+    if any(literal(job, name) is None for name in job.crontab.names.values()):
+        return None
+    name = job.first(*REQUIREMENTS)
+    if name is None:
+        edit = insertion(job, REQUIREMENTS[0], clause)
+        return edit if edit and _is_alone(job, None) else None
+    if name != REQUIREMENTS[0]:
+        return None  # an attribute takes the place of the whole clause that condor_submit makes
+    edit = joined(job, name, "&&", clause)
+    return edit if edit and _is_alone(job, edit.span) else None
+
+
+def _is_alone(job: CheckedJob, span: Span | None) -> bool:
+    """Say whether every job that uses a value has this job's cron fields.
+
+    None is a new line before the queue statement, which later jobs without requirements use.
+    """
+    ours = job.use
+    uses = job.file.uses
+    if len(uses) > _MOST_USES:
+        return False
+    if span is None:
+        return all(use.cron == ours.cron for use in uses if use.queue > ours.queue and use.requirements < 0)
+    return all(use.cron == ours.cron for use in uses if span.start in {use.requirements, *use.places})
+
+
+_LINE = re.compile(
+    r"(?P<margin>[ \t]*)[\w.+]+[ \t]*=[ \t]*(?P<value>[^\"'\\\r\n]*?)(?P<gap>[ \t]+)(?P<comment>#[^\\\r\n]*)"
+)
+_AMOUNT = re.compile(r"\d+(?:[ \t]*[KMGT]B?)?", re.IGNORECASE | re.ASCII).fullmatch
+_SPEAKS = "crondor:"  # a comment to crondor means the line it stands on
+
+
+def moved(source: Source, at: int, is_value: Callable[[str], bool]) -> Fix | None:
+    """Return what moves the comment of the line at an offset of a file; None where it may be part of the value.
+
+    It is none of a value where quotes, a backslash, or a line that goes on stand around it, or where what stands before
+    it is no value by itself, as ``is_value`` says.
+    """
+    text = source.text
+    begin = text.rfind("\n", 0, at) + 1
+    found = _LINE.match(text, begin)
+    if found is None or text[found.end() : found.end() + 1] not in {"", "\r", "\n"}:
+        return None
+    before = text[:begin].removesuffix("\n").removesuffix("\r")
+    if before.endswith("\\") or _SPEAKS in found["comment"] or not is_value(found["value"]):
+        return None
+    end = "\r\n" if text.startswith("\r\n", found.end()) else "\n"
+    comment = f"{found['margin']}{found['comment'].rstrip()}{end}"
+    edits = (
+        TextEdit(source.span(begin, begin), comment),
+        TextEdit(source.span(found.start("gap"), found.end()), ""),
+    )
+    return Fix("move the comment to a line of its own", edits)
+
+
+def is_field(field: Field) -> Callable[[str], bool]:
+    """Return a test for the values of a cron field."""
+
+    def test(value: str) -> bool:
+        try:
+            CronSpec.from_mapping({field.attribute: value})
+        except CrondorError:
+            return False
+        return True
+
+    return test
+
+
+def is_number(value: str) -> bool:
+    """Say whether a value is a plain number."""
+    return value.isascii() and value.isdigit()
+
+
+def is_amount(value: str) -> bool:
+    """Say whether a value is a number that may have a unit, as request_memory takes it."""
+    return _AMOUNT(value) is not None

@@ -1,0 +1,171 @@
+"""What condor_submit makes of a description beside its schedule: its refusals, and the lines it has no use for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from crondor._memory import Memory
+from crondor._schedule.job_terms import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.knowledge.commands import SubmitCommand
+from crondor.lint.values import POLICIES
+from crondor.spec import FIELDS
+from crondor.submit import InvalidSubmit, SubmitFile
+from crondor.submit.universes import COMMANDS, NAMES, universe_number
+from crondor.submit.unused import UnusedName, unused_names
+
+if TYPE_CHECKING:
+    from crondor.submit.ad import JobAd
+
+MOST_JOBS = 50  # looked at one by one; nobody makes a mistake in the fiftieth alone
+LONGEST = 50_000  # characters of a description: what is longer is no work of a person, and may be made to cost time
+
+# A description with nothing but these is looked at without job ads, which take a while to load: commands that take
+# any text, policies (CRN312 parses them), and the values with which no other command is refused.
+_ANY = frozenset(
+    (
+        *(name for field in FIELDS for name in (field.command, field.attribute.lower())),
+        *(name for name in POLICIES if not name.startswith("my.")),
+        *("executable", "output", "error", "log", "input", "initialdir", "notify_user", "batch_name"),
+    )
+)
+_OF_POLICY = re.compile(r"periodic|onexit", re.IGNORECASE).search
+_NUMBER = r"\d+"
+_TRUTH = r"true|false"
+_PLAIN: Mapping[str, str] = {
+    "arguments": r"""[^"']*""",
+    "universe": "vanilla|local",
+    "should_transfer_files": "yes|no|if_needed",
+    **dict.fromkeys(("request_memory", "request_disk"), r"\d+([KMGT]B?)?"),
+    **dict.fromkeys(("request_cpus", "deferral_time", "deferral_window", "deferral_prep_time"), _NUMBER),
+    **dict.fromkeys(("cron_window", "cron_prep_time", "max_retries"), _NUMBER),
+    "transfer_executable": _TRUTH,
+}
+
+
+_SPELLED: Final = {
+    "jobuniverse": ("universe",),
+    "cmd": ("executable",),
+    "jobprio": ("priority", "prio"),
+    "args": ("arguments",),
+    "userlog": ("log",),
+    "out": ("output",),
+    "err": ("error",),
+}
+
+
+class MadeJobs(NamedTuple):
+    """What making the jobs' ads showed: the faults, the names that are assigned in vain, attributes in a circle.
+
+    ``is_plain``: the description has nothing but the commonest commands, and its ads were not made.
+    """
+
+    faults: tuple[Diagnostic, ...] = ()
+    unused: tuple[UnusedName, ...] = ()
+    is_plain: bool = False
+    circles: tuple[Diagnostic, ...] = ()
+
+
+def make_jobs(
+    file: SubmitFile, config: Mapping[str, str] | None = None, memory: Memory[frozenset[str]] | None = None
+) -> MadeJobs:
+    """Make the ads of a description's jobs, as far as they may show anything; ``config`` is that of job_ads().
+
+    ``memory`` has the jobs of which it is known that their ads can be made.
+    """
+    if config is None and _is_plain(file):
+        return MadeJobs(is_plain=True)
+    from crondor.submit.ad import job_ads  # noqa: PLC0415 - 40 ms, and a plain file needs no ads
+
+    used: set[str] = set()
+    faults: tuple[Diagnostic, ...] = ()
+    found: dict[Diagnostic, None] = {}
+    try:
+        for made in job_ads(file, config=config, limit=MOST_JOBS + len(file.queues), used=used, memory=memory):
+            found.update(dict.fromkeys(_circles(made)))
+    except InvalidSubmit as error:
+        faults = error.diagnostics
+    if found and memory is not None:
+        memory.about(None)  # what is known of a job has no room for its circles
+    is_known = all(fault.kind.startswith("submit-") for fault in faults)  # else the jobs were not looked at
+    return MadeJobs(faults, tuple(unused_names(file, used)) if is_known else (), circles=tuple(found))
+
+
+def _circles(made: JobAd) -> Iterator[Diagnostic]:
+    """Yield a fault for each circle among the attributes of a job, where the description sets one of them."""
+    from crondor.classad.circles import circles  # noqa: PLC0415 - the engine, which making the ad has loaded
+
+    ad = made.ad.flat()
+    for circle in circles(ad.codes):
+        names = [name for attribute in circle.names for name in spellings(ad.names[attribute])]
+        span = next((made.jobs.spans[name] for name in names if name in made.jobs.spans), made.jobs.queue)
+        name = ad.names[circle.names[0]]
+        help_text = f"write TARGET.{name} for the machine's, or $(MY.{name}) for what is written above"
+        yield Diagnostic("circle-job", circle.message(ad.names), circle.severity, span, help_text)
+
+
+def spellings(attribute: str) -> tuple[str, ...]:
+    """Return the names, in lower case, that a description may set an attribute by."""
+    key = attribute.lower()
+    snake = "".join(f"_{sign}" if sign.isupper() and at else sign for at, sign in enumerate(attribute)).lower()
+    return f"my.{key}", snake, key, *_SPELLED.get(key, ())
+
+
+def _has_time(file: SubmitFile) -> bool:
+    """Say whether a description gives a time, beside which one window and one prep time count."""
+    return any(name in file.keys for names in (*CRON_COMMANDS, TIME_COMMANDS) for name in names)
+
+
+def _is_plain(file: SubmitFile) -> bool:
+    """Say whether nothing in a description can be refused, but by the rules about its schedule, or be unused."""
+    if "executable" not in file.keys:
+        return False
+    rest = [key for key in file.keys if key not in _ANY]
+    if any(_OF_POLICY(each.text) for key, each in file.definitions if key in POLICIES):
+        return False  # a policy that asks for a policy, perhaps for itself
+    if not _PLAIN.keys() >= set(rest) or any(queue.arguments.variables for queue in file.queues):
+        return False
+    if any(sum(name in rest for name in names) > _has_time(file) for names in (WINDOW_COMMANDS, PREP_COMMANDS)):
+        return False
+    try:
+        groups = list(file.groups(rest, MOST_JOBS + len(file.queues)))
+    except CrondorError:
+        return False
+    values = {(name, text) for group in groups for name, text in group.values.items() if text}
+    return all(re.fullmatch(_PLAIN[name], text, re.IGNORECASE) for name, text in values)
+
+
+_IMAGES: Final = ("container_image", "containerimage", "docker_image", "dockerimage")
+_CONTAINERS: Final = ("docker", "container")
+_VANILLA: Final = "vanilla"
+
+AT_HOME: Final = ("local", "scheduler")
+"""The universes whose jobs run on the access point."""
+
+
+def universes_of(file: SubmitFile) -> tuple[str, ...]:
+    """Return the names of the universe that the first job has, and so all; none where it is not known.
+
+    A vanilla job with an image is a container universe job, and one of docker's is that as well.
+    """
+    try:
+        group = next(file.groups((*COMMANDS, *_IMAGES)), None)
+    except CrondorError:
+        return ()
+    if group is None:
+        return ()
+    given = next((group.values[name].strip() for name in COMMANDS if group.values.get(name, "").strip()), _VANILLA)
+    if given.lower() in _CONTAINERS:
+        return (given.lower(), *_CONTAINERS, _VANILLA)
+    number = universe_number(given)
+    name = NAMES[number].lower() if 0 < number < len(NAMES) else ""
+    if name == _VANILLA and any(group.values.get(image, "").strip() for image in _IMAGES):
+        return ("container", *_CONTAINERS, _VANILLA)
+    return (name,) if name else ()
+
+
+def in_universe(command: SubmitCommand, universes: tuple[str, ...]) -> bool:
+    """Say whether a command counts in one of some universes."""
+    return not command.universes or not set(universes).isdisjoint(command.universes)

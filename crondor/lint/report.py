@@ -1,0 +1,299 @@
+"""What was found in one text, without what its comments silence, and as plain data."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE
+from crondor.diagnostics import Severity, similar
+from crondor.lint.rule import Finding, Fix, Rule, RuleHit, TextEdit, place, rule
+from crondor.source import Source, Span
+
+_COMMENT = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
+_ORDER = re.compile(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")
+_CODE = re.compile(r"[A-Za-z0-9]+")
+_LIST = re.compile(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
+_MOST = 1000  # orders of one source; a file with more is not for people
+
+
+def is_order(line: str) -> bool:
+    """Say whether a line is a comment that speaks to crondor."""
+    return _COMMENT.match(line) is not None
+
+
+class Suppression(NamedTuple):
+    """One code in a comment: its place, and the lines it is about (from 1; all of them where ``last`` is None)."""
+
+    span: Span
+    prefix: str  # the code, or its beginning, in capitals
+    first: int
+    last: int | None
+
+    def covers(self, code: str, line: int) -> bool:
+        """Say whether a finding with that code, which begins on that line, is meant."""
+        return code.startswith(self.prefix) and self.first <= line and (self.last is None or line <= self.last)
+
+
+class Comments:
+    """The comments of one source that speak to crondor; ``orders`` as they stand, ``malformed`` what cannot be read."""
+
+    def __init__(self, source: Source) -> None:
+        """Read them."""
+        self.orders: list[Suppression] = []
+        self.malformed: list[Span] = []
+        self._compiled: list[Suppression] = []
+        self._by_line: dict[int, list[Suppression]] = {}
+        if "crondor" in source.text:
+            self._read(source)
+        for order in self.orders:
+            self._by_line.setdefault(0 if order.last is None else order.first, []).append(order)
+        self._firsts = sorted(self._by_line)
+
+    def covering(self, code: str, line: int) -> Iterator[Suppression]:
+        """Yield the orders that silence a finding; the markers of compiled lines are some."""
+        yield from (order for order in self._compiled if order.covers(code, line))
+        if not self._firsts:
+            return
+        near = self._firsts[bisect_right(self._firsts, line) - 1] if line >= self._firsts[0] else 0
+        for first in dict.fromkeys((0, near)):  # statements do not overlap
+            yield from (order for order in self._by_line.get(first, ()) if order.covers(code, line))
+
+    def _read(self, source: Source) -> None:
+        statements = _Statements(source)
+        for comment in _COMMENT.finditer(source.text):
+            if self._is_of_schedule(source, comment):
+                continue
+            order = _ORDER.fullmatch(comment[1])
+            if order is None or not _LIST.fullmatch(order[2]) or len(self.orders) + order[2].count(",") >= _MOST:
+                self.malformed.append(source.span(comment.start(), comment.start() + len(comment[0].rstrip("\r"))))
+                if len(self.malformed) >= _MOST:
+                    return
+                continue
+            whole = order[1] == "ignore-file"
+            first, last = (1, None) if whole else statements.below(source.position(comment.start())[0])
+            at = comment.start(1) + order.start(2)
+            spans = (source.span(at + c.start(), at + c.end()) for c in _CODE.finditer(order[2]))
+            self.orders += [Suppression(span, span.text.upper(), first, last) for span in spans]
+
+    def _is_of_schedule(self, source: Source, comment: re.Match[str]) -> bool:
+        """Say whether a comment is a schedule or a marker of compiled lines, and take note of these."""
+        text = comment[0].rstrip("\r")
+        if BEGIN.fullmatch(text):
+            span, line = source.span(comment.start(), comment.end()), source.position(comment.start())[0]
+            self._compiled = [Suppression(span, code, line, None) for code in EXPECTED]
+        elif END.fullmatch(text):
+            last = source.position(comment.start())[0]
+            self._compiled = [order._replace(last=last) for order in self._compiled]
+        else:
+            return SCHEDULE.fullmatch(text) is not None
+        return True
+
+
+class Silence(NamedTuple):
+    """The comments of a source, those of their orders that silenced something, and the codes there are.
+
+    ``is_whole``: the text could be read, so that what was not found is not there.
+    """
+
+    comments: Comments
+    used: frozenset[Suppression]
+    codes: frozenset[str]
+    is_whole: bool = True
+
+
+class _Statements:
+    """Finds the statement below a line, for lines that come in order."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._count = source.text.count("\n") + 1
+        self._found = (0, 0)
+
+    def below(self, line: int) -> tuple[int, int]:
+        """Return the first and the last line of the statement that follows a line (from 1)."""
+        if line < self._found[0]:
+            return self._found  # nothing but comments and blank lines stands between the two
+        first = line + 1
+        while first < self._count and _is_passed_over(self._source.line(first)):
+            first += 1
+        last = first
+        while last < self._count and _continues(self._source.line(last)):
+            last += 1
+        self._found = first, last
+        return self._found
+
+
+def _continues(text: str) -> bool:
+    """Say whether the statement goes on below a line; a comment within it does not end it."""
+    return text.rstrip().endswith("\\") or text.lstrip().startswith("#")
+
+
+def _is_passed_over(text: str) -> bool:
+    text = text.strip()
+    return not text or text.startswith("#")
+
+
+_FEW = 20  # mistakes of one file that are compared with every code
+
+
+@rule("CRN901", "unused-ignore", Severity.NOTE, "a comment that silences nothing")
+def unused_ignore(silence: Silence) -> Iterator[RuleHit]:
+    """An order that met no finding hides the next one that comes along."""
+    for order in silence.comments.orders if silence.is_whole else ():
+        if order not in silence.used and _is_known(order, silence.codes):
+            yield RuleHit(f"nothing is found here under {order.prefix}", order.span, "remove it from the comment")
+
+
+@rule("CRN902", "bad-ignore", Severity.WARNING, "a comment to crondor that cannot be read")
+def bad_ignore(silence: Silence) -> Iterator[RuleHit]:
+    """A comment that is not understood silences nothing."""
+    for span in silence.comments.malformed:
+        message = "this comment speaks to crondor, and cannot be read"
+        yield RuleHit(message, span, "write # crondor: ignore[CRN101], or ignore-file, with the codes in brackets")
+    known: dict[str, str | None] = {}
+    for order in silence.comments.orders:
+        if not _is_known(order, silence.codes):
+            if order.prefix not in known:
+                known[order.prefix] = _close(order.prefix, silence.codes) if len(known) < _FEW else None
+            close = known[order.prefix]
+            help_text = f"did you mean {close}?" if close else "crondor check --rules lists the codes"
+            fix = Fix(f"write {close}", (TextEdit(order.span, close),)) if close else None
+            yield RuleHit(f"no rule has the code {order.prefix}", order.span, help_text, fix)
+
+
+def _is_known(order: Suppression, codes: frozenset[str]) -> bool:
+    return any(code.startswith(order.prefix) for code in codes)
+
+
+def _close(prefix: str, codes: frozenset[str]) -> str | None:
+    return next(iter(similar(prefix[:20], sorted(codes), 0.8)), None)
+
+
+COMMENT_RULES: tuple[Rule[Silence], ...] = (unused_ignore, bad_ignore)
+
+
+class CheckReport(NamedTuple):
+    """What was found in one description, in the order of its lines, and what its comments silenced.
+
+    ``included`` are the other files that were read for it.
+    """
+
+    source: Source
+    findings: tuple[Finding, ...]
+    silenced: tuple[Finding, ...] = ()
+    included: tuple[Source, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return the name of the description, and the codes of what was found."""
+        codes = ", ".join(dict.fromkeys(each.diagnostic.code for each in self.findings)) or "nothing"
+        return f"<CheckReport of {self.source.name!r}: {codes}>"
+
+
+def report(source: Source, findings: Iterable[Finding], codes: Collection[str], *, is_whole: bool) -> CheckReport:
+    """Part the findings that comments silence from the others, and add what is wrong with the comments of ``source``.
+
+    ``codes`` are all that a comment may name; ``is_whole``: the text could be read, so that what was not found is not
+    there.
+    """
+    comments: dict[Source, Comments] = {source: Comments(source)}
+    used: set[Suppression] = set()
+    found: list[Finding] = []
+    silenced: list[Finding] = []
+    for finding in findings:
+        span = finding.diagnostic.span
+        orders: list[Suppression] = []
+        if span is not None:
+            if span.source not in comments:
+                comments[span.source] = Comments(span.source)
+            orders = list(comments[span.source].covering(finding.diagnostic.code, span.line))
+        used.update(orders)
+        (silenced if orders else found).append(finding)
+    silence = Silence(comments[source], frozenset(used), frozenset(codes), is_whole)
+    for comment_rule in COMMENT_RULES:
+        found += comment_rule.findings(silence)
+    return CheckReport(source, tuple(sorted(found, key=place)), tuple(silenced))
+
+
+def select(findings: Iterable[Finding], chosen: tuple[str, ...], ignored: tuple[str, ...]) -> Iterator[Finding]:
+    """Keep the findings whose code begins with one of ``chosen`` (all, where that is empty) and none of ``ignored``.
+
+    The longer prefix wins where both name a code, as in other linters.
+    """
+    for finding in findings:
+        code = finding.diagnostic.code
+        taken = max((len(prefix) for prefix in chosen if code.startswith(prefix)), default=-1 if chosen else 0)
+        left = max((len(prefix) for prefix in ignored if code.startswith(prefix)), default=-1)
+        if taken > left:
+            yield finding
+
+
+def report_data(report: CheckReport) -> dict[str, object]:
+    """Return what was found in one description: its name, the findings in the order of lines, how many are silenced."""
+    findings = [finding_data(finding) for finding in report.findings]
+    return {"name": report.source.name, "findings": findings, "silenced": len(report.silenced)}
+
+
+def finding_data(finding: Finding) -> dict[str, object]:
+    """Return one finding; the keys are those of docs/cli/check.md, "JSON"."""
+    diagnostic = finding.diagnostic
+    return {
+        "code": diagnostic.code,
+        "name": finding.name,
+        "severity": diagnostic.severity.value,
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "place": diagnostic.span and place_data(diagnostic.span),
+        "fix": finding.fix and _fix(finding.fix),
+    }
+
+
+def place_data(span: Span) -> dict[str, object]:
+    """Return file, lines and columns (from 1, the end excluded) of a piece of a source."""
+    end_line, end_column = span.source.position(span.end)
+    return {
+        "file": span.source.name,
+        "line": span.line,
+        "column": span.column,
+        "end_line": end_line,
+        "end_column": end_column,
+    }
+
+
+def _fix(fix: Fix) -> dict[str, object]:
+    edits = [{"place": place_data(edit.span), "text": edit.text} for edit in fix.edits]
+    return {"title": fix.title, "safe": fix.safe, "edits": edits}
+
+
+def page(code: str) -> str:
+    """Return the page of a rule: Markdown with an example, its cause, the source, and what to write.
+
+    Raises KeyError for a code that no rule has.
+    """
+    file = page_file(code)
+    if not file.is_file():
+        raise KeyError(code)
+    return file.read_text(encoding="utf-8")
+
+
+def page_file(code: str) -> Path:
+    """Return the file that a rule's page would be in."""
+    return Path(__file__).with_name("pages") / f"{code}.md"
+
+
+def address(code: str) -> str:
+    """Return the address of a rule's page, which stays the same: for links, and for programs that compare them.
+
+    It is below the address that the project gives for "Rules" (``project.urls`` of its metadata), and as long as
+    there is none a name that no host has to answer for: ``urn:crondor:rule:CRN101``.
+    """
+    try:
+        urls = metadata.metadata("crondor").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:  # run from a checkout
+        urls = []
+    places = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return f"{places['Rules'].rstrip('/')}/{code}" if "Rules" in places else f"urn:crondor:rule:{code}"

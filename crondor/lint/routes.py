@@ -1,0 +1,54 @@
+"""Applying the rules to a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from crondor.config import Configuration
+from crondor.diagnostics import Diagnostic
+from crondor.lint.report import COMMENT_RULES, CheckReport, report
+from crondor.lint.rule import Finding, Rule, distinct, rules_of
+from crondor.lint.rules import route_matches, route_words
+from crondor.lint.table import CheckedTable
+from crondor.source import Source
+
+TABLE_RULES = rules_of(route_matches, route_words)
+"""Those about a configuration and its table of routes."""
+
+ROUTE_RULES: dict[str, Rule[Any]] = {each.code: each for each in (*TABLE_RULES, *COMMENT_RULES)}
+"""All rules of a router's configuration, by code."""
+
+
+class CheckedRoutes(NamedTuple):
+    """What was found: a report for each file that was named, those it includes with it, and the table itself."""
+
+    reports: tuple[CheckReport, ...]
+    table: CheckedTable
+
+
+def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -> CheckedRoutes:
+    """Apply every rule to a configuration.
+
+    ``sources`` are the files that were named, in their order; without them there is one report, of the first source.
+    What is found in an included file, or nowhere, stands in the report of the last file.
+    """
+    table = CheckedTable.of(configuration)
+    named = tuple(sources) or configuration.sources[:1] or (Source("", "configuration"),)
+    shares: dict[Source, list[Finding]] = {source: [] for source in named}
+    for each in distinct(finding for rule in TABLE_RULES for finding in rule.findings(table)):
+        span = each.diagnostic.span
+        at = span.source if span is not None and span.source in shares else named[-1]
+        shares[at].append(each)
+    is_whole = configuration.is_valid
+    return CheckedRoutes(
+        tuple(report(source, found, ROUTE_RULES, is_whole=is_whole) for source, found in shares.items()), table
+    )
+
+
+def refused_routes(name: str, faults: Sequence[Diagnostic]) -> CheckReport:
+    """Return the report of a file that could not be taken for text at all."""
+    rule = ROUTE_RULES["CRN601"]
+    found = (Finding(replace(each, kind=rule.code), None, rule.name) for each in faults)
+    return CheckReport(Source("", name), tuple(found))
