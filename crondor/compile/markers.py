@@ -14,3 +14,10 @@ END: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*end of compiled lines[ \t]*
 SCHEDULE: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[^\n]*", re.IGNORECASE)
 EXPECTED: Final = ("CRN203", "CRN207")
 """What is said of fields that name too many times, and is no finding where a clause stands beside them."""
+
+TO_CRONDOR: Final = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
+
+
+def is_order(line: str) -> bool:
+    """Say whether a line is a comment that speaks to crondor."""
+    return TO_CRONDOR.match(line) is not None

@@ -9,8 +9,8 @@ from crondor.editing.findings import CheckedText
 from crondor.editing.settings import EditSettings
 from crondor.lint import TextEdit, select
 from crondor.lint.fixing import fixed
-from crondor.lint.rule import line_end
 from crondor.source import Source
+from crondor.submit.edits import line_end
 
 _ORDER: Final = re.compile(r"[ \t]*#[ \t]*crondor[ \t]*:[ \t]*ignore[ \t]*\[([^\[\]\r\n]*)\][ \t]*\r?")
 

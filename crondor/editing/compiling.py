@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crondor.compile.markers import BEGIN, END
+from crondor.compile.markers import BEGIN, END, is_order
 from crondor.compile.text import WrittenSchedule, schedule_line
 from crondor.compile.writing.wish import LineOptions, Wish, default_end
 from crondor.compiled_text import compile_text
@@ -16,7 +16,6 @@ from crondor.editing.kinds import TextKind
 from crondor.editing.reading import ReadText
 from crondor.editing.settings import EditSettings
 from crondor.lint import TextEdit
-from crondor.lint.report import is_order
 from crondor.source import Source, Span, lines_of
 from crondor.zones import zone_of
 

@@ -7,9 +7,10 @@ fixes. docs/python.md has a service and a pytest fixture.
 """
 
 from crondor.lint.report import CheckReport, address, finding_data, page, report_data, select
-from crondor.lint.rule import Finding, Fix, Rule, RuleHit, TextEdit
+from crondor.lint.rule import Finding, Fix, Rule, RuleHit
 from crondor.lint.subject import CheckedFile, CheckedJob, CheckSettings
 from crondor.lint.submit import RULES, check_submit, refused
+from crondor.submit.edits import TextEdit
 
 __all__ = [
     "RULES",

@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from crondor._schedule.job_terms import read_string
 from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
+from crondor.compile.markers import is_order
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.lint.report import is_order
-from crondor.lint.rule import Fix, TextEdit, apply, line_end, literal_value
+from crondor.lint.rule import Fix
 from crondor.lint.schedules import FieldFault, refusals
 from crondor.lint.subject import CheckedJob
 from crondor.lint.written import faults
 from crondor.source import Source, Span
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
+from crondor.submit.edits import TextEdit, apply, line_end, literal_value
 from crondor.zones import Zone, zone_of
 
 

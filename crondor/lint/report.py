@@ -9,21 +9,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE
+from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
 from crondor.diagnostics import Severity, similar
-from crondor.lint.rule import Finding, Fix, Rule, RuleHit, TextEdit, place, rule
+from crondor.lint.rule import Finding, Fix, Rule, RuleHit, place, rule
 from crondor.source import Source, Span
+from crondor.submit.edits import TextEdit
 
-_COMMENT = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
 _ORDER = re.compile(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")
 _CODE = re.compile(r"[A-Za-z0-9]+")
 _LIST = re.compile(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
 _MOST = 1000  # orders of one source; a file with more is not for people
-
-
-def is_order(line: str) -> bool:
-    """Say whether a line is a comment that speaks to crondor."""
-    return _COMMENT.match(line) is not None
 
 
 class Suppression(NamedTuple):
@@ -65,7 +60,7 @@ class Comments:
 
     def _read(self, source: Source) -> None:
         statements = _Statements(source)
-        for comment in _COMMENT.finditer(source.text):
+        for comment in TO_CRONDOR.finditer(source.text):
             if self._is_of_schedule(source, comment):
                 continue
             order = _ORDER.fullmatch(comment[1])

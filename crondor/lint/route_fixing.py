@@ -10,8 +10,9 @@ from crondor.diagnostics import Severity
 from crondor.lint import CheckReport
 from crondor.lint.fixing import Cured, LeftFix
 from crondor.lint.routes import CheckedRoutes
-from crondor.lint.rule import Finding, Fix, changed, compatible
+from crondor.lint.rule import Finding, Fix, compatible
 from crondor.source import Source
+from crondor.submit.edits import changed
 
 _ROUNDS: Final = 20
 _MOST_CHECKS: Final = 100  # of one configuration; fixes that are not tried by then are left out

@@ -10,16 +10,10 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.source import Source, Span
+from crondor.submit.edits import TextEdit
 
 Subject = TypeVar("Subject")
 MANY: Final = 200  # findings of one rule about one file that are shown
-
-
-class TextEdit(NamedTuple):
-    """One change of a file: ``text`` in the place of ``span``; an empty span inserts."""
-
-    span: Span
-    text: str
 
 
 class Fix(NamedTuple):
@@ -117,57 +111,6 @@ def place(finding: Finding) -> tuple[str, int, int, str]:
     return (*at, ORDER[finding.diagnostic.severity], finding.diagnostic.code)
 
 
-class OverlappingEdits(ValueError):
-    """Two edits that want the same characters."""
-
-
-def apply(source: Source, edits: Iterable[TextEdit]) -> str:
-    """Return the text after some edits of it, in whatever order they come; equal edits count once.
-
-    Several insertions at one place stand there in the order given. Raises OverlappingEdits, and ValueError for an
-    edit of another source.
-    """
-    return changed(source, edits).text
-
-
-class TextChange(NamedTuple):
-    """A text after some edits: for each, by its place, where it began and ended before, and what it wrote does now."""
-
-    text: str
-    written: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
-
-    def place(self, at: int) -> int:
-        """Return where a place of the old text is now; one that was written over is where that begins."""
-        moved = 0
-        for (start, end), (new, new_end) in self.written:
-            if at < start:
-                break
-            if at < end or at == start:
-                return new
-            moved = new_end - end
-        return at + moved
-
-
-def changed(source: Source, edits: Iterable[TextEdit]) -> TextChange:
-    """Return the text after some edits as ``apply`` does, and what it takes to find a place again."""
-    text = source.text
-    ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end))
-    pieces: list[str] = []
-    written: list[tuple[tuple[int, int], tuple[int, int]]] = []
-    at = size = 0
-    for span, new in ordered:
-        if span.source is not source:
-            raise ValueError(f"an edit of {span.source.name}, not of {source.name}")
-        if span.start < at:
-            raise OverlappingEdits(f"{span.location}: two edits of the same characters")
-        pieces += text[at : span.start], new
-        size += span.start - at
-        written.append(((span.start, span.end), (size, size + len(new))))
-        size += len(new)
-        at = span.end
-    return TextChange("".join((*pieces, text[at:])), tuple(written))
-
-
 def compatible(source: Source, fixes: Iterable[Fix]) -> list[Fix]:
     """Return the fixes that can be applied to a source at once: each that overlaps none taken before it.
 
@@ -189,29 +132,6 @@ def _meet(one: TextEdit, other: TextEdit) -> bool:
     if a.start == a.end == b.start == b.end:
         return one.text.partition("=")[0] == other.text.partition("=")[0]
     return a.start < b.end and b.start < a.end
-
-
-def literal_value(source: Source, name: str, value: str | None, span: Span | None) -> Span | None:
-    """Return the place of a command's value where the text of ``source`` there is that value, as ``literal`` does."""
-    if span is None or not value or span.source is not source or span.text != value or "\n" in value:
-        return None
-    line = source.text[source.text.rfind("\n", 0, span.start) + 1 : span.start]
-    written, equals, rest = line.partition("=")
-    return span if equals and not rest.strip() and key_of(written) == name else None
-
-
-def line_end(text: str, at: int) -> str:
-    """Return what ends a new line at a place: what ends the line above it, or else the first of the text."""
-    ends = text.rfind("\n", 0, at)
-    if ends < 0:
-        ends = text.find("\n")
-    return "\r\n" if ends > 0 and text[ends - 1] == "\r" else "\n"
-
-
-def key_of(written: str) -> str:
-    """Return the lower-case key of a name as it is written: ``+X`` is my.x."""
-    name = written.strip().lower()
-    return f"my.{name[1:]}" if name.startswith("+") else name
 
 
 def rules_of(*modules: ModuleType) -> tuple[Rule[Any], ...]:

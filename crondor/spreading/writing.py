@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from crondor.compile.markers import BEGIN, SCHEDULE
+from crondor.compile.markers import BEGIN, SCHEDULE, is_order
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.lint.fixing import differing, meaning
-from crondor.lint.report import is_order
-from crondor.lint.rule import TextEdit, changed, literal_value
 from crondor.source import Source, Span
 from crondor.spec import HOUR, MINUTE, Field
 from crondor.submit import SubmitFile
+from crondor.submit.edits import TextEdit, changed, differing, literal_value, meaning
 
 _USE = {field: re.compile(rf"\$[\w]*\(\s*(my\.)?cron_?{field.name}\b", re.IGNORECASE) for field in (MINUTE, HOUR)}
 

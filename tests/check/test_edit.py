@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from crondor.lint.cures import insertion, literal, replacement
-from crondor.lint.rule import Fix, OverlappingEdits, TextEdit, apply, compatible
+from crondor.lint.rule import Fix, compatible
 from crondor.lint.subject import CheckedFile, CheckedJob, CheckSettings
 from crondor.source import Source
 from crondor.submit import read_submit
+from crondor.submit.edits import OverlappingEdits, TextEdit, apply
 
 
 def job_of(text: str) -> CheckedJob:

@@ -18,10 +18,10 @@ from crondor.diagnostics import Severity
 from crondor.hold_codes import INVALID_CRON_SETTINGS
 from crondor.lint import RULES, CheckSettings, Finding, check_submit, page
 from crondor.lint.fixing import fixed
-from crondor.lint.rule import apply
 from crondor.recurrence import NeverRuns, Recurrence
 from crondor.source import Source
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
+from crondor.submit.edits import apply
 
 NOW = 1795305600  # 2026-11-22 00:00 UTC, a Sunday
 RECORDED = Path(__file__).parent.parent / "golden" / "crontab" / "htcondor.jsonl.gz"

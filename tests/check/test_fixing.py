@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.lint import CheckReport, check_submit
 from crondor.lint.fixing import fixed
-from crondor.lint.rule import Finding, Fix, TextEdit, changed
+from crondor.lint.rule import Finding, Fix
 from crondor.source import Source
 from crondor.submit import job_ads, read_submit
+from crondor.submit.edits import TextEdit, changed
 from tests.check.asking import SETTINGS, report
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "submit" / "submit.jsonl.gz"

@@ -12,10 +12,10 @@ from crondor.access_point import read_access_point
 from crondor.config import read_config
 from crondor.knowledge import Release
 from crondor.lint import RULES, CheckSettings, check_submit, page
-from crondor.lint.rule import apply
 from crondor.macro.files import Files
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
+from crondor.submit.edits import apply
 
 SETTINGS = CheckSettings(1795305600, "Europe/Berlin")  # 2026-11-22 00:00 UTC
 CODES = sorted(RULES.keys() - {"CRN002"})  # bytes that are no text cannot stand on a page

@@ -13,8 +13,8 @@ from crondor.editing.pieces import PieceKind, pieces
 from crondor.editing.spots import Spot, SpotKind, spot_at
 from crondor.editing.structure import words
 from crondor.lint import RULES, CheckSettings
-from crondor.lint.rule import apply
 from crondor.source import Source
+from crondor.submit.edits import apply
 
 SETTINGS = EditSettings(CheckSettings(1_795_195_625, "Europe/Berlin"))
 

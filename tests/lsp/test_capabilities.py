@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from crondor.lint import RULES, CheckSettings, check_submit, page
-from crondor.lint.rule import apply
 from crondor.source import Source
+from crondor.submit.edits import apply
 from tests.cli.running import ROOT
 from tests.lsp.client import Client, place, serving
 from tests.lsp.test_editing import applied, at

@@ -22,10 +22,10 @@ from zoneinfo import ZoneInfo
 from crondor.compile.text import WrittenSchedule, read_schedule
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.lint import CheckSettings, check_submit, finding_data
-from crondor.lint.rule import apply
 from crondor.recurrence import Recurrence, never_reason
 from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, InvalidSpec
+from crondor.submit.edits import apply
 from crondor_cli.main import main
 
 Answer = dict[str, Any]

@@ -25,7 +25,7 @@ from crondor.knowledge import (
 )
 from crondor.knowledge.slips import one_slip
 from crondor.lint.made import universes_of
-from crondor.lint.rule import MANY, Fix, RuleHit, TextEdit, rule
+from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.subject import CheckedFile
 from crondor.lint.values import (
     ALWAYS_RELEASED,
@@ -57,6 +57,7 @@ from crondor.lint.written import (
     scope_of,
 )
 from crondor.source import Span
+from crondor.submit.edits import TextEdit
 
 # The values of Arch and OpSys: sysapi_translate_arch and init_arch of HTCondor 25.14; left, what people write.
 _ARCH: Final = {

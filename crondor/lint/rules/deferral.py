@@ -18,7 +18,7 @@ from crondor.job.attributes import ExitValue
 from crondor.job.policy import Act, at_exit, ended, periodic
 from crondor.job.status import JobStatus
 from crondor.lint.cures import insertion, is_number, joined, literal, moved
-from crondor.lint.rule import Fix, RuleHit, TextEdit, passed_on, rule
+from crondor.lint.rule import Fix, RuleHit, passed_on, rule
 from crondor.lint.schedules import CRON_NAMES
 from crondor.lint.subject import CheckedFile, CheckedJob
 from crondor.lint.values import PERIODIC, PERIODIC_HOLD, POLICIES, POLICY_NAMES, RELEASE, REMOVE
@@ -26,6 +26,7 @@ from crondor.lint.written import called, faults, seconds_of
 from crondor.schedule import COMMANDS, JobSchedule, Universe, needs_evaluation
 from crondor.source import Source, Span
 from crondor.spec import FIELDS
+from crondor.submit.edits import TextEdit
 from crondor.zones import zone_of
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from crondor.diagnostics import Severity
 from crondor.knowledge import submit_commands
-from crondor.lint.rule import MANY, Fix, RuleHit, TextEdit, rule
+from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.subject import CheckedFile
 from crondor.lint.values import (
     EXECUTABLE,
@@ -24,6 +24,7 @@ from crondor.lint.values import (
     items_of,
 )
 from crondor.source import Span
+from crondor.submit.edits import TextEdit
 from crondor.submit.folders import NAMES as FOLDERS
 
 _SHOWN: Final = 3

@@ -14,7 +14,7 @@ from crondor.knowledge.commands import CommandType, Setting, SubmitCommand, subm
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.knowledge.slips import one_slip
 from crondor.lint.made import AT_HOME, MOST_JOBS, in_universe, universes_of
-from crondor.lint.rule import MANY, Fix, RuleHit, TextEdit, rule
+from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.rules.deferral import without_time
 from crondor.lint.subject import CheckedFile
 from crondor.lint.values import GivenJob, GivenValue
@@ -22,6 +22,7 @@ from crondor.schedule import COMMANDS as SCHEDULING
 from crondor.schedule import misspelt
 from crondor.source import Span
 from crondor.submit import SubmitFile
+from crondor.submit.edits import TextEdit
 from crondor.submit.unused import UnusedName
 
 REQUEST: Final = "request_"

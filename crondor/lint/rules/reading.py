@@ -11,12 +11,13 @@ from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.knowledge.releases import OLDEST, Release
 from crondor.lint.made import MOST_JOBS
-from crondor.lint.rule import Fix, Rule, RuleHit, TextEdit, line_end, rule
+from crondor.lint.rule import Fix, Rule, RuleHit, rule
 from crondor.lint.rules.deferral import bad_expression, bad_number, no_universe
 from crondor.lint.rules.files import swallowed
 from crondor.lint.rules.text import comment_behind
 from crondor.lint.subject import CheckedFile
 from crondor.source import Span
+from crondor.submit.edits import TextEdit, line_end
 from crondor.zones import Zone
 
 Cure = Callable[[CheckedFile, Diagnostic], Fix | None]

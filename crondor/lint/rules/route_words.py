@@ -14,7 +14,7 @@ from crondor.config.entrypoint import OPTIONAL_TRANSFORMS
 from crondor.diagnostics import Severity, similar
 from crondor.knowledge import AttributeType, job_attributes, machine_attributes, submit_commands
 from crondor.knowledge.slips import one_slip
-from crondor.lint.rule import Fix, Rule, RuleHit, TextEdit, rule
+from crondor.lint.rule import Fix, Rule, RuleHit, rule
 from crondor.lint.table import CheckedTable, commands, said, told
 from crondor.macro.statement import split
 from crondor.router.compare.models import name_of
@@ -22,6 +22,7 @@ from crondor.router.table.knobs import SettingsReader
 from crondor.router.table.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM, is_misspelt_list
 from crondor.router.table.route import GRID
 from crondor.source import Span
+from crondor.submit.edits import TextEdit
 
 ROUTE_MACROS = (
     *("MaxJobs", "MaxIdleJobs", "FailureRateThreshold", "JobFailureTest", "JobShouldBeSandboxed"),

@@ -13,7 +13,7 @@ from crondor.job.arguments import join_arguments, join_environment, old_entries,
 from crondor.knowledge import CommandType, submit_commands, submit_macros
 from crondor.knowledge.slips import one_slip
 from crondor.lint.cures import is_amount, moved
-from crondor.lint.rule import MANY, Fix, RuleHit, TextEdit, rule
+from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.schedules import CRON_NAMES
 from crondor.lint.subject import CheckedFile
 from crondor.lint.values import (
@@ -31,6 +31,7 @@ from crondor.lint.values import (
 from crondor.lint.written import STRING
 from crondor.schedule import COMMANDS
 from crondor.source import Span
+from crondor.submit.edits import TextEdit
 
 _ARGUMENTS: Final = frozenset(("arguments", "args", "java_vm_args"))
 _ENVIRONMENT: Final = frozenset(("environment", "env"))

@@ -8,8 +8,8 @@ from difflib import unified_diff
 
 from crondor.diagnostics import printable
 from crondor.lint import Fix
-from crondor.lint.rule import TextEdit, changed
 from crondor.source import Source
+from crondor.submit.edits import TextEdit, changed
 
 _MOST = 12  # lines shown of one fix
 _HEAD = 2  # lines that a unified diff begins with
