@@ -556,7 +556,7 @@ def _clock_changes(rows: Rows, clock: Clock, policy: Policy | None) -> Iterator[
                 elif forward and run is not None and run.answer is not None and run.answer.moved < 0:
                     said = "the schedd puts a run in the skipped time before it, and then answers now + 120 s"
                 elif forward:
-                    said = "the schedd moves a run in the skipped time behind it"
+                    said = "the schedd moves a run in the skipped time to after it"
                 else:
                     said = "the schedd answers by what its process asked before"
                 where = f"in {clock.zone_name} the clocks go {'forward' if forward else 'back'} on {day}"

@@ -214,7 +214,7 @@ def test_what_goes_with_suggest_needs_it(option: tuple[str, ...], files: list[st
     """Wrong usage, and the files stay."""
     result = at_now("agenda", *option, *files)
     assert result.status == 2
-    assert f"{option[0]} goes with --suggest" in result.err
+    assert f"{option[0]} needs --suggest" in result.err
 
 
 def test_a_pin_that_names_nothing_is_wrong_usage(files: list[str]) -> None:

@@ -155,7 +155,7 @@ def test_a_release_is_that_of_an_access_point(write: Write) -> None:
     for command in ("next", "simulate"):
         result = at_now(command, write(*JOB, "queue"), "--target", "24")
         assert result.status == 2
-        assert "--target goes with --pool-config" in result.err
+        assert "--target needs --pool-config" in result.err
 
 
 def test_the_configuration_of_a_tree_and_of_an_entrypoint(write: Write, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ class SuggestOptions(NamedTuple):
         given["--hours"] = bool(self.hours)
         for name, is_given in given.items():
             if is_given and not self.is_asked:
-                raise usage(f"{name} goes with --suggest")
+                raise usage(f"{name} needs --suggest")
 
 
 def write_files(suggestion: Suggestion) -> list[click.UsageError]:

@@ -76,7 +76,7 @@ def check_target(pool_config: ConfigFiles | None) -> None:
     context = click.get_current_context(silent=True)
     is_typed = context is not None and context.get_parameter_source("target") is click.core.ParameterSource.COMMANDLINE
     if is_typed and pool_config is None:
-        raise click.UsageError("--target goes with --pool-config", context)
+        raise click.UsageError("--target needs --pool-config", context)
 
 
 def interval_of(given: int, access_point: AccessPoint | None) -> int:

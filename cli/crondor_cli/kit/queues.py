@@ -238,7 +238,7 @@ def _unknown(chosen: Selection, found: Scheduled) -> list[Diagnostic]:
 def no_job(beside: str = "") -> Diagnostic:
     """Return the warning for words that are right and name nobody."""
     hint = "crondor queue status lists the scheduled jobs"
-    return Diagnostic("no-job", f"no job of the queue is meant{beside}", Severity.WARNING, help=hint)
+    return Diagnostic("no-job", f"no job of the queue matches{beside}", Severity.WARNING, help=hint)
 
 
 def unknown_job(name: str, beside: str = "") -> Diagnostic:

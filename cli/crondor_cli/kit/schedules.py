@@ -78,7 +78,7 @@ def check_alone(schedule: str | None, own_zone: str | None, others: Mapping[str,
     """
     if schedule is None:
         if own_zone is not None:
-            raise usage("--zone goes with --schedule; the submit host's zone is --tz")
+            raise usage("--zone needs --schedule; --tz is the submit host's zone")
         return False
     given = [name for name, value in others.items() if value not in {None, (), False}]
     if given:

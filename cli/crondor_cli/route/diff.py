@@ -386,7 +386,7 @@ def text_lines(report: DiffReport) -> Iterator[str]:
                 yield f"  and {len(rows) - _MOST:,} more; --format json has them all"
             yield ""
     if found.is_cut:
-        yield "There are more differences than are told apart here."
+        yield "Further differences are not listed."
     if found.unproven:
         names = ", ".join(found.unproven)
         yield _short(f"no job shows a difference: {names}, whose rules are other texts")

@@ -108,7 +108,7 @@ class FileOptions:
     def check(self, *, is_live: bool) -> None:
         """Raise UsageError for options that do not go together."""
         if self.spool is not None and is_live:
-            raise usage("--spool goes with --queue: a live schedd has a spool of its own")
+            raise usage("--spool needs --queue: a live schedd has its own spool")
         if (self.spool is None) != (not self.files_dirs):
             raise usage("--spool and --files-dir go together")
         if self.token_issuer is not None and not Path(self.token_issuer).is_absolute():

@@ -297,7 +297,7 @@ def command(
     """Show the routes of a configuration in the order in which they are tried, and the transforms around them."""
     context = Context(now=clock.now, zone=clock.zone)
     if job is not None and effective is None:
-        raise usage("--job goes with --effective FILE")
+        raise usage("--job needs --effective FILE")
     configuration = load_config(config, allow_dirs, context)
     table = table_of(configuration, config, allow_dirs, context, legacy=legacy)
     if effective is not None:

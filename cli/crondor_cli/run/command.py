@@ -79,7 +79,7 @@ _FOLDER = ".crondor"
 )
 @submit_files()
 @file_options
-@click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE beside the first FILE).")
+@click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE next to the first FILE).")
 @click.option("--once", is_flag=True, help="Each job's next run only.")
 @click.option("--until", metavar="TIME", help="Start runs until this time, inclusive, or for a length such as 2h.")
 @click.option("--dialect", type=_DIALECTS, default="manual", show_default=True, help="How cron fields are read.")
