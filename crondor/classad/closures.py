@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from crondor.classad import operators
 from crondor.classad import text as texts
+from crondor.classad.operators import binary, meta
 from crondor.classad.scope import EvaluationState, Run, Value
 from crondor.classad.tree import Literal, Node
 from crondor.classad.values import (
@@ -30,7 +30,6 @@ def operation(op: str, left: Run, right_node: Node, right: Run) -> Run:
     maker = _FAST.get(op)
     if maker is not None:
         return maker(left, right)
-    binary = operators.binary
     return lambda state: binary(op, left(state), right(state))
 
 
@@ -42,7 +41,7 @@ def _equals_string(left: Run, text: str, op: str) -> Run:
         value = left(state)
         if value.__class__ is str:
             return (value == text or texts.lower(value) == folded) is equal
-        return operators.binary(op, value, text)
+        return binary(op, value, text)
 
     return equals
 
@@ -54,7 +53,7 @@ def _is_exceptional(left: Run, sought: Exceptional, op: str) -> Run:
 
 
 def _comparison(op: str, test: Callable[[Any, Any], bool]) -> Maker:
-    binary, compare_folded = operators.binary, texts.compare_folded
+    compare_folded = texts.compare_folded
 
     def make(left: Run, right: Run) -> Run:
         def compared(state: EvaluationState) -> Value:
@@ -71,7 +70,6 @@ def _comparison(op: str, test: Callable[[Any, Any], bool]) -> Maker:
 
 
 def _arithmetic(op: str, compute: Callable[[Any, Any], int]) -> Maker:
-    binary = operators.binary
 
     def make(left: Run, right: Run) -> Run:
         def computed(state: EvaluationState) -> Value:
@@ -92,18 +90,16 @@ def _divide(left: Run, right: Run) -> Run:
         a, b = left(state), right(state)
         if a.__class__ is int and b.__class__ is int and a >= 0 and b > 0:
             return a // b
-        return operators.binary("/", a, b)
+        return binary("/", a, b)
 
     return divide
 
 
 def _identical(left: Run, right: Run) -> Run:
-    meta = operators.meta
     return lambda state: meta(left(state), right(state), negated=False)
 
 
 def _different(left: Run, right: Run) -> Run:
-    meta = operators.meta
     return lambda state: meta(left(state), right(state), negated=True)
 
 

@@ -10,19 +10,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from crondor.classad.scope import Attributes, Code, Codes, literal_value
 from crondor.classad.shapes import printed_old
 from crondor.classad.show import code_tree
-from crondor.classad.spelling import Frame, Spelling
+from crondor.classad.spelling import Frame, Getter, Spelling
 from crondor.classad.text import lower
 from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
 from crondor.classad.unparse import UnparseForm, print_constant, print_name, print_real, print_string, unparse
 from crondor.classad.values import ERROR, UNDEFINED, RelTime
-
-if TYPE_CHECKING:
-    from crondor.classad.spelling import Getter
 
 
 class Format(Enum):
