@@ -10,7 +10,7 @@ from typing import NamedTuple
 from benchmarks.classad_ads import ADS, FEW, read_some, rewrite, texts
 from benchmarks.classad_peer import LOOPS, Peer, one_round
 from crondor.classad import AdValue, Context, Expression, lower, parse_expression, symmetric_match
-from crondor.source import Source
+from crondor.diagnostics import Source
 
 NOW = 1_700_000_000
 REQUIREMENTS = (

@@ -61,10 +61,9 @@ def _peak() -> float:
 
 def main() -> None:
     """Do one task, and print what it took."""
-    from crondor.compile.text import read_schedule  # noqa: PLC0415 - what is imported does not count
+    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - what is imported does not count
     from crondor.compile.writing.compiler import compile_schedule  # noqa: PLC0415 - the same
-    from crondor.compile.writing.distance import Timing  # noqa: PLC0415 - the same
-    from crondor.compile.writing.wish import Wish  # noqa: PLC0415 - the same
+    from crondor.compile.writing.wish import Timing, Wish  # noqa: PLC0415 - the same
     from crondor.zones import zone_of  # noqa: PLC0415 - the same
 
     task = TASKS[int(sys.argv[1])]

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from benchmarks.measure import Case, measure
 from crondor.classad.ad import ClassAd
-from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.pool import PoolSettings
+from crondor.diagnostics import Source
+from crondor.pool.settings import Lengths, PoolSettings
 from crondor.pool.simulate.simulation import Simulation
-from crondor.source import Source
 from crondor.submit import job_ads, read_submit
 
 START = 1_795_608_000  # 2026-11-25 12:00 UTC

@@ -16,9 +16,8 @@ from crondor.config import read_config
 from crondor.job_queue import JobId
 from crondor.router import RoutingTable, load_table
 from crondor.router.daemon import Router
-from crondor.router.daemon.sites import Site, Sites
-from crondor.schedd.embedded import EmbeddedSchedd
-from crondor.schedd.memory import MemorySchedd
+from crondor.router.daemon.rehearsal import Site, Sites
+from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd
 
 NOW = 1_795_200_000
 JOBS = 100_000

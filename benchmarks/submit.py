@@ -9,8 +9,8 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
+from crondor.diagnostics import Source
 from crondor.schedule import COMMANDS
-from crondor.source import Source
 from crondor.submit import read_submit
 
 LINES = 10_000

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crondor._late import late
+from crondor._types import late
 
 if TYPE_CHECKING:
     from crondor.classad import ClassAd, read_ad, read_ads
     from crondor.config import Configuration, read_config
     from crondor.deferral import Arrival, Deferral, InvalidDeferral, Verdict
-    from crondor.diagnostics import CrondorError, Diagnostic, Severity
-    from crondor.job.queued import read_queue
+    from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
+    from crondor.job.policy import read_queue
     from crondor.lint import CheckReport, CheckSettings, Finding, check_submit
     from crondor.recurrence import (
         NeverRuns,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
     from crondor.router_bridge import PlanOptions, plan
     from crondor.schedule import ExpressionText, InvalidSchedule, JobSchedule, Recalculation, Universe, UnknownValue
-    from crondor.source import Source, Span
     from crondor.spec import CronSpec, Dialect, Field, InvalidSpec
     from crondor.submit import InvalidSubmit, SubmitFile, job_ads, read_submit
     from crondor.times import JobTimes
@@ -71,8 +70,8 @@ _HOMES = {
     "ScheddAnswer": "crondor.recurrence",
     "ScheddHangs": "crondor.recurrence",
     "Severity": "crondor.diagnostics",
-    "Source": "crondor.source",
-    "Span": "crondor.source",
+    "Source": "crondor.diagnostics",
+    "Span": "crondor.diagnostics",
     "SubmitFile": "crondor.submit",
     "Universe": "crondor.schedule",
     "UnknownValue": "crondor.schedule",
@@ -88,7 +87,7 @@ _HOMES = {
     "read_ad": "crondor.classad",
     "read_ads": "crondor.classad",
     "read_config": "crondor.config",
-    "read_queue": "crondor.job.queued",
+    "read_queue": "crondor.job.policy",
     "read_submit": "crondor.submit",
 }
 

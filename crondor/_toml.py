@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from crondor.source import Source, Span, lines_of
+from crondor.diagnostics import Source, Span, lines_of
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Hashable, Mapping
+from importlib import import_module
+from typing import Generic, TypeVar
+
 
 class Made:
     """A value that is compared, hashed, copied and pickled as the arguments that make it.
@@ -40,3 +45,66 @@ def wrong_type(name: str, value: object, what: str, instead: str = "") -> TypeEr
     """Return the error: what the parameter is, what was given, and what to write instead."""
     kind = "None" if value is None else type(value).__name__
     return TypeError(f"{name} is {what}, not {kind}{instead and f': {instead}'}")
+
+
+def late(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package: ``homes`` has the module of each name that comes late."""
+    space = vars(sys.modules[package])
+
+    def getattr_(name: str) -> object:
+        module = homes.get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+        value: object = getattr(import_module(module), name)
+        space[name] = value
+        return value
+
+    def dir_() -> list[str]:
+        return sorted({*space, *space["__all__"]})
+
+    return getattr_, dir_
+
+
+Kept = TypeVar("Kept")
+
+
+class Memory(Generic[Kept]):
+    """The answers to questions that depend on nothing but their key.
+
+    What two looks in a row did not ask for is forgotten, so that it holds no more than two of them needed.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._about: Hashable = None
+        self._before: dict[Hashable, Kept] = {}
+        self._now: dict[Hashable, Kept] = {}
+
+    def turn(self) -> None:
+        """Begin another look."""
+        self._before, self._now = self._now, {}
+
+    def about(self, surroundings: Hashable) -> None:
+        """Forget everything if the answers were found in other surroundings."""
+        if self._about != surroundings:
+            self._about = surroundings
+            self._before, self._now = {}, {}
+
+    def get(self, key: Hashable) -> Kept | None:
+        """Return what is known under a key, None for nothing."""
+        found = self._now.get(key)
+        if found is None:
+            found = self._before.get(key)
+            if found is not None:
+                self._now[key] = found
+        return found
+
+    def keep(self, key: Hashable, answer: Kept) -> Kept:
+        """Keep an answer, and return it."""
+        self._now[key] = answer
+        return answer
+
+    def ask(self, key: Hashable, find: Callable[[], Kept]) -> Kept:
+        """Return what is known under a key; what is not is found, and kept."""
+        found = self.get(key)
+        return self.keep(key, find()) if found is None else found

@@ -7,10 +7,7 @@ from datetime import date, tzinfo
 from itertools import islice
 from typing import NamedTuple
 
-from crondor._recurrence.cycle import month_masks
-from crondor._recurrence.local_walk import WallClock
-from crondor._recurrence.refusals import END_OF_INSTANTS, FIRST_INSTANT, out_of_range
-from crondor._recurrence.spelling import (
+from crondor._readings import (
     FieldDifference,
     Untranslatable,
     day_zero_clause,
@@ -19,6 +16,7 @@ from crondor._recurrence.spelling import (
     reread,
     translate,
 )
+from crondor._recurrence import END_OF_INSTANTS, FIRST_INSTANT, WallClock, month_masks, out_of_range
 from crondor.calendar import DAY, day_number, lowest
 from crondor.day_rule import has_day_zero
 from crondor.recurrence import OutOfRange, Recurrence

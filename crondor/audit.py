@@ -7,8 +7,8 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import takewhile
 from typing import NamedTuple
 
-from crondor._recurrence.local_walk import WallClock
-from crondor._recurrence.spelling import reread
+from crondor._readings import reread
+from crondor._recurrence import WallClock
 from crondor.recurrence import Policy, Recurrence, ScheddAnswer, never_reason
 from crondor.spec import CronSpec, Dialect, InvalidSpec
 from crondor.zones import Stretch, zone_of

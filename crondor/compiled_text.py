@@ -9,13 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from crondor.calendar import DAY
-from crondor.compile.text import schedule_line
-from crondor.compile.writing.compiler import compile_schedule
-from crondor.compile.writing.fitting import ClassAdSyntaxError, WrittenJob, clause_of, fit
-from crondor.compile.writing.marked import CLAUSE, Block, marked_lines, rewritten
-from crondor.compile.writing.wish import Compiled, LineOptions, Wish
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.source import Source
+from crondor.classad import ClassAdSyntaxError
+from crondor.compile.meaning import schedule_line
+from crondor.compile.writing.compiler import WrittenJob, clause_of, compile_schedule, fit
+from crondor.compile.writing.wish import CLAUSE, Block, Compiled, LineOptions, Wish, marked_lines, rewritten
+from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile
 

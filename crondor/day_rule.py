@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from crondor._spec.fields import DAY_OF_MONTH, DAY_OF_WEEK, FULL, MONTH, Dialect, Field
+from crondor._spec import DAY_OF_MONTH, DAY_OF_WEEK, FULL, MONTH, Dialect, Field
 from crondor.calendar import DayRule
 from crondor.spec import CronSpec
 

@@ -11,8 +11,8 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from crondor._types import expect
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 
 DEFAULT_WINDOW = 0
 DEFAULT_PREP_TIME = 300

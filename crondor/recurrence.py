@@ -7,31 +7,33 @@ from datetime import datetime, tzinfo
 from itertools import takewhile
 from typing import TYPE_CHECKING, overload
 
-from crondor._late import late
-from crondor._recurrence.clock_mark import ClockMark, clock_mark, skipped_mark, unmarked_until
-from crondor._recurrence.local_walk import WallClock
-from crondor._recurrence.refusals import (
+from crondor._readings import ScheddAnswer, ScheddWalk
+from crondor._recurrence import (
     END_OF_INSTANTS,
     FIRST_INSTANT,
+    ClockMark,
     NeverRuns,
     NotASet,
     OutOfRange,
     ScheddHangs,
+    WallClock,
+    ZoneWalk,
+    clock_mark,
     never_reason,
     never_runs,
     none_before,
     out_of_range,
+    skipped_mark,
+    unmarked_until,
 )
-from crondor._recurrence.schedd_walk import ScheddAnswer, ScheddWalk
-from crondor._recurrence.zone_walk import ZoneWalk
-from crondor._types import Made, expect
+from crondor._types import Made, expect, late
 from crondor.diagnostics import Diagnostic
 from crondor.spec import CronSpec, Dialect
 from crondor.zones import Policy, Zone, zone_of
 
 if TYPE_CHECKING:
-    from crondor._recurrence.cycle import Counts, Gaps
-    from crondor._recurrence.why import Arm, FieldMatch, Why
+    from crondor._readings import Arm, FieldMatch, Why
+    from crondor._recurrence import Counts, Gaps
 
 __all__ = [
     "Arm",
@@ -52,11 +54,11 @@ __all__ = [
 
 # What explains a schedule takes 1 ms of each start, and most commands only ask when it fires.
 _HOMES = {
-    "Arm": "crondor._recurrence.why",
-    "Counts": "crondor._recurrence.cycle",
-    "FieldMatch": "crondor._recurrence.why",
-    "Gaps": "crondor._recurrence.cycle",
-    "Why": "crondor._recurrence.why",
+    "Arm": "crondor._readings",
+    "Counts": "crondor._recurrence",
+    "FieldMatch": "crondor._readings",
+    "Gaps": "crondor._recurrence",
+    "Why": "crondor._readings",
 }
 __getattr__, __dir__ = late(__name__, _HOMES)
 
@@ -238,7 +240,7 @@ class Recurrence(Made):
 
         Raises NotASet and OutOfRange.
         """
-        from crondor._recurrence.why import Why, blocking_fields, day_arm, field_matches  # noqa: PLC0415 - see _HOMES
+        from crondor._readings import Why, blocking_fields, day_arm, field_matches  # noqa: PLC0415 - see _HOMES
 
         runs = self._runs("why", may_be_empty=True)
         fires = self.matches(instant)
@@ -296,7 +298,7 @@ class Recurrence(Made):
 
         Raises NotASet and NeverRuns.
         """
-        from crondor._recurrence.cycle import gaps  # noqa: PLC0415 - see _HOMES
+        from crondor._recurrence import gaps  # noqa: PLC0415 - see _HOMES
 
         return gaps(self._runs("gaps").wall)
 
@@ -305,7 +307,7 @@ class Recurrence(Made):
 
         Clock changes aside. Raises NotASet.
         """
-        from crondor._recurrence.cycle import counts  # noqa: PLC0415 - see _HOMES
+        from crondor._recurrence import counts  # noqa: PLC0415 - see _HOMES
 
         return counts(self._runs("counts", may_be_empty=True).wall)
 

@@ -5,7 +5,7 @@
     from crondor.config import read_config
     from crondor.router import load_table
     from crondor.router_bridge import PlanOptions, plan
-    from crondor.source import Source
+    from crondor.diagnostics import Source
     from crondor.submit import read_submit
 
     table = load_table(read_config(text_of_the_configuration))
@@ -20,13 +20,21 @@ it is idle, and whole; with ``at_gate`` a router that takes it run by run when t
 writes the lines that take a schedule out of copies, and applies them. The model is in docs/route-plan.md.
 """
 
-from crondor.router.apply.one_run import one_run
-from crondor.router.plan.copy_schedule import CopySchedule, Manner, manner_of
-from crondor.router.plan.cure import Cure, cure, is_cured
-from crondor.router.plan.jobs import JobSettings, Plannable, PlannedJob
-from crondor.router.plan.options import PlanOptions
-from crondor.router.plan.plan import RoutePlan, plan
-from crondor.router.plan.runs import PlannedOutcome, PlannedRun, Room
+from crondor.router.applying import one_run
+from crondor.router.plan.copy_schedule import (
+    CopySchedule,
+    JobSettings,
+    Manner,
+    Plannable,
+    PlannedJob,
+    PlannedOutcome,
+    PlannedRun,
+    PlanOptions,
+    Room,
+    manner_of,
+)
+from crondor.router.plan.planner import RoutePlan, plan
+from crondor.router.plan.remarks import Cure, cure, is_cured
 
 __all__ = [
     "CopySchedule",

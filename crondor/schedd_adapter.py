@@ -30,14 +30,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crondor._late import late
+from crondor._types import late
 
 if TYPE_CHECKING:
-    from crondor.job_queue.keys import JobId
     from crondor.job_queue.mirror import ChangeKind
-    from crondor.schedd.ads import job_id, mirror_of
-    from crondor.schedd.applying import apply_edits
-    from crondor.schedd.cron_tabs import CronEdit, CronTabs, recalculate
+    from crondor.job_queue.records import JobId
+    from crondor.schedd.cron_tabs import CronEdit, CronTabs, apply_edits, recalculate
     from crondor.schedd.embedded import EmbeddedSchedd
     from crondor.schedd.guard import Correction, Guard, GuardPass
     from crondor.schedd.live import LiveSchedd
@@ -47,27 +45,27 @@ if TYPE_CHECKING:
         Forbidden,
         Hold,
         JobChange,
+        NoSelection,
         NotOffered,
         PartlyEdited,
         Refused,
         Schedd,
         ScheddError,
+        Selection,
         Unreachable,
     )
-    from crondor.schedd.queue_log import QueueLogSchedd
-    from crondor.schedd.selection import NoSelection, Selection
-    from crondor.schedd.status import ScheduledJob, ScheduledState, StatusReader
+    from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, ScheduledState, StatusReader, job_id, mirror_of
 
 _HOMES = {
-    "JobId": "crondor.job_queue.keys",
+    "JobId": "crondor.job_queue.records",
     "ChangeKind": "crondor.job_queue.mirror",
-    **dict.fromkeys(("job_id", "mirror_of"), "crondor.schedd.ads"),
-    "apply_edits": "crondor.schedd.applying",
+    **dict.fromkeys(("job_id", "mirror_of"), "crondor.schedd.reading"),
+    "apply_edits": "crondor.schedd.cron_tabs",
     **dict.fromkeys(("CronTabs", "CronEdit", "recalculate"), "crondor.schedd.cron_tabs"),
     "EmbeddedSchedd": "crondor.schedd.embedded",
     **dict.fromkeys(("Correction", "Guard", "GuardPass"), "crondor.schedd.guard"),
     "LiveSchedd": "crondor.schedd.live",
-    **dict.fromkeys(("StatusReader", "ScheduledJob", "ScheduledState"), "crondor.schedd.status"),
+    **dict.fromkeys(("StatusReader", "ScheduledJob", "ScheduledState"), "crondor.schedd.reading"),
     **dict.fromkeys(
         (
             "Acted",
@@ -84,8 +82,8 @@ _HOMES = {
         ),
         "crondor.schedd.protocol",
     ),
-    "QueueLogSchedd": "crondor.schedd.queue_log",
-    **dict.fromkeys(("NoSelection", "Selection"), "crondor.schedd.selection"),
+    "QueueLogSchedd": "crondor.schedd.reading",
+    **dict.fromkeys(("NoSelection", "Selection"), "crondor.schedd.protocol"),
 }
 
 __all__ = [

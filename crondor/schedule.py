@@ -9,19 +9,23 @@ from datetime import tzinfo
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
-from crondor._schedule.job_terms import (
+from crondor._schedule import (
     COMMANDS,
     ExpressionText,
+    InvalidSchedule,
+    Read,
     Universe,
     commands_of,
+    cron_value,
     misspelt,
     needs_evaluation,
+    read_commands,
     read_literal,
     seconds_of,
     speaks_of_time,
 )
-from crondor._schedule.submit_terms import InvalidSchedule, Read, cron_value, read_commands
 from crondor._types import expect
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.deferral import (
     DEFAULT_PREP_TIME,
     DEFAULT_SCHEDD_INTERVAL,
@@ -31,10 +35,8 @@ from crondor.deferral import (
     Deferral,
     InvalidDeferral,
 )
-from crondor.diagnostics import CrondorError, Diagnostic, shortened
-from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, shortened
 from crondor.recurrence import Policy, Recurrence
-from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect
 
 __all__ = [

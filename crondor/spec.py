@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NoReturn
 
-from crondor._spec.canonical import field_text, values
-from crondor._spec.fields import (
+from crondor._spec import (
     DAY_OF_MONTH,
     DAY_OF_WEEK,
     FIELDS,
@@ -18,13 +17,17 @@ from crondor._spec.fields import (
     NICKNAMES,
     Dialect,
     Field,
+    ScheddField,
+    field_text,
+    illegal_characters,
     read_field,
+    read_schedd_field,
+    values,
+    zero_step,
 )
-from crondor._spec.schedd_fields import ScheddField, illegal_characters, read_schedd_field, zero_step
 from crondor._types import expect
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.source import Source, Span
+from crondor.codes import INVALID_CRON_SETTINGS
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 
 __all__ = [
     "DAY_OF_MONTH",
@@ -268,7 +271,7 @@ def _read(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits,
 
 
 def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagnostic]:
-    from crondor._spec.faults import field_faults  # noqa: PLC0415 - 0.5 ms of each start, and most fields are right
+    from crondor._spec import field_faults  # noqa: PLC0415 - 0.5 ms of each start, and most fields are right
 
     found: list[Diagnostic] = []
     for field, text in zip(FIELDS, texts, strict=True):
@@ -305,7 +308,7 @@ def _schedd_refusal(texts: _Texts, read: list[ScheddField], spans: _Spans | None
 
 
 def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diagnostic]:
-    from crondor._spec.faults import field_faults  # noqa: PLC0415 - the same
+    from crondor._spec import field_faults  # noqa: PLC0415 - the same
 
     consequence = f"the schedd holds the job (code {INVALID_CRON_SETTINGS})"
     if fault == "character":

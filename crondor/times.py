@@ -23,7 +23,7 @@ from crondor.zones import Policy, zone_of
 if TYPE_CHECKING:
     from crondor.classad.scope import Effort
     from crondor.job.expressions import Admission
-    from crondor.job.queued import QueuedJob
+    from crondor.job.policy import QueuedJob
     from crondor.recurrence import Why
 
 __all__ = ["MOST_EXCLUDED", "REQUIREMENTS", "JobTimes", "admission_of", "requirements_of"]

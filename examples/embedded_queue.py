@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 
 from crondor.deferral import Verdict
+from crondor.diagnostics import Source
 from crondor.schedd_adapter import EmbeddedSchedd, StatusReader, job_id
-from crondor.source import Source
 from crondor.submit import job_ads, read_submit
 
 

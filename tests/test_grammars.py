@@ -10,32 +10,22 @@ from types import ModuleType
 
 import pytest
 
-from crondor._spec import fields
-from crondor.classad import parser, times, tokens
+from crondor import _spec
+from crondor.classad import parser, tokens
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, extents, json_form, long_form, new_form, read_ads, xml_form
-from crondor.compile import (
-    calendar_event,
-    calendar_file,
-    cron,
-    english,
-    expression,
-    holiday_calendar,
-    meaning,
-    rfc,
-)
-from crondor.compile import dates as compile_dates
-from crondor.compile.context import Context
-from crondor.compile.faults import Remarks
-from crondor.compile.text import read_schedule
+from crondor.classad.formats import Format, json_form, long_form, new_form, pieces, read_ads, xml_form
+from crondor.compile import calendar_event, calendar_file, cron, english, expression, meaning, rfc
+from crondor.compile.meaning import read_schedule
+from crondor.compile.walls import Context, Remarks
 from crondor.config import read_config
 from crondor.config import reader as config_reader
-from crondor.macro import LogicalLine, conditions, including, printf, queue_statement, scan, statement
+from crondor.diagnostics import Source, Span
+from crondor.macro import LogicalLine, conditions, functions, queue_statement
 from crondor.macro import reader as macro_reader
-from crondor.source import Source, Span
+from crondor.macro.expand import MacroKind
 from crondor.submit import SubmitFile, read_submit
 from crondor.submit import reader as submit_reader
-from crondor.transform import command_line, iterate, program, statements, words
+from crondor.transform import commands, program, statements
 from crondor.transform.commands import LineFault
 from crondor.zones import zone_of
 from crondor_cli.kit import typed_times
@@ -43,39 +33,38 @@ from tests import ebnf
 
 expand = import_module("crondor.macro.expand")  # the package has a function of that name
 EXPRESSION = (parser,)
-MACRO = (macro_reader, statement, including, conditions)
+MACRO = (macro_reader, conditions)
 QUEUE = (queue_statement,)
 
 # The rules nobody asks for, the modules, and those whose rules they use.
 UTC = timezone.utc
 
 CLOSED: dict[str, tuple[str, tuple[ModuleType, ...], tuple[ModuleType, ...]]] = {
-    "tokens": ("tokens", (tokens,), ()),
+    "tokens": ("tokens abstime reltime", (tokens,), ()),
     "expression": ("expression", (parser,), ()),
-    "times": ("abstime reltime", (times,), ()),
     "long": ("ads line_as_daemon", (long_form,), EXPRESSION),
-    "new": ("ads", (new_form, extents), EXPRESSION),
-    "json": ("ads", (json_form, extents), ()),
-    "xml": ("ads", (xml_form, extents), EXPRESSION),
+    "new": ("ads", (new_form, pieces), EXPRESSION),
+    "json": ("ads", (json_form, pieces), ()),
+    "xml": ("ads", (xml_form, pieces), EXPRESSION),
     "submit": ("statements parts", (*MACRO, submit_reader, *QUEUE), EXPRESSION),
     "configuration": ("statements parts", (*MACRO, config_reader), ()),
     "queue": ("arguments", QUEUE, (*EXPRESSION, macro_reader)),
-    "macro": ("text", (scan, expand), ()),
-    "format": ("format", (printf,), ()),
+    "macro": ("text", (expand,), ()),
+    "format": ("format", (functions,), ()),
     "transform": (
         "program transform",
-        (program, statements, command_line, words, iterate),
+        (program, statements, commands),
         (*EXPRESSION, *MACRO, *QUEUE),
     ),
-    "field": ("field", (fields,), ()),
+    "field": ("field", (_spec,), ()),
     "time": ("time parts", (typed_times,), ()),
     "schedule": (
         "schedule",
         (
-            *(expression, meaning, holiday_calendar, calendar_file, rfc),
-            *(english, compile_dates, calendar_event, cron),
+            *(expression, meaning, calendar_event, calendar_file, rfc),
+            *(english, cron),
         ),
-        (fields,),
+        (_spec,),
     ),
 }
 
@@ -97,12 +86,12 @@ def _condition(text: str) -> bool:
     return asked.test(text) in {True, False}
 
 
-def _found(kind: scan.MacroKind) -> Callable[[str], bool]:
-    return lambda text: scan.Scanner(text).scan(0)[:3] == (kind, 0, len(text))
+def _found(kind: MacroKind) -> Callable[[str], bool]:
+    return lambda text: expand.Scanner(text).scan(0)[:3] == (kind, 0, len(text))
 
 
 def _command(text: str) -> bool:
-    return not isinstance(command_line.command(LogicalLine(Source(text), text, (0,), (0,))), LineFault)
+    return not isinstance(commands.command(LogicalLine(Source(text), text, (0,), (0,))), LineFault)
 
 
 def _configuration(text: str) -> bool:
@@ -143,7 +132,7 @@ def _piece(read: Callable[[Span, Context], object]) -> Callable[[str], bool]:
 def _dates(span: Span, context: Context) -> None:
     kinds = {".." in part or "to" in part for part in span.text.split(",")}
     if len(kinds) == 1:  # a list is of one kind
-        compile_dates.read_dates(span, context)
+        expression.read_dates(span, context)
 
 
 def _schedule(text: str) -> bool:
@@ -173,8 +162,8 @@ READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[
     ("octal", (tokens,), {}, "", lambda text: tokens.number(text)[0] == "octal"),
     ("string", (tokens,), {}, "", _token("literal")),
     ("quoted_name", (tokens,), {}, "", _token("name")),
-    ("abstime", (times,), {}, "", _is_read(times.read_abstime)),
-    ("reltime", (times,), {}, "", _is_read(times.read_reltime)),
+    ("abstime", (tokens,), {}, "", _is_read(tokens.read_abstime)),
+    ("reltime", (tokens,), {}, "", _is_read(tokens.read_reltime)),
     ("expression", (parser,), VALUES, "", lambda text: parser.parse_expression(Source(text))),
     ("ad", (parser,), VALUES | {"expression": "1"}, "", lambda text: parser.parse_ad(Source(text))),
     ("ads", (new_form,), {"ad": "[ a = 1 ]"}, " ", lambda text: len(_ads(Format.NEW)(text)) == text.count("a")),
@@ -185,19 +174,19 @@ READ: tuple[tuple[str, tuple[ModuleType, ...], Mapping[str, str], str, Callable[
     ("condition", (conditions,), CONDITION, "", _condition),
     ("arguments", (queue_statement,), QUEUED, " ", lambda text: queue_statement.parse(text, None, 0)),
     ("slice", (queue_statement,), {}, "", lambda text: queue_statement.parse(f"in {text} (x)", None, 0)),
-    ("macro", (scan,), MACROS, "", _found(scan.MacroKind.MACRO)),
-    ("function", (scan,), MACROS, "", _found(scan.MacroKind.FUNCTION)),
-    ("format", (printf,), {"LETTERS": "d"}, "", _is_read(lambda text: printf.parse(text, "int", 9))),
-    ("include_words", (including,), {"word": "x"}, " ", _is_read(including.parse_include)),
-    ("command", (command_line, words), {"ENVELOPE": "NAME", "text": "x"}, " ", _command),
+    ("macro", (expand,), MACROS, "", _found(MacroKind.MACRO)),
+    ("function", (expand,), MACROS, "", _found(MacroKind.FUNCTION)),
+    ("format", (functions,), {"LETTERS": "d"}, "", _is_read(lambda text: functions.parse(text, "int", 9))),
+    ("include_words", (conditions,), {"word": "x"}, " ", _is_read(conditions.parse_include)),
+    ("command", (commands,), {"ENVELOPE": "NAME", "text": "x"}, " ", _command),
     ("assignment", (*MACRO, config_reader), LINE, " ", _configuration),
     ("assignment", (*MACRO, submit_reader), LINE, " ", _submit),
-    ("plain", (statements, statement), LINE, " ", _line),
+    ("plain", (statements, macro_reader), LINE, " ", _line),
     ("envelope", (program,), {"text": "x", "expression": "true", "arguments": "2"}, " ", _program),
-    ("item", (fields,), NAMED, "", _is_read(lambda text: fields.read_field(text, fields.MONTH, fields.Dialect.UNIX))),
+    ("item", (_spec,), NAMED, "", _is_read(lambda text: _spec.read_field(text, _spec.MONTH, _spec.Dialect.UNIX))),
     ("words", (english,), SPOKEN, " ", _piece(lambda span, context: english.read_words(span, context, None))),
     *((rule, (calendar_event,), PARTS, "", _piece(calendar_event.read_event)) for rule in ("weekdays", "date", "time")),
-    ("dates", (compile_dates,), {"moment": "2026-12-24T10:00"}, "", _piece(_dates)),
+    ("dates", (expression,), {"moment": "2026-12-24T10:00"}, "", _piece(_dates)),
     ("times", (expression,), SAID, " ", lambda text: _schedule(f"every day at {text}")),
     ("union", (expression,), SAID | {"clause": "", "schedule": "weekends"}, " ", _schedule),
     ("cron", (cron,), WRITTEN, " ", _piece(cron.read_cron)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crondor._memory import Memory
+from crondor._types import Memory
 
 
 def test_an_answer_is_found_once() -> None:

@@ -45,8 +45,8 @@ from crondor import (
 )
 from crondor.access_point import AccessPoint, read_access_point
 from crondor.classad import Context, Expression
-from crondor.compile.protocol import CronSchedule
-from crondor.compile.text import WrittenSchedule, read_schedule
+from crondor.compile.meaning import WrittenSchedule, read_schedule
+from crondor.compile.walls import CronSchedule
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.expressions import JobExpressions, admission
 from crondor.job_queue import BadRecord
@@ -64,7 +64,7 @@ NOW = 1_796_083_200  # 2026-12-01 00:00 UTC
 
 # Public modules whose classes are pieces of their machinery.
 MACHINERY = "crondor.compile."
-OPEN = ("crondor.compile.text", "crondor.compile.protocol")
+OPEN = ("crondor.compile.meaning", "crondor.compile.walls")
 
 NO_VALUES = {
     "runs, or stands on files, processes or a queue that changes": (

@@ -97,7 +97,7 @@ from types import SimpleNamespace
 
 import crondor
 from crondor.classad import ClassAd, Expression
-from crondor.compile.text import read_schedule
+from crondor.compile.meaning import read_schedule
 from crondor.config import read_config
 from crondor.router import load_table
 from crondor.transform import Transform

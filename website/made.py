@@ -14,13 +14,12 @@ from typing import Any
 
 from crondor.access_point import read_access_point
 from crondor.config import read_config
-from crondor.diagnostics import render
+from crondor.diagnostics import Source, render
 from crondor.knowledge import Release
 from crondor.lint import CheckSettings, Finding, check_submit, page
 from crondor.lint.routes import check_routes
 from crondor.lint.rule import Rule
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.submit import read_submit
 
 _NOW = 1_795_305_600  # Sun 2026-11-22
@@ -96,9 +95,9 @@ MODULES = (
     "crondor.words",
     "crondor.zones",
     "crondor.algebra",
-    "crondor.compile.text",
+    "crondor.compile.meaning",
     "crondor.diagnostics",
-    "crondor.source",
+    "crondor.diagnostics",
     "crondor.submit",
     "crondor.lint",
     "crondor.lint.baseline",
@@ -110,7 +109,7 @@ MODULES = (
     "crondor.router",
     "crondor.router_bridge",
     "crondor.job_queue",
-    "crondor.job.queued",
+    "crondor.job.policy",
     "crondor.schedd_adapter",
     "crondor.event_log",
     "crondor.knowledge",

@@ -4,11 +4,8 @@
 SUBMIT_REQUIREMENTs, in the schedd's order. ``sent_jobs(made, submitter, count)`` yields what condor_submit sends.
 """
 
-from crondor.access_point.access_point import AccessPoint, read_access_point
-from crondor.access_point.admission import Admission, TransformStep, Verdict
-from crondor.access_point.requirements import SubmitRequirement
-from crondor.access_point.sent import SentJob, Submitter, sent_jobs
-from crondor.access_point.transforms import SubmitTransform
+from crondor.access_point.access_point import AccessPoint, Admission, TransformStep, Verdict, read_access_point
+from crondor.access_point.requirements import SentJob, SubmitRequirement, Submitter, SubmitTransform, sent_jobs
 
 __all__ = [
     "AccessPoint",

@@ -37,22 +37,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from crondor._late import late
+from crondor._types import late
 from crondor.classad.compile import code_of, read
-from crondor.classad.errors import CircularReference, ClassAdSyntaxError, EvaluationFailed
-from crondor.classad.evaluate import matches, members, symmetric_match
-from crondor.classad.explain import Explanation
+from crondor.classad.evaluate import Explanation, matches, members, symmetric_match
 from crondor.classad.expression import Expression, References
 from crondor.classad.operators import truth
-from crondor.classad.parser import parse_ad, parse_expression
-from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value
-from crondor.classad.show import code_tree, print_value, to_tree
+from crondor.classad.parser import UnparseForm, parse_ad, parse_expression, print_name, print_string, unparse
+from crondor.classad.scope import AdValue, Attributes, Code, Context, ListValue, Value, code_tree, print_value, to_tree
 from crondor.classad.text import from_bytes, lower, to_bytes
-from crondor.classad.unparse import UnparseForm, print_name, print_string, unparse
-from crondor.classad.values import (
+from crondor.classad.tree import (
     ERROR,
     UNDEFINED,
     AbsTime,
+    CircularReference,
+    ClassAdSyntaxError,
+    EvaluationFailed,
     Exceptional,
     RelTime,
 )

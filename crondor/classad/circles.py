@@ -11,14 +11,25 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from crondor.classad.compile import code_of
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
 from crondor.classad.evaluate import value_of
 from crondor.classad.operators import truth
 from crondor.classad.printing import prints_as_it_is
-from crondor.classad.scope import BEYOND, AdValue, Codes, Context
-from crondor.classad.show import code_tree
+from crondor.classad.scope import BEYOND, AdValue, Codes, Context, code_tree
 from crondor.classad.text import lower
-from crondor.classad.tree import AdNode, Binary, Call, ListNode, Node, Reference, Ternary, bare, children, nodes
+from crondor.classad.tree import (
+    AdNode,
+    Binary,
+    Call,
+    ClassAdSyntaxError,
+    EvaluationFailed,
+    ListNode,
+    Node,
+    Reference,
+    Ternary,
+    bare,
+    children,
+    nodes,
+)
 from crondor.diagnostics import Severity
 
 _OWN: Final = frozenset(("my", "self"))

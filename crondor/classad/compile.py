@@ -6,21 +6,17 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from crondor.classad import operators, shapes
+from crondor.classad import operators, printing
 from crondor.classad import text as texts
-from crondor.classad.closures import operation
-from crondor.classad.code import (
-    constant,
-)
-from crondor.classad.errors import Failure
 from crondor.classad.functions import CallArguments, find_function
-from crondor.classad.limits import MAX_CACHED, MAX_CACHED_TEXT, MAX_DEPTH
-from crondor.classad.logic import conjunction, disjunction
-from crondor.classad.names import bare_name, my_name, root_name, select, target_name
+from crondor.classad.operators import conjunction, disjunction, operation
 from crondor.classad.parser import parse_expression
 from crondor.classad.scope import (
+    BEYOND,
     NOWHERE,
+    OUT_OF_STEPS,
     UNKNOWN,
+    UNMEASURED,
     AdValue,
     Code,
     CopiedAd,
@@ -29,17 +25,208 @@ from crondor.classad.scope import (
     ListValue,
     Run,
     Value,
+    constant,
+    find,
+    find_bare,
     literal_value,
+    root_of,
 )
-from crondor.classad.times import settle
-from crondor.classad.tree import DEEPER, AdNode, Binary, Call, ListNode, Literal, Node, Reference, Ternary, Unary
-from crondor.classad.values import (
+from crondor.classad.tokens import settle
+from crondor.classad.tree import (
+    DEEPER,
     ERROR,
+    MAX_CACHED,
+    MAX_CACHED_TEXT,
+    MAX_DEPTH,
     UNDEFINED,
+    AdNode,
+    Binary,
+    Call,
+    Exhausted,
+    Failure,
+    ListNode,
+    Literal,
     LocalTime,
+    Node,
+    Reference,
+    Ternary,
+    Unary,
     wrap32,
 )
-from crondor.source import Source
+from crondor.diagnostics import Source
+
+
+def enter(state: EvaluationState, place: AdValue, name: str, code: Code, offset: int) -> Value:
+    """Return the value of an attribute found in an ad; one that is under way already is undefined.
+
+    Raises Failure, Exhausted.
+    """
+    const = code.const
+    if const is not UNKNOWN:
+        return const  # type: ignore[return-value]
+    stack = state.stack
+    for ad, under_way in stack:
+        if ad is place and under_way == name:
+            return UNDEFINED
+    state.steps -= code.cost
+    if state.steps < 0:
+        raise Exhausted(OUT_OF_STEPS)
+    if code.height is UNMEASURED:
+        code.prepare()
+    cur, used = state.cur, state.used
+    stack.append((place, name))
+    state.cur = place
+    state.used = depth = used + offset + 1
+    value = code.run(state) if depth + code.height <= MAX_DEPTH else code.evaluate(state)
+    state.cur = cur
+    state.used = used
+    stack.pop()
+    return value
+
+
+def bare_name(name: str, offset: int) -> Run:
+    """Return what evaluates ``name``."""
+
+    def bare(state: EvaluationState) -> Value:
+        place = state.cur
+        code = place.codes.get(name)
+        if code.__class__ is not Code:
+            found = find_bare(state, place, name)
+            if found is None:
+                return UNDEFINED
+            place, code = found
+        const = code.const
+        if const is not UNKNOWN:
+            return const  # type: ignore[return-value]
+        # What follows is enter(), written out: a chain of attributes must not cost two of Python's frames a link.
+        stack = state.stack
+        for ad, under_way in stack:
+            if ad is place and under_way == name:
+                return UNDEFINED
+        state.steps -= code.cost
+        if state.steps < 0:
+            raise Exhausted(OUT_OF_STEPS)
+        if code.height is UNMEASURED:
+            code.prepare()
+        cur, used = state.cur, state.used
+        stack.append((place, name))
+        state.cur = place
+        state.used = depth = used + offset + 1
+        value = code.run(state) if depth + code.height <= MAX_DEPTH else code.evaluate(state)
+        state.cur = cur
+        state.used = used
+        stack.pop()
+        return value
+
+    return bare
+
+
+def target_name(name: str, offset: int, generic: Run) -> Run:
+    """Return what evaluates ``TARGET.name``; ``generic`` evaluates TARGET where it has to be searched for."""
+    beyond = name in BEYOND
+
+    def target(state: EvaluationState) -> Value:
+        place = state.cur.target
+        if place is None:
+            return selected(state, generic(state), name, offset)
+        code = place.codes.get(name)
+        if code.__class__ is not Code:
+            if code is None and not beyond:
+                return UNDEFINED
+            found = find(state, place, name)
+            if found is None:
+                return UNDEFINED
+            place, code = found
+        const = code.const
+        if const is not UNKNOWN:
+            return const  # type: ignore[return-value]
+        return enter(state, place, name, code, offset)
+
+    return target
+
+
+def my_name(name: str, which: str, offset: int, generic: Run) -> Run:
+    """Return what evaluates ``MY.name``; an attribute called MY itself is evaluated by ``generic``."""
+    beyond = name in BEYOND
+
+    def my(state: EvaluationState) -> Value:
+        place = state.cur
+        if which in place.codes or place is NOWHERE:
+            return selected(state, generic(state), name, offset)
+        code = place.codes.get(name)
+        if code.__class__ is not Code:
+            if code is None and not beyond and place.matched:
+                return UNDEFINED
+            found = find(state, place, name)
+            if found is None:
+                return UNDEFINED
+            place, code = found
+        const = code.const
+        if const is not UNKNOWN:
+            return const  # type: ignore[return-value]
+        return enter(state, place, name, code, offset)
+
+    return my
+
+
+def root_name(name: str, offset: int) -> Run:
+    """Return what evaluates ``.name``, a name of the outermost ad."""
+
+    def absolute(state: EvaluationState) -> Value:
+        found = find(state, root_of(state), name)
+        return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
+
+    return absolute
+
+
+def select(run: Run, name: str, offset: int, *, counting: bool) -> Run:
+    """Return what evaluates ``expression.name``."""
+
+    def chosen(state: EvaluationState) -> Value:
+        value = run(state)
+        if not isinstance(value, AdValue) or value.__class__ is CopiedAd:
+            return selected(state, value, name, offset)
+        # As in selected(), which would cost a frame of Python's more for each ad in an ad.
+        found = find(state, value, name)
+        return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
+
+    def counted(state: EvaluationState) -> Value:
+        return ERROR if state.used + offset >= MAX_DEPTH else chosen(state)
+
+    return counted if counting else chosen
+
+
+def selected(state: EvaluationState, value: Value, name: str, offset: int) -> Value:
+    """Return an attribute of an ad and of the ads around it, or the list of that attribute of a list's members."""
+    if value.__class__ in _COPIED and name not in _OUTERMOST:
+        return UNDEFINED
+    if isinstance(value, AdValue):
+        found = find(state, value, name)
+        return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
+    if isinstance(value, ListValue):
+        return _mapped(state, value, name, offset)
+    return UNDEFINED if value is UNDEFINED else ERROR
+
+
+_COPIED = frozenset((CopiedAd, CopiedList))
+_OUTERMOST = frozenset(("root", "toplevel"))
+
+
+def _mapped(state: EvaluationState, value: ListValue, name: str, offset: int) -> Value:
+    state.spend(40 * len(value.members))
+    state.used += offset + 1
+    found = [_unbound(selected(state, member.evaluate(state), name, 0)) for member in value.members]
+    state.used -= offset + 1
+    return ListValue(tuple(map(constant, found)), None)
+
+
+def _unbound(value: Value) -> Value:
+    """Return a value taken out of its ad: names in it are no longer looked up around it."""
+    if isinstance(value, AdValue):
+        return AdValue(value.codes, value.names, NOWHERE)
+    if isinstance(value, ListValue):
+        return ListValue(value.members, None, made=value.made)
+    return value
 
 
 def read(text: str, *, old: bool = False) -> Code:
@@ -54,7 +241,7 @@ def read(text: str, *, old: bool = False) -> Code:
 
 @lru_cache(maxsize=MAX_CACHED)
 def _read(text: str) -> Code:
-    return code_of(shapes.literal(text) or parse_expression(Source(text)))
+    return code_of(printing.literal(text) or parse_expression(Source(text)))
 
 
 @lru_cache(maxsize=MAX_CACHED)

@@ -7,19 +7,274 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from operator import itemgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from crondor.classad.scope import Attributes, Code, Codes, literal_value
-from crondor.classad.shapes import printed_old
-from crondor.classad.show import code_tree
-from crondor.classad.spelling import Frame, Getter, Spelling
+from crondor.classad.parser import (
+    UnparseForm,
+    parse_expression,
+    print_constant,
+    print_name,
+    print_real,
+    print_string,
+    unparse,
+)
+from crondor.classad.scope import Attributes, Code, Codes, code_tree, literal_value
 from crondor.classad.text import lower
-from crondor.classad.tree import AdNode, ListNode, Literal, Node, attribute_order
-from crondor.classad.unparse import UnparseForm, print_constant, print_name, print_real, print_string, unparse
-from crondor.classad.values import ERROR, UNDEFINED, RelTime
+from crondor.classad.tree import (
+    ERROR,
+    UNDEFINED,
+    AdNode,
+    ClassAdSyntaxError,
+    ListNode,
+    Literal,
+    Node,
+    RelTime,
+    attribute_order,
+)
+from crondor.diagnostics import Source
+
+_STRING: Final = r'"[ !#-\[\]-~]{0,400}"'
+_INTEGER: Final = r"[1-9][0-9]{0,17}"  # no zero, which loses its minus sign
+_SHORT_REAL: Final = (
+    r"(?:0|[1-9][0-9]{0,11})\.(?:0|5|25|75)"  # of which all digits are in the double: it is printed with them
+)
+_SLOT: Final = re.compile(rf"({_STRING}|(?<![\w.])(?:{_SHORT_REAL}|{_INTEGER})(?![\w.]))")
+_PATTERNS: Final = {"s": _STRING, "i": _INTEGER, "r": _SHORT_REAL}
+# What a shape cannot have: quotes and escapes that may change where a string ends, comments, and the functions that
+# the parser calls with a literal.
+_DOUBTFUL: Final = re.compile(r"""["'\\]|/[/*]|[^\t -~]|(?i:abstime|reltime)""").search
+_LITERAL: Final = rf"(?:{_STRING}|-?{_SHORT_REAL}|-?{_INTEGER}|0|true|false|undefined)"
+_is_literal: Final = re.compile(_LITERAL).fullmatch
+_MOST: Final = 4096  # shapes that are remembered
+_LONGEST: Final = 4096  # characters of a text that has a shape
+_MOST_SLOTS: Final = 100
+
+
+class Shape:
+    """What is known of the texts of one shape; ``printed`` is what stands around the slots in the old form."""
+
+    __slots__ = ("_kinds", "_pieces", "_printed")
+
+    def __init__(self, pieces: tuple[str, ...], kinds: str, printed: tuple[str, ...]) -> None:
+        """Take what stands around the slots as written and as printed, and the kind of each slot."""
+        self._pieces = pieces
+        self._kinds = kinds
+        self._printed = printed
+
+    @property
+    def is_printed_as_written(self) -> bool:
+        """Whether the old form is the text itself."""
+        return self._pieces == self._printed
+
+    def printed(self, parts: list[str]) -> str:
+        """Return the old form of a text that was split into pieces and literals."""
+        parts[::2] = self._printed
+        return "".join(parts)
+
+    def pattern(self) -> str:
+        """Return a regular expression that matches the texts of this shape."""
+        made = [re.escape(self._pieces[0])]
+        for kind, piece in zip(self._kinds, self._pieces[1:], strict=True):
+            made += [_PATTERNS[kind], re.escape(piece)]
+        return "".join(made)
+
+
+_SHAPES: Final[dict[tuple[str, ...], Shape | None]] = {}
+
+
+def literal(text: str) -> Literal | None:
+    """Return the tree of a text that is a plain literal; None: it is another text."""
+    if not _is_literal(text):
+        return None
+    if text[0] == '"':
+        return Literal(text[1:-1], 0, len(text))
+    return None if text[0] in "tfu" else Literal(float(text) if "." in text else int(text), 0, len(text))
+
+
+def is_expression(text: str) -> bool:
+    """Say whether a text is known to be an expression, the same in old syntax as in new; False: it is not known."""
+    return _find(text)[0] is not None
+
+
+def printed_old(text: str) -> str | None:
+    """Return how the old form prints an expression's text; None: it is not known."""
+    shape, parts = _find(text)
+    return None if shape is None else shape.printed(parts)
+
+
+def pattern_like(text: str) -> str | None:
+    """Return a regular expression for texts like this, all of which are expressions that the old form does not change.
+
+    It has no groups, matches no line end, and takes time proportional to the text. None: there is none.
+    """
+    if _is_literal(text):
+        return _LITERAL
+    shape, _ = _find(text)
+    return None if shape is None or not shape.is_printed_as_written else shape.pattern()
+
+
+def _find(text: str) -> tuple[Shape | None, list[str]]:
+    """Return the shape of a text, and its pieces and literals in turn."""
+    if len(text) > _LONGEST:
+        return None, []
+    parts = _SLOT.split(text)
+    kinds = _kinds(parts[1::2])
+    key = (kinds, *parts[::2])
+    try:
+        return _SHAPES[key], parts
+    except KeyError:
+        pass
+    if len(_SHAPES) >= _MOST:
+        _SHAPES.clear()
+    found = _SHAPES[key] = _made(tuple(parts[::2]), kinds)
+    return found, parts
+
+
+def _kinds(literals: Iterable[str]) -> str:
+    return "".join(["s" if text[0] == '"' else "r" if "." in text else "i" for text in literals])
+
+
+def _made(pieces: tuple[str, ...], kinds: str) -> Shape | None:
+    """Return a shape; None where a text of it is no expression, or its literals are not all there is to tell apart.
+
+    The probe's literals are all different: if the printed text has them in their order, each has its own slot there.
+    """
+    if len(kinds) > _MOST_SLOTS or any(map(_DOUBTFUL, pieces)) or _has_strings_side_by_side(pieces, kinds):
+        return None
+    literals = [_probe(kind, number) for number, kind in enumerate(kinds)]
+    try:
+        tree = parse_expression(Source(_joined(pieces, literals)), old=True)
+    except ClassAdSyntaxError:
+        return None
+    printed = _SLOT.split(unparse(tree, UnparseForm.OLD))
+    return Shape(pieces, kinds, tuple(printed[::2])) if printed[1::2] == literals else None
+
+
+def _has_strings_side_by_side(pieces: tuple[str, ...], kinds: str) -> bool:
+    """Say whether new syntax may read two strings as one."""
+    between = zip(kinds, pieces[1:-1], kinds[1:], strict=False)
+    return any(left == right == "s" and not piece.strip() for left, piece, right in between)
+
+
+def _probe(kind: str, number: int) -> str:
+    """Return the literal of a slot that no other slot has, nor a shape's own text."""
+    return {"s": f'"probe {number}"', "i": f"{987_654_321_000 + number}", "r": f"{98_765_432_000 + number}.25"}[kind]
+
+
+def _joined(pieces: tuple[str, ...], literals: list[str]) -> str:
+    parts = [pieces[0]]
+    for literal, piece in zip(literals, pieces[1:], strict=True):
+        parts += (literal, piece)
+    return "".join(parts)
+
+
+if TYPE_CHECKING:
+    Getter = Callable[[Codes], Sequence[Code | str]]
+
+_FEW: Final = 8  # values that are printed as fast one by one
+_SHORT: Final = 1 << 15  # characters of an ad that is worth remembering
+_PRICE: Final = 4  # ads printed whole before it is looked again at what they have in common
+_DEAREST: Final = 512
+
+
+class Spelling(dict[str, str]):
+    """The spelling of an ad's names by name in lower case. Nobody changes it, so that ads can share it.
+
+    ``frames`` is what is known about printing these ads, by the order of the names.
+    """
+
+    __slots__ = ("frames",)
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        """Take the names."""
+        super().__init__(names)
+        self.frames: dict[str, Frame] = {}
+
+    def __reduce__(self) -> tuple[type[Spelling], tuple[dict[str, str]]]:
+        """Pickle by names."""
+        return Spelling, (dict(self),)
+
+
+class Frame:
+    """The text of ads with the same names: most of their values are the same too, and the text around the others.
+
+    ``get`` takes all values in their order out of an ad's expressions; ``blank`` is the text with room for them:
+    every other piece is one. ``some`` makes a function that takes the values at certain places; ``printed`` has the
+    text of each value.
+    """
+
+    __slots__ = ("_blank", "_common", "_get", "_known", "_last", "_others", "_price", "_printed", "_some", "_waits")
+
+    def __init__(
+        self,
+        get: Getter,
+        blank: list[str],
+        some: Callable[[Sequence[int]], Getter],
+        printed: Mapping[Code | str, str],
+    ) -> None:
+        """Begin without knowing what is the same."""
+        self._get = get
+        self._blank = blank
+        self._some = some
+        self._printed = printed
+        self._last: Sequence[Code | str] = ()
+        self._price = _PRICE
+        self._waits = 1
+        self._known: Sequence[Code | str] = ()
+        self._others: set[int] = set()
+        self._common: tuple[Getter, Sequence[Code | str], Getter, list[str]] | None = None
+
+    def text(self, codes: Codes) -> str:
+        """Return the text of an ad. Raises ClassAdSyntaxError."""
+        common = self._common
+        if common is None:
+            return self._whole(codes)
+        same, values, others, frame = common
+        if same(codes) != values:
+            return self._whole(codes)
+        pieces = frame.copy()
+        pieces[1::2] = map(self._printed.__getitem__, others(codes))
+        return "".join(pieces)
+
+    def _whole(self, codes: Codes) -> str:
+        values = self._get(codes)
+        pieces = self._blank.copy()
+        pieces[1::2] = map(self._printed.__getitem__, values)
+        text = "".join(pieces)
+        if len(values) > _FEW and len(text) <= _SHORT:
+            self._learn(values, pieces)
+        return text
+
+    def _learn(self, values: Sequence[Code | str], pieces: list[str]) -> None:
+        """Look at what an ad has in common with the one before, and with the one that was looked at before.
+
+        Less and less often, as it takes some time.
+        """
+        last, self._last = self._last, values
+        self._waits -= 1
+        if self._waits >= 0 or not last:
+            return
+        self._waits, self._price = self._price, min(2 * self._price, _DEAREST)
+        known, self._known = self._known or last, values
+        differing = {
+            at for at, (one, *others) in enumerate(zip(values, last, known, strict=True)) if others != [one, one]
+        }
+        most = len(values) * 3 // 4
+        self._others = differing if len(self._others | differing) > most else self._others | differing
+        if len(self._others) > most:
+            self._common = None
+            return
+        others = sorted(self._others)
+        same = [at for at in range(len(values)) if at not in self._others]
+        made, begin = [], 0
+        for at in others:
+            made += ["".join(pieces[begin : 2 * at + 1]), ""]
+            begin = 2 * at + 2
+        made.append("".join(pieces[begin:]))
+        self._common = self._some(same), tuple(values[at] for at in same), self._some(others), made
 
 
 class Format(Enum):

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crondor.classad.errors import Failure
-from crondor.classad.limits import MAX_DEPTH, MAX_REFERENCES
-from crondor.classad.lookup import find, root_of
-from crondor.classad.scope import ENCLOSED, NOWHERE, AdValue, Code, Compiler, EvaluationState
-from crondor.classad.show import code_tree
+from crondor.classad.parser import unparse
+from crondor.classad.scope import ENCLOSED, NOWHERE, AdValue, Code, Compiler, EvaluationState, code_tree, find, root_of
 from crondor.classad.text import lower
-from crondor.classad.tree import AdNode, Call, ListNode, Node, Reference, children
-from crondor.classad.unparse import unparse
-from crondor.classad.values import UNDEFINED
+from crondor.classad.tree import (
+    MAX_DEPTH,
+    MAX_REFERENCES,
+    UNDEFINED,
+    AdNode,
+    Call,
+    Failure,
+    ListNode,
+    Node,
+    Reference,
+    children,
+)
 
 
 class _Text:

@@ -18,10 +18,9 @@ from functools import cache, lru_cache
 from threading import local
 from typing import Any, Final, Protocol
 
-from crondor.classad.errors import Failure
-from crondor.classad.limits import MAX_STRING
 from crondor.classad.scope import EvaluationState
 from crondor.classad.text import to_bytes
+from crondor.classad.tree import MAX_STRING, Failure
 
 Spend = Callable[[int], None]
 """Takes steps of about a microsecond from what is left, or raises what ends the search."""

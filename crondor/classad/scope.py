@@ -5,16 +5,42 @@ HTCondor: EvalState.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
+from functools import lru_cache
 from random import Random
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from crondor.classad.errors import Exhausted
-from crondor.classad.limits import MAX_DEPTH, MAX_STEPS
-from crondor.classad.tree import Literal, Node, measure
-from crondor.classad.values import LocalTime, RelTime, Simple
+from crondor.classad.parser import UnparseForm, parse_expression, unparse
+from crondor.classad.text import lower
+from crondor.classad.tokens import print_abstime, print_reltime
+from crondor.classad.tree import (
+    ERROR,
+    MAX_DEPTH,
+    MAX_LIST,
+    MAX_STEPS,
+    MAX_STRING,
+    UNDEFINED,
+    AbsTime,
+    AdNode,
+    Exhausted,
+    Failure,
+    ListNode,
+    Literal,
+    LocalTime,
+    Node,
+    Reference,
+    RelTime,
+    Simple,
+    attribute_order,
+    measure,
+    truncate,
+    truncate32,
+)
+from crondor.diagnostics import Source
 
 Value: TypeAlias = "Simple | ListValue | AdValue"
 Run: TypeAlias = "Callable[[EvaluationState], Value]"
@@ -292,3 +318,254 @@ class Code:
         if self._counting is None:
             self._counting = self._compiler(self.node, 0, True)  # noqa: FBT003
         return self._counting(state)
+
+
+_SHORT: Final = 100  # characters of a string that is worth keeping as a constant
+
+
+def no_compiler(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001
+    """Stand in where there is nothing to compile."""
+    raise TypeError(f"a constant is not compiled: {node!r} {offset} {counting}")
+
+
+def constant(value: Value) -> Code:
+    """Return the expression that is a value."""
+    if type(value) is str and len(value) < _SHORT:
+        return _string(value)
+    if isinstance(value, (AdValue, ListValue)):
+        return Code(Literal(False), no_compiler, value)  # noqa: FBT003 - never printed: the constant is
+    return Code(value_literal(value), no_compiler)
+
+
+@lru_cache(maxsize=4096)
+def _string(text: str) -> Code:
+    return Code(Literal(text), no_compiler)
+
+
+def value_literal(value: Simple) -> Literal:
+    """Return a value as a literal; a length of time loses its fraction."""
+    return Literal(RelTime(float(truncate32(value.seconds))) if isinstance(value, RelTime) else value)
+
+
+def made_list(values: Sequence[Value]) -> ListValue:
+    """Return a list as functions make it."""
+    return ListValue(tuple(map(constant, values)), None, made=True)
+
+
+def to_tree(value: Value) -> Node:
+    """Return the tree whose value this is; the members of lists and ads as they are written, not evaluated."""
+    if isinstance(value, ListValue):
+        return ListNode(tuple(code_tree(code) for code in value.members))
+    if isinstance(value, AdValue):
+        spelled = sorted(value.names.items(), key=lambda item: attribute_order(item[1]))
+        return AdNode(tuple((name, code_tree(value.codes[key])) for key, name in spelled))
+    return value_literal(value)
+
+
+def code_tree(code: Code | str) -> Node:
+    """Return the tree of an expression, read if it is still a text."""
+    if isinstance(code, str):
+        return parse_expression(Source(code))
+    if isinstance(code.const, (AdValue, ListValue)) and isinstance(code.node, Literal):
+        return to_tree(code.const)
+    return code.node
+
+
+def print_value(value: Value, form: UnparseForm = UnparseForm.COMPACT, *, faithful: bool = False) -> str:
+    """Return a value as text."""
+    return unparse(to_tree(value), form, faithful=faithful)
+
+
+_NUMBER: Final = (  # compiled for the first text that is to be a number
+    r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?)"
+    r"|((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?i:(inf(?:inity)?)|(nan(?:\([A-Za-z0-9_]*\))?)))"
+)
+
+
+def leading_number(text: str) -> float | None:
+    """Return the number a text begins with, as strtod reads it; None: with none."""
+    match = re.match(_NUMBER, text)
+    if match is None:
+        return None
+    sign, hexadecimal, decimal, infinity, _ = match.groups()
+    if hexadecimal:
+        try:
+            number = float.fromhex(hexadecimal)
+        except OverflowError:
+            number = math.inf
+    elif decimal:
+        number = float(decimal)
+    else:
+        number = math.inf if infinity else math.nan
+    return -number if sign == "-" else number
+
+
+def to_real(value: Value) -> float | None:
+    """Return a value as a real; None: it is none."""
+    kind = type(value)
+    if kind is float:
+        return value  # type: ignore[return-value]
+    if kind is int or kind is bool:
+        return float(value)  # type: ignore[arg-type]
+    if isinstance(value, str):
+        return leading_number(value)
+    if isinstance(value, AbsTime):
+        return float(value.seconds)
+    if isinstance(value, RelTime):
+        return float(truncate32(value.seconds))
+    return None
+
+
+def to_integer(value: Value) -> Value:
+    """Return a value as int() does."""
+    if type(value) is int:
+        return value
+    if isinstance(value, AbsTime):
+        return value.seconds
+    real = to_real(value)
+    if real is None:
+        return UNDEFINED if value is UNDEFINED else ERROR
+    return truncate(real)
+
+
+def to_string(state: EvaluationState, value: Value) -> Value:
+    """Return a value as string() does: undefined and error stay, reals have their long form."""
+    if isinstance(value, str) or value is UNDEFINED or value is ERROR:
+        return value
+    if isinstance(value, AbsTime):
+        return print_abstime(value)
+    if isinstance(value, RelTime):
+        return print_reltime(float(truncate32(value.seconds)))
+    return grown(state, print_value(value, faithful=True))
+
+
+def word(value: str) -> bool | None:
+    """Return the boolean a word means."""
+    return {"true": True, "false": False}.get(lower(value))
+
+
+def grown(state: EvaluationState, text: str) -> str:
+    """Return a string an expression made, if it is not too long; its length is work.
+
+    Raises Failure, Exhausted.
+    """
+    state.spend(len(text) >> 4)
+    if len(text) > MAX_STRING:
+        raise Failure(f"a string grows beyond {MAX_STRING} characters")
+    return text
+
+
+def grown_list(state: EvaluationState, count: int) -> None:
+    """Check the length of a list an expression makes or walks; its members are work.
+
+    Raises Failure, Exhausted.
+    """
+    state.spend(2 * count)
+    if count > MAX_LIST:
+        raise Failure(f"a list grows beyond {MAX_LIST} members")
+
+
+_LEFT = Reference(None, "LEFT", True)  # noqa: FBT003
+_RIGHT = Reference(None, "RIGHT", True)  # noqa: FBT003
+
+
+def find(state: EvaluationState, start: AdValue, name: str) -> tuple[AdValue, Code] | None:
+    """Look a name (lower case) up in an ad and the ads around it.
+
+    Attributes come first at every level; then the names HTCondor keeps for itself; then the ad around.
+    """
+    place = start
+    while True:
+        code = place.codes.get(name)
+        if code is not None:
+            return place, as_code(state.read, place.codes, name, code)
+        if state.root is None:
+            root_of(state)
+        around = None if place is state.root else place.parent
+        if name in SPECIAL:
+            return _special(state, place, around, name)
+        if around is None:
+            return None
+        place = around
+
+
+def find_bare(state: EvaluationState, start: AdValue, name: str) -> tuple[AdValue, Code] | None:
+    """Look a name without scope up: in MY and around it, then in the other ad of the match and around that."""
+    if start is NOWHERE:
+        return None
+    if name in BEYOND or not start.matched:
+        found = find(state, start, name)
+        if found is not None or start.other is None:
+            return found
+        return find(state, start.other, name)
+    for place in (start, start.other):
+        code = None if place is None else place.codes.get(name)
+        if code is not None and place is not None:
+            return place, as_code(state.read, place.codes, name, code)
+    return None
+
+
+def as_code(read: Callable[[str], Code], codes: Codes, name: str, found: Code | str) -> Code:
+    """Return an attribute's expression; a text is read the first time it is asked for, and kept in its ad."""
+    if isinstance(found, Code):
+        return found
+    code = read(found)
+    if isinstance(codes, dict):
+        codes[name] = code
+    return code
+
+
+def _special(state: EvaluationState, place: AdValue, around: AdValue | None, name: str) -> tuple[AdValue, Code] | None:
+    if place is NOWHERE:
+        return None
+    if name in ("self", "my"):
+        return place, constant(place)
+    if name == "parent":
+        return None if around is None or around is NOWHERE else (place, constant(around))
+    if name == "currenttime":
+        return (place, constant(state.context.now)) if state.context.current_time else None
+    return place, constant(root_of(state))
+
+
+def link(my: AdValue, target: AdValue) -> None:
+    """Make two ads a match: what one lacks is looked for in the other. The ads around them are built when needed."""
+    my.other, target.other = target, my
+    my.matched = target.matched = True
+    my.target = None if "target" in my.codes else target
+    target.target = None if "target" in target.codes else my
+
+
+_AROUND = {
+    "symmetricMatch": "RIGHT.requirements && LEFT.requirements",
+    "leftMatchesRight": "RIGHT.requirements",
+    "rightMatchesLeft": "LEFT.requirements",
+    "leftRankValue": "LEFT.rank",
+    "rightRankValue": "RIGHT.rank",
+}
+
+
+def root_of(state: EvaluationState) -> AdValue:
+    """Return the outermost ad: MY, or in a match the ad that HTCondor puts around the two.
+
+    That ad's attributes can be named by an expression in either ad, for instance LEFT.
+    """
+    if state.root is not None:
+        return state.root
+    my = state.my
+    target = my if my.other is None else my.other
+    around = AdValue({}, {})
+    left, right = _side(around, my, target, left=True), _side(around, target, my, left=False)
+    my.parent, target.parent = left, right
+    sides = {"LEFT": my, "RIGHT": target, "lCtx": left, "rCtx": right}
+    around.names = {name.lower(): name for name in (*_AROUND, *sides)}
+    around.codes = {name.lower(): text for name, text in _AROUND.items()}
+    around.codes |= {name.lower(): constant(ad) for name, ad in sides.items()}
+    state.root = around
+    return around
+
+
+def _side(around: AdValue, ad: AdValue, other: AdValue, *, left: bool) -> AdValue:
+    mine, theirs = (_LEFT, _RIGHT) if left else (_RIGHT, _LEFT)
+    codes: dict[str, Code | str] = {name: Code(theirs, no_compiler, other) for name in ("other", "target")}
+    codes |= {name: Code(mine, no_compiler, ad) for name in ("my", "ad")}
+    return AdValue(codes, {name: name for name in codes}, around)

@@ -3,10 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
 from crondor.classad.text import to_bytes
-from crondor.classad.values import Constant
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
+
+
+class Exceptional(Enum):
+    """The two values that are none: ``undefined`` and ``error``. Both are false."""
+
+    UNDEFINED = "undefined"
+    ERROR = "error"
+
+    def __bool__(self) -> bool:
+        """Neither counts as true."""
+        return False
+
+    def __repr__(self) -> str:
+        """Return the name of the value in this package."""
+        return self.name
+
+    def __str__(self) -> str:
+        """Return the value as the language spells it."""
+        return str(self.value)
+
+
+UNDEFINED: Final = Exceptional.UNDEFINED
+ERROR: Final = Exceptional.ERROR
+
+
+class AbsTime(NamedTuple):
+    """A moment: seconds since 1970 (UTC) and the offset from UTC, in seconds, it is shown with."""
+
+    seconds: int
+    offset: int
+
+
+class RelTime(NamedTuple):
+    """A length of time in seconds."""
+
+    seconds: float
+
+
+class LocalTime(NamedTuple):
+    """A literal ``absTime("...")`` without offset: the seconds its fields would have in UTC.
+
+    Only the tree holds it: HTCondor reads such a text in the zone of the machine, which the evaluation context says.
+    """
+
+    seconds: int
+
+
+Simple: TypeAlias = bool | int | float | str | Exceptional | AbsTime | RelTime
+Constant: TypeAlias = Simple | LocalTime
+
+INT_MIN: Final = -(1 << 63)
+INT_MAX: Final = (1 << 63) - 1
+
+
+def wrap(number: int) -> int:
+    """Return an integer cut to 64 bits, as C overflows."""
+    if INT_MIN <= number <= INT_MAX:
+        return number
+    return ((number + (1 << 63)) & 0xFFFFFFFFFFFFFFFF) - (1 << 63)
+
+
+def wrap32(number: int) -> int:
+    """Return an integer cut to 32 bits."""
+    return ((number + 0x80000000) & 0xFFFFFFFF) - 0x80000000
+
+
+def truncate(real: float) -> int:
+    """Return a real as 64-bit integer; out of range (NaN, infinities) gives the minimum, as x86 does."""
+    if -9.3e18 < real < 9.3e18:  # false for NaN
+        number = int(real)
+        if INT_MIN <= number <= INT_MAX:
+            return number
+    return INT_MIN
+
+
+def truncate32(real: float) -> int:
+    """Return a real as 32-bit integer; out of range gives the minimum."""
+    if -2147483649.0 < real < 2147483648.0:
+        return int(real)
+    return -0x80000000
 
 
 class Literal(NamedTuple):
@@ -154,3 +235,68 @@ def measure(node: Node) -> tuple[int, int]:
             height = max(height, depth)
         work.extend((child, depth) for child in children(part))
     return height, cost
+
+
+MAX_TEXT: Final = 4 << 20
+"""Characters of one expression or ad."""
+
+MAX_TOKENS: Final = 200_000
+"""Tokens of one expression or ad."""
+
+MAX_NESTING: Final = 500
+"""HTCondor's bound on the depth of its recursive parser; a pair of parentheses takes three."""
+
+MAX_DEPTH: Final = 400
+"""HTCondor's bound on the depth of evaluation: operators and attributes under way at one time."""
+
+MAX_STEPS: Final = 2_000_000
+"""The work of one evaluation, counted in nodes: a second or two. HTCondor allows ten million, a third of a second."""
+
+MAX_STRING: Final = 4 << 20
+"""Characters of a string an expression makes. HTCondor has no bound."""
+
+MAX_LIST: Final = 100_000
+"""Members of a list an expression makes. HTCondor has no bound."""
+
+MAX_CACHED_TEXT: Final = 16 << 10
+"""Longer texts are read anew each time: few of them would fill the cache."""
+
+MAX_CACHED: Final = 8192
+"""Distinct texts kept read and compiled."""
+
+MAX_REFERENCES: Final = 100_000
+"""Attributes looked at to collect the references of one expression."""
+
+
+class ClassAdSyntaxError(CrondorError, ValueError):
+    """A text is not an expression or an ad; the diagnostic underlines where it stops making sense."""
+
+
+class StackExhausted(ClassAdSyntaxError):
+    """A text could not be read because the caller has left too little of Python's own stack."""
+
+
+class EvaluationFailed(CrondorError, ValueError):
+    """An expression has no value at all: HTCondor's daemons see it as if nothing were there.
+
+    This is rarer than the value ``error``: recursion, work or growth beyond the bounds, and a few wrong calls
+    (``random(0)``).
+    """
+
+
+class CircularReference(CrondorError, ValueError):
+    """The references of an expression cannot be told: it leads back to itself, or selects from what is no ad."""
+
+
+def syntax_error(source: Source, start: int, end: int, message: str, hint: str | None = None) -> ClassAdSyntaxError:
+    """Return the error for the characters ``start`` to ``end`` of a source."""
+    span: Span = source.span(start, max(end, start))
+    return ClassAdSyntaxError(Diagnostic("classad-syntax", message, span=span, help=hint))
+
+
+class Failure(Exception):
+    """Inside the engine: the evaluation under way fails. It leaves as ``EvaluationFailed``."""
+
+
+class Exhausted(Exception):
+    """Inside the engine: the work of one evaluation is used up; no function may turn this into a value."""

@@ -7,18 +7,22 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import NamedTuple
 
-from crondor._spec.faults import field_faults
-from crondor._spec.fields import NICKNAMES, Dialect, fold_sunday, number, read_field, stepped, value_of
+from crondor._spec import NICKNAMES, Dialect, field_faults, fold_sunday, number, read_field, stepped, value_of
 from crondor.calendar import FIRST_YEAR, LAST_YEAR, MONTHS, WEEKDAYS, day_number, month_length
-from crondor.compile.context import Context
-from crondor.compile.days import DaySet
-from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
-from crondor.compile.month_days import MonthDays, nearest_weekday, nth_of_month
-from crondor.compile.phrases import clock_list, listed, ordinal
-from crondor.compile.protocol import CronSchedule
-from crondor.compile.rule import every_seventh
-from crondor.compile.wall import Timed, WallSchedule, any_year
-from crondor.source import Span
+from crondor.compile.days import DaySet, clock_list, listed, ordinal
+from crondor.compile.rule import MonthDays, every_seventh, nearest_weekday, nth_of_month
+from crondor.compile.walls import (
+    WHOLE_MINUTES,
+    Context,
+    CronSchedule,
+    Remarks,
+    Timed,
+    WallSchedule,
+    any_year,
+    pieces,
+    short,
+)
+from crondor.diagnostics import Span
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Field
 from crondor.words import describe
 

@@ -7,16 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from crondor.calendar import DAY, LONGEST, MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS, month_length
-from crondor.compile.context import Context
-from crondor.compile.day_terms import DayTerm
-from crondor.compile.days import DaySet, Elapsed, day_text
-from crondor.compile.faults import WHOLE_MINUTES, short
-from crondor.compile.month_days import MonthDays, day_of_month, in_turn, nth_of_month, weekdays_of_month
-from crondor.compile.phrases import listed, ordinal
-from crondor.compile.protocol import CronSchedule
-from crondor.compile.wall import any_year
-from crondor.diagnostics import similar
-from crondor.source import Span
+from crondor.compile.days import DaySet, Elapsed, day_text, listed, ordinal
+from crondor.compile.rule import MonthDays, day_of_month, in_turn, nth_of_month, weekdays_of_month
+from crondor.compile.walls import WHOLE_MINUTES, Context, CronSchedule, DayTerm, any_year, short
+from crondor.diagnostics import Span, similar
 from crondor.spec import CronSpec
 
 UNITS = {

@@ -7,15 +7,24 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crondor.calendar import DAY
-from crondor.compile.context import Context, calendar_day, epoch_of, named_zone
-from crondor.compile.days import MINUTES, UTC, DaySet, Instants, Spans, day_text
-from crondor.compile.faults import WHOLE_MINUTES, Remarks, pieces, short
-from crondor.compile.phrases import listed, ordinal
-from crondor.compile.rule import Frequency, Rule, RulePattern
-from crondor.compile.rule_words import rule_words
-from crondor.compile.sets import Either, Nothing, Without
-from crondor.compile.wall import WallSchedule, moments_of
-from crondor.source import Span
+from crondor.compile.days import MINUTES, UTC, DaySet, Instants, Spans, day_text, listed, ordinal
+from crondor.compile.rule import Frequency, Rule, RulePattern, rule_words
+from crondor.compile.walls import (
+    WHOLE_MINUTES,
+    Context,
+    Either,
+    Nothing,
+    Remarks,
+    WallSchedule,
+    Without,
+    calendar_day,
+    epoch_of,
+    moments_of,
+    named_zone,
+    pieces,
+    short,
+)
+from crondor.diagnostics import Span
 from crondor.zones import Policy, Zone
 
 PROPERTIES = ("DTSTART", "RRULE", "RDATE", "EXDATE")

@@ -12,11 +12,15 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from crondor.calendar import EPOCH_ORDINAL, day_number, month_length, weekday
+from crondor.calendar import EPOCH_ORDINAL, MONTHS, WEEKDAYS, day_number, month_length, weekday
 from crondor.compile.days import (
     MINUTES,
     WHOLE_YEAR,
     YearDays,
+    clock_list,
+    day_text,
+    listed,
+    ordinal,
     seconds_of,
     spread,
     stepped,
@@ -354,3 +358,113 @@ def _positioned_minutes(rule: Rule, minutes: int) -> int:
 
 def _earlier(one: int | None, other: int | None) -> int | None:
     return min(each for each in (one, other) if each is not None) if (one, other) != (None, None) else None
+
+
+_UNITS = ("year", "month", "week", "day", "hour", "minute")
+
+
+def rule_words(pattern: RulePattern, given: Rule) -> str:
+    """Return a rule in words: "at 17:00 on the last of Monday to Friday of every month"."""
+    rule, frequency = pattern.rule, pattern.rule.frequency
+    unit = _UNITS[frequency]
+    often = f"every {unit}" if rule.interval == 1 else f"every {rule.interval} {unit}s"
+    said = [often]
+    if frequency < Frequency.HOURLY:
+        said.insert(0, clock_list(pattern.times))
+    elif rule.hours or rule.minutes:
+        if rule.minutes:
+            said.append(f"at minute{'s' * (len(rule.minutes) > 1)} {listed([str(m) for m in rule.minutes])}")
+        if rule.hours:
+            said.append(f"in hour{'s' * (len(rule.hours) > 1)} {listed([str(h) for h in rule.hours])}")
+    limits = _limits(rule)
+    if rule.positions and limits:
+        said.append(f"on the {listed([_place(p) for p in rule.positions])} of {limits.removeprefix('on ')}")
+    elif limits:
+        said.append(limits)
+    if given.months or (frequency == Frequency.YEARLY and rule.months):
+        said.append(f"in {listed([MONTHS[month] for month in rule.months])}")
+    if rule.interval > 1:
+        said.append(f"from {day_text(rule.start // MINUTES)}")
+    if rule.runs is not None:
+        said.append(f"({rule.runs} times)")
+    return " ".join(said)
+
+
+def _limits(rule: Rule) -> str:
+    """Return the days that the parts name."""
+    said = []
+    if rule.weekdays:
+        days = [f"the {_place(n)} {WEEKDAYS[d]}" if n else WEEKDAYS[d] for n, d in rule.weekdays]
+        said.append(listed(days))
+    if rule.month_days:
+        said.append(f"the {listed([_place(n) for n in rule.month_days])} of the month")
+    if rule.year_days:
+        said.append(f"the {listed([_place(n) for n in rule.year_days])} day of the year")
+    if rule.week_numbers:
+        said.append(f"week {listed([str(n) for n in rule.week_numbers])}")
+    return f"on {' that is '.join(said)}" if said else ""
+
+
+def _place(number: int) -> str:
+    if number > 0:
+        return ordinal(number)
+    return "last" if number == -1 else f"{ordinal(-number)} last"
+
+
+MonthDays = Callable[[int, int], int]  # year, month -> a bit set of days from 1, as crondor.calendar.DayRule has it
+
+
+def nearest_weekday(year: int, month: int, day: int) -> int:
+    """Return the Monday to Friday nearest to a day of a month and in the same month; none where it has no such day."""
+    length = month_length(year, month)
+    if not 1 <= day <= length:
+        return 0
+    of_week = weekday(day_number(year, month, day))
+    if of_week == 6:
+        day += -1 if day > 1 else 2
+    elif of_week == 0:
+        day += 1 if day < length else -2
+    return 1 << day
+
+
+def weekdays_of_month(year: int, month: int, weekdays: Iterable[int]) -> int:
+    """Return all days of a month that are one of some weekdays (Sunday is 0)."""
+    base, length, bits = day_number(year, month, 1), month_length(year, month), 0
+    for day in weekdays:
+        bits |= every_seventh(base, day, length)
+    return bits << 1
+
+
+def nth_of_month(year: int, month: int, weekdays: Iterable[int], numbers: Iterable[int]) -> int:
+    """Return the n-th days of a month among those of some weekdays, -1 the last."""
+    row, length, bits = weekdays_of_month(year, month, weekdays) >> 1, month_length(year, month), 0
+    for number in numbers:
+        bits |= nth(row, 0, length, number)
+    return bits << 1
+
+
+def day_of_month(year: int, month: int, number: int) -> int:
+    """Return a day by its number, -1 the last; none where the month has no such day."""
+    length = month_length(year, month)
+    if number < 0:
+        return 1 << length
+    return 1 << number if number <= length else 0
+
+
+def in_turn(unit: str, number: int, day: int) -> Callable[[int], int]:
+    """Return the days of every so manieth day, week (from Monday on) or month, counted from a day."""
+
+    def of_year(year: int) -> int:
+        base = year_start(year)
+        if unit == "month":
+            year_of_day, month = map(int, day_text(day).split("-")[:2])
+            return months_in_turn(year, year_of_day * 12 + month - 1, number)
+        if unit == "day":
+            return sum(1 << index for index in range((day - base) % number, 366, number))
+        monday = day - (day + 3) % 7
+        mask = 0
+        for first in range((monday - base) % (7 * number) - 7 * number, 366, 7 * number):
+            mask |= 0x7F << first if first >= 0 else 0x7F >> -first
+        return mask & WHOLE_YEAR
+
+    return of_year

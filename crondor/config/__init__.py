@@ -5,9 +5,8 @@ is written, with its macros replaced, or as a number, a truth value, an expressi
 Nothing is executed, and no file is opened that the caller does not allow.
 """
 
-from crondor.config.configuration import Configuration, InvalidConfig, Knob
-from crondor.config.host import find_host_config, read_host_config
-from crondor.config.reader import read_config
+from crondor.config.deployed import find_host_config, read_host_config
+from crondor.config.reader import Configuration, InvalidConfig, Knob, read_config
 
 __all__ = [
     "Configuration",

@@ -3,22 +3,345 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from random import Random
+from typing import TYPE_CHECKING, NoReturn
 
 from crondor._types import expect
-from crondor.classad.scope import Context
-from crondor.config.configuration import VERSION, Configuration, Knob
-from crondor.config.defaults import DEFAULTS
-from crondor.config.findings import ConfigFindings, TooMany
-from crondor.diagnostics import CrondorError, shortened, similar
-from crondor.macro import BLANKS, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, statement
-from crondor.macro.conditions import Conditions
-from crondor.macro.including import parse_uses, with_arguments
-from crondor.macro.reader import KEYWORDS, StatementReader, Words
-from crondor.macro.statement import Statement
-from crondor.macro.templates import KNOWN, TEMPLATES, is_template
-from crondor.source import Source, Span
+from crondor.classad.expression import Expression
+from crondor.classad.scope import Context, Value, leading_number
+from crondor.classad.tree import ERROR, CircularReference, ClassAdSyntaxError, EvaluationFailed
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, has_error, shortened, similar
+from crondor.job.attributes import boolean_of, integer_of, number_of
+from crondor.macro import BLANKS, Around, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, reader
+from crondor.macro.conditions import Conditions, parse_uses, with_arguments
+from crondor.macro.expand import KNOWN, TEMPLATES, is_template
+from crondor.macro.reader import KEYWORDS, Statement, StatementReader, Words
+
+_INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
+_REAL = re.compile(r"[ \t\r\n\v\f]*[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[ \t\r\n\v\f]*")
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # strtoll stops there
+
+
+def as_integer(text: str, context: Context) -> int | None:
+    """Return the integer of a text (a real is cut, a truth value is 1 or 0), None where it has none.
+
+    A real that no integer holds is the least of all, as HTCondor's processors cut it.
+    """
+    found = _INTEGER.fullmatch(text)
+    if found is not None:
+        digits = found[1]
+        return max(_LEAST, min(int(digits[:40]), _MOST))
+    return integer_of(_evaluated(text, context))
+
+
+def as_real(text: str, context: Context) -> float | None:
+    """Return the number of a text, None where it has none."""
+    if _REAL.fullmatch(text):
+        return leading_number(text.strip())
+    value = number_of(_evaluated(text, context))
+    return None if value is None else float(value)
+
+
+def as_boolean(text: str, context: Context) -> bool | None:
+    """Return the truth value of a text (a number counts), None where it has none."""
+    literal = _TRUTH.get(text.rstrip().lower())
+    if literal is not None:
+        return literal
+    return boolean_of(_evaluated(text, context))
+
+
+def _evaluated(text: str, context: Context) -> Value:
+    try:
+        return Expression.parse(Source(text), old=True, open_choice=True).evaluate(context=context)
+    except (ClassAdSyntaxError, EvaluationFailed, CircularReference):
+        return ERROR
+
+
+VERSION = (25, 14, 0)
+_INTEGER_LEAST, _INTEGER_MOST = -(1 << 31), (1 << 31) - 1
+_NAMES = re.compile(r"[^, \t\r\n]+")
+
+
+class InvalidConfig(CrondorError, ValueError):
+    """A configuration, or a knob of it, that HTCondor does not take."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A name with a text, as it was set last.
+
+    ``text`` is the value as it is written: macros are in it, but for the knob's own earlier text. ``span`` is where
+    the value stands, ``name_span`` the name; None: it comes from a mapping or is a default. ``is_default``: nobody
+    set it.
+    """
+
+    name: str
+    text: str
+    span: Span | None = None
+    name_span: Span | None = None
+    is_default: bool = False
+    _begin: int = field(default=-1, repr=False, compare=False)  # of the first line in the source; -1: none stands there
+    _skip: int = field(default=0, repr=False, compare=False)  # characters of that line before the value
+
+    @property
+    def source(self) -> Source:
+        """The value as a text of its own, named like the knob."""
+        return Source(self.text, self.name)
+
+    def lines(self) -> tuple[LogicalLine, ...]:
+        """Return the lines of the value as they stand in their file, none where the value stands nowhere as it is."""
+        if self._begin < 0 or self.span is None:
+            return ()
+        reader = LineReader(self.span.source, self._begin)
+        found: list[LogicalLine] = []
+        while reader.at < self.span.end and (line := reader.statement()) is not None:
+            found.append(line)
+        if self._skip and found:
+            found[0] = found[0].behind(self._skip)
+        return tuple(found) if "\n".join(line.text for line in found) == self.text else ()
+
+    def place(self) -> Span:
+        """Return where the value stands, or the value itself where it stands nowhere."""
+        return self.span if self.span is not None else self.source.span()
+
+
+@dataclass(frozen=True, repr=False)
+class Configuration:
+    """Knobs by name; names have no case.
+
+    A name is looked up as HTCondor does it for the daemon that ``subsystem`` names: with ``local_name`` and a dot
+    before it, with the subsystem and a dot, and alone. ``knobs`` has what was set by lower-case name, ``defaults``
+    what holds where nothing was. ``environ`` is what $ENV() sees, None: not known. ``diagnostics`` is what was found
+    on reading; with an ERROR among them HTCondor does not start. ``is_followed``: what LOCAL_CONFIG_DIR and its kin
+    name was looked for, and what of it is not read stands there.
+    """
+
+    knobs: Mapping[str, Knob] = field(default_factory=dict)
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+    sources: tuple[Source, ...] = ()
+    environ: Mapping[str, str] | None = None
+    context: Context = field(default_factory=Context)
+    subsystem: str = "JOB_ROUTER"
+    local_name: str = ""
+    version: tuple[int, int, int] = VERSION
+    is_followed: bool = False
+
+    def __repr__(self) -> str:
+        """Return the number of knobs, and where they come from."""
+        names = ", ".join(each.name for each in self.sources[:3]) + (", ..." if len(self.sources) > 3 else "")
+        return f"<Configuration of {len(self.knobs)} knobs{f' from {names}' if names else ''}>"
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether HTCondor would start with it."""
+        return not has_error(self.diagnostics)
+
+    def find(self, name: str) -> Knob | None:
+        """Return a knob, a default too; None for a name that nothing is known of."""
+        key = name.lower()
+        for prefix in self._prefixes():
+            knob = self.knobs.get(prefix + key)
+            if knob is not None:
+                return knob
+        text = self.defaults.get(key)
+        return None if text is None else Knob(name, text, is_default=True)
+
+    def raw(self, name: str) -> str | None:
+        """Return the text of a knob as it is written, None where it is not set or empty (param_unexpanded)."""
+        knob = self.find(name)
+        return knob.text or None if knob is not None else None
+
+    def string(self, name: str, default: str | None = None) -> str | None:
+        """Return the text of a knob with its macros replaced, the default where that leaves nothing (param).
+
+        Raises InvalidConfig where the macros cannot be replaced.
+        """
+        knob = self.find(name)
+        if knob is None:
+            return default
+        try:
+            return self.expand(knob.text).strip() or default
+        except MacroError as error:
+            raise InvalidConfig(_moved(each, knob) for each in error.diagnostics) from None
+
+    def integer(self, name: str, default: int = 0, least: int = _INTEGER_LEAST, most: int = _INTEGER_MOST) -> int:
+        """Return a knob that is an integer, or an expression with an integer. Raises InvalidConfig."""
+        text = self.string(name)
+        if text is None:
+            return default
+        value = as_integer(text, self.context)
+        if value is None or not least <= value <= most:
+            what = "is no integer" if value is None else f"is not between {least} and {most}"
+            raise self._refused(name, text, what, f"write an integer; without this line it is {default}")
+        return value
+
+    def real(self, name: str, default: float = 0.0, least: float = -inf, most: float = inf) -> float:
+        """Return a knob that is a number, or an expression with a number. Raises InvalidConfig."""
+        text = self.string(name)
+        if text is None:
+            return default
+        value = as_real(text, self.context)
+        if value is None or value < least or value > most:
+            what = "is no number" if value is None else f"is not between {least:g} and {most:g}"
+            raise self._refused(name, text, what, f"write a number; without this line it is {default:g}")
+        return value
+
+    def boolean(self, name: str, *, default: bool = False) -> bool:
+        """Return a knob that is a truth value, or an expression with one. Raises InvalidConfig."""
+        text = self.string(name)
+        if text is None:
+            return default
+        value = as_boolean(text, self.context)
+        if value is None:
+            raise self._refused(
+                name,
+                text,
+                "is not a valid boolean",
+                f"write true or false; without this line it is {str(default).lower()}",
+            )
+        return value
+
+    def expression(self, name: str, default: Expression | None = None) -> Expression | None:
+        """Return a knob that is a ClassAd expression, the default where it is not set. Raises InvalidConfig."""
+        text = self.string(name)
+        if text is None:
+            return default
+        try:
+            return Expression.parse(Source(text, name), old=True)
+        except ClassAdSyntaxError as error:
+            knob = self.find(name)
+            if knob is None:
+                raise
+            raise InvalidConfig(_moved(each, knob, text) for each in error.diagnostics) from None
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return a knob that is a list of names, separated by commas or blanks. Raises InvalidConfig."""
+        return tuple(_NAMES.findall(self.string(name) or ""))
+
+    def is_set(self, name: str) -> bool:
+        """Whether somebody set a knob to more than nothing."""
+        knob = self.find(name)
+        return knob is not None and not knob.is_default and bool(knob.text)
+
+    def lookup(self, key: str) -> str | None:
+        """Return the text of a name in lower case, as macros ask for it."""
+        knob = self.find(key)
+        return None if knob is None else knob.text
+
+    def expand(self, text: str) -> str:
+        """Return a text with the knobs in it replaced. Raises MacroError."""
+        return expand(text, self.lookup, Budget(), self.around()) if "$" in text else text
+
+    def around(self) -> Around:
+        """Return what functions in a text may see."""
+        dice = Random(self.context.seed)  # noqa: S311 - a preview, no secret
+        return Around(self.environ, dice, "", None, self.context.now, lambda _: None)
+
+    def texts(self) -> dict[str, str]:
+        """Return all knobs by lower-case name as the subsystem sees them, as they are written."""
+        found = dict(self.defaults)
+        prefixes = [prefix for prefix in self._prefixes() if prefix]
+        found.update((key, knob.text) for key, knob in self.knobs.items())
+        for prefix in reversed(prefixes):
+            for key, knob in self.knobs.items():
+                if key.startswith(prefix):
+                    found[key[len(prefix) :]] = knob.text
+        return found
+
+    def _prefixes(self) -> Iterator[str]:
+        for word in (self.local_name, self.subsystem):
+            if word:
+                yield f"{word.lower()}."
+        yield ""
+
+    def _refused(self, name: str, text: str, what: str, help: str) -> InvalidConfig:  # noqa: A002 - Diagnostic's word
+        knob = self.find(name) or Knob(name, text)
+        shown = shortened(text, 60)
+        message = f"{name} in the condor configuration {what} ({shown})"
+        return InvalidConfig(Diagnostic("knob-value", message, span=knob.place(), help=help))
+
+
+def _moved(found: Diagnostic, knob: Knob, text: str | None = None) -> Diagnostic:
+    """Return a finding about a knob's value at its place."""
+    place = knob.place()
+    if found.span is None or text is None or text != place.text:
+        message = f"{knob.name}: {found.message}"
+        return Diagnostic(found.kind, message, found.severity, place, found.help)
+    return found.relocated(place)
+
+
+DEFAULTS: Mapping[str, str] = {
+    "arch": "X86_64",
+    "islinux": "true",
+    "iswindows": "false",
+    "job_router": "$(LIBEXEC)/condor_job_router",
+    "job_router_lock": "$(LOCK)/$(JOB_ROUTER_NAME)Lock",
+    "job_router_log": "$(LOG)/JobRouterLog",
+    "job_router_name": "jobrouter",
+    "job_router_polling_period": "10",
+    "job_router_round_robin_selection": "false",
+    "max_job_mirror_update_lag": "600",
+    "max_periodic_expr_interval": "1200",
+    "opsys": "LINUX",
+    "periodic_expr_interval": "60",
+    "periodic_expr_timeslice": "0.01",
+}
+"""By lower-case name."""
+
+MOST = 100
+"""Errors after which reading ends; as many warnings and notes are kept."""
+
+
+class TooMany(Exception):
+    """Ends a reading that makes no sense any more."""
+
+
+class ConfigFindings:
+    """The findings in the order they were made."""
+
+    def __init__(self, earlier: Iterable[Diagnostic] = ()) -> None:
+        """Begin with what was found before."""
+        self._found = list(earlier)
+        self._errors = 0
+        self._others = 0
+
+    def all(self) -> tuple[Diagnostic, ...]:
+        """Return them."""
+        return tuple(self._found)
+
+    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002 - a Diagnostic's own fields
+        """Note what HTCondor does not take. Raises TooMany."""
+        self._found.append(Diagnostic(code, message, Severity.ERROR, span, help, fix))
+        self._errors += 1
+        if self._errors >= MOST:
+            message = f"reading stops after {MOST} errors"
+            self._found.append(Diagnostic("config-many", message, Severity.ERROR, span))
+            self.stop()
+
+    def warn(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002
+        """Note what will surprise."""
+        self._add(Diagnostic(code, message, Severity.WARNING, span, help, fix))
+
+    hide = warn
+
+    def note(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+        """Note what explains."""
+        self._add(Diagnostic(code, message, Severity.NOTE, span, help))
+
+    def stop(self) -> NoReturn:
+        """End the reading."""
+        raise TooMany
+
+    def _add(self, found: Diagnostic) -> None:
+        self._others += 1
+        if self._others <= MOST:
+            self._found.append(found)
+
 
 if TYPE_CHECKING:
     from crondor.macro.files import Files
@@ -129,8 +452,8 @@ class _Reader(StatementReader):
             value = Source(text, name)
             broken = _NO_TEXT.search(text) or _NO_TEXT.search(name)
             try:
-                if broken or not statement.is_name(name):
-                    what = "the value is no text" if statement.is_name(name) else f"Illegal Identifier: <{name[:60]}>"
+                if broken or not reader.is_name(name):
+                    what = "the value is no text" if reader.is_name(name) else f"Illegal Identifier: <{name[:60]}>"
                     self.found.error("config-name", what, value.span(), _NAMES_ARE)
                     continue
                 self._set(name, value)
@@ -209,7 +532,7 @@ class _Reader(StatementReader):
 
     def _no_statement(self, parts: Statement, line: LogicalLine) -> None:
         name, rest = parts.name, line.text[len(parts.name) :].strip(BLANKS)
-        help_text = f"write {name} = {rest or '...'}" if statement.is_name(name) and len(rest) <= 60 else None
+        help_text = f"write {name} = {rest or '...'}" if reader.is_name(name) and len(rest) <= 60 else None
         if name.upper() in {"SET", "DELETE", "COPY", "RENAME", "EVALSET", "DEFAULT", "REQUIREMENTS", "NAME"}:
             help_text = "a transform's commands stand in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"
         if name.lower() in KEYWORDS:
@@ -226,7 +549,7 @@ class _Reader(StatementReader):
         """
         span = line.span(0, max(1, len(parts.name)))
         name = self.expanded(parts.name, span)
-        if not statement.is_name(name):
+        if not reader.is_name(name):
             self.found.error("config-name", f"Illegal Identifier: <{name[:60]}>", span, _NAMES_ARE)
             if parts.operator == "@=":
                 self.body(parts, line)

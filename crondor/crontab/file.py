@@ -5,21 +5,29 @@ The rules are those of crontab(5) of cronie and of Debian's cron. Where the two 
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone, tzinfo
+from importlib import import_module
 from itertools import islice
-from types import MappingProxyType
-from typing import NamedTuple
+from types import MappingProxyType, ModuleType
+from typing import Any, NamedTuple
 
-from crondor._encoding import odd_comment
-from crondor.compile.context import Context
+from crondor._files import odd_comment
+from crondor._recurrence import END_OF_INSTANTS
+from crondor.algebra import translate
+from crondor.calendar import WEEKDAYS
 from crondor.compile.cron import read_cron
-from crondor.compile.faults import Remarks
-from crondor.diagnostics import Diagnostic, Severity
-from crondor.source import Source, Span
-from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
-from crondor.zones import zone_of
+from crondor.compile.walls import Context, Remarks
+from crondor.day_rule import day_rule
+from crondor.deferral import Deferral
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable
+from crondor.recurrence import Policy, Recurrence
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, InvalidSpec
+from crondor.zones import LONGEST_GAP, zone_of
 
 MAX_LINE = 131_072  # characters; cronie's own limit
 MAX_ENTRIES = 10_000
@@ -254,3 +262,218 @@ class _Reader:
 
     def _warn(self, code: str, message: str, span: Span, help: str) -> None:  # noqa: A002 - the same
         self.found.append(Diagnostic(code, message, Severity.WARNING, span, help))
+
+
+_SHELL = "/bin/sh"
+_ALL_BLANKS = " \t\r\n\v\f"
+
+
+class NoCommand(CrondorError, ValueError):
+    """A program that no line of a crontab can start."""
+
+
+@dataclass(frozen=True)
+class JobProgram:
+    """What a job runs: the executable, its arguments, its variables, and the file it reads its input from."""
+
+    executable: str
+    arguments: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stdin: str | None = None
+
+
+@dataclass(frozen=True)
+class CronLine:
+    """A schedule of any dialect and what it runs; ``comment`` goes above the line."""
+
+    spec: CronSpec
+    program: JobProgram
+    comment: str = ""
+
+
+def write_crontab(lines: Sequence[CronLine]) -> str:
+    """Return a crontab with these lines.
+
+    Variables that all lines share stand above them; others are set by env(1) in the command. Raises NoCommand for a
+    program without a spelling, and Untranslatable for a schedule that cron cannot say.
+    """
+    variables = _common_variables(lines)
+    texts = [f"{name}={value}\n" for name, value in (variables or {}).items()]
+    for line in lines:
+        spec = translate(line.spec, Dialect.UNIX)
+        comment = f"# {printable(line.comment)}\n" if line.comment else ""
+        texts.append(f"{comment}{spec} {_command(line.program, env=variables is None)}\n")
+    return "".join(texts)
+
+
+def _command(program: JobProgram, *, env: bool) -> str:
+    """Return the command field; with ``env`` the command sets the variables itself."""
+    words = [program.executable, *program.arguments]
+    if any(re.search(r"[\n\0]", word) for word in words) or not program.executable:
+        raise NoCommand(Diagnostic("export-command", "a crontab line cannot say an empty name, a line end or NUL"))
+    shell = _SHELL if env else program.environment.get("SHELL", _SHELL)
+    if words[:2] == [shell, "-c"] and len(words) == 3 and words[2].strip() and not (env and program.environment):
+        text = words[2]
+    else:
+        text = shlex.join(words)
+        if env and program.environment:
+            text = f"env {shlex.join(f'{name}={value}' for name, value in program.environment.items())} {text}"
+    if program.stdin is not None:
+        text = f"{_in_shell(text)} < {shlex.quote(program.stdin)}"
+    # Crons differ about a backslash before an escaped percent sign, and drop blanks at the ends.
+    if "\\%" in text or text != text.strip(_ALL_BLANKS):
+        text = _in_shell(text)
+    return text.replace("%", "\\%")
+
+
+def _in_shell(text: str) -> str:
+    """Return a command that runs ``text``; in its quotes no backslash stands before a percent sign."""
+    return f"{_SHELL} -c " + shlex.quote(text).replace("\\%", "\\''%")
+
+
+def _common_variables(lines: Sequence[CronLine]) -> dict[str, str] | None:
+    """Return the variables that all lines share, written as a crontab has them; None where that is not possible."""
+    first: Mapping[str, str] = lines[0].program.environment if lines else {}
+    if any(line.program.environment != first for line in lines):
+        return None
+    found: dict[str, str] = {}
+    for name, value in first.items():
+        text = _variable(value)
+        if text is None or not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+            return None
+        found[name] = text
+    return found
+
+
+def _variable(value: str) -> str | None:
+    """Return a variable's value with the quotes that it needs, None where none do."""
+    if re.search(r"[\n\0]", value):
+        return None
+    if value and value == value.strip(_ALL_BLANKS) and value[0] not in "'\"":
+        return value
+    return next((f"{quote}{value}{quote}" for quote in "\"'" if quote not in value), None)
+
+
+_PRODUCT = "-//crondor//crondor//EN"
+_DAYS = tuple(name[:2].upper() for name in WEEKDAYS)  # RFC 5545
+_DAY = timedelta(days=1)
+
+
+class NoCalendar(CrondorError, ImportError):
+    """The library icalendar is not installed."""
+
+
+class NoRule(CrondorError, ValueError):
+    """A schedule that no single recurrence rule says exactly."""
+
+
+class CalendarEvent(NamedTuple):
+    """One run: its moments, a line that names it, and a text that tells its schedule from every other.
+
+    ``rule`` is a recurrence rule that repeats the run, as ``rule_of`` returns it.
+    """
+
+    run: Deferral
+    summary: str
+    key: str
+    rule: dict[str, Any] | None = None
+
+
+def write_calendar(events: Iterable[CalendarEvent], zone: tzinfo, stamp: int) -> bytes:
+    """Return a calendar with one event for each run: its start in ``zone``, its window as the duration.
+
+    ``stamp`` is the time of writing (epoch seconds). An event's UID is made of its key and its start, so that a
+    calendar written later updates the events of an earlier one. Raises NoCalendar.
+    """
+    library = _library()
+    calendar = library.Calendar()
+    calendar.add("prodid", _PRODUCT)
+    calendar.add("version", "2.0")
+    starts: list[datetime] = []
+    has_rule = False
+    for event in events:
+        calendar.add_component(_component(library, event, zone, stamp))
+        starts.append(datetime.fromtimestamp(event.run.time, zone))
+        has_rule = has_rule or event.rule is not None
+    if has_rule:
+        calendar.add_missing_timezones(min(starts).date() - _DAY)  # and on to 2038, the library's end
+    elif starts:
+        calendar.add_missing_timezones(min(starts).date() - _DAY, max(starts).date() + _DAY)
+    return bytes(calendar.to_ical())
+
+
+def rule_of(recurrence: Recurrence, after: int) -> tuple[int, dict[str, Any]]:
+    """Return a run and the rule that repeats it: the runs of a schedule, as one recurrence rule from that run on.
+
+    The run is the first later than ``after`` (epoch seconds), or where a change of the clocks moves that one, the
+    last before it that is not moved. Raises NoRule where no rule has the same instants: the days are those of either
+    day field, or clock changes to come are handled otherwise than RFC 5545 does (a skipped time is moved by the gap,
+    of a repeated time the first counts). Raises NeverRuns and OutOfRange.
+    """
+    spec = recurrence.spec
+    if spec.dialect is Dialect.HTCONDOR:
+        raise _no_rule("the schedd's answers depend on the question")
+    as_rfc = recurrence.policy is Policy.COMPATIBLE and not recurrence.follows_real_time
+    changes = recurrence.zone.changes(after, END_OF_INSTANTS)
+    if any(not as_rfc or change.offset - change.before >= LONGEST_GAP for change in changes):
+        raise _no_rule("when the clocks change its runs are not those of a recurrence rule")
+    days = day_rule(spec)
+    by_day, by_weekday = days.days != DAY_OF_MONTH.full, days.weekdays != DAY_OF_WEEK.full
+    if days.either:
+        if by_day and by_weekday:
+            raise _no_rule("it takes the days of the month and the days of the week, and a rule only what is both")
+        by_day = by_weekday = False  # either field alone takes every day
+    rule: dict[str, Any] = {"freq": "DAILY", "byhour": spec.values(HOUR), "byminute": spec.values(MINUTE)}
+    if spec.bits[MONTH.index] != MONTH.full:
+        rule["bymonth"] = spec.values(MONTH)
+    if by_day:
+        rule["bymonthday"] = spec.values(DAY_OF_MONTH)
+    if by_weekday:
+        rule["byday"] = [_DAYS[number] for number in spec.values(DAY_OF_WEEK)]
+    first = recurrence.next(after)
+    while not _is_unmoved(recurrence, first):
+        first = recurrence.previous(first)
+    return first, {name: list(value) if name != "freq" else value for name, value in rule.items()}
+
+
+def _is_unmoved(recurrence: Recurrence, instant: int) -> bool:
+    second = recurrence.zone.local(instant) % 86_400
+    return second in recurrence.wall_clock.table
+
+
+def _no_rule(why: str) -> NoRule:
+    message = f"no single recurrence rule says this schedule: {why}"
+    return NoRule(Diagnostic("export-rule", message, help="leave out --rrule: each run is then an event"))
+
+
+def _component(library: ModuleType, event: CalendarEvent, zone: tzinfo, stamp: int) -> Any:  # noqa: ANN401 - imported late
+    run = event.run
+    found = library.Event()
+    uid = hashlib.sha256(f"{event.key}\n{run.time}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    found.add("uid", f"{uid}@crondor")
+    found.add("dtstamp", datetime.fromtimestamp(stamp, timezone.utc))
+    start = datetime.fromtimestamp(run.time, zone)
+    # A repeated local time means its first pass in a calendar: the second one is written in UTC.
+    found.add("dtstart", start.astimezone(timezone.utc) if start.fold else start)
+    if run.window:
+        found.add("duration", timedelta(seconds=run.window))
+    if event.rule is not None:
+        found.add("rrule", event.rule)
+    found.add("summary", printable(event.summary))
+    lengths = f"prep time {run.prep_time} s, window {run.window} s, SCHEDD_INTERVAL {run.schedd_interval} s"
+    if event.rule is None:
+        moments = {"match opens": run.match_opens, "last start": run.last_start}
+        lines = [f"{name} {datetime.fromtimestamp(at, zone).isoformat(' ')}" for name, at in moments.items()]
+    else:
+        lines = [f"match opens {run.time - run.match_opens} s before", f"last start {run.window} s after"]
+    found.add("description", "\n".join([*lines, lengths]))
+    return found
+
+
+def _library() -> ModuleType:
+    try:
+        return import_module("icalendar")
+    except ImportError:
+        message = "calendars need the Python library icalendar, which is not installed"
+        help_text = "in a clone of crondor: pip install '.[ics]'"
+        raise NoCalendar(Diagnostic("no-icalendar", message, help=help_text)) from None

@@ -2,19 +2,270 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Final, NamedTuple
 
-from crondor.compile.writing.wish import LineOptions
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
+from crondor.compile.cron import has_choice
+from crondor.compile.meaning import Beside, WrittenSchedule, read_schedule, whole_text
+from crondor.compile.walls import Remarks, named_zone
+from crondor.compile.writing.compiler import compile_schedule
+from crondor.compile.writing.superset import wanted_days
+from crondor.compile.writing.wish import Compiled, LineOptions, default_end, rewritten, spacing
 from crondor.crontab.file import CrontabEntry, CrontabFile
-from crondor.crontab.import_findings import refusals, surprises
-from crondor.crontab.import_schedule import ImportedSchedule, imported_schedule, job_names, schedule_text
-from crondor.crontab.import_text import submit_text
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.job.arguments import InvalidArguments
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable
+from crondor.job.attributes import InvalidArguments, as_text, join_arguments, join_environment
+from crondor.recurrence import never_reason
 from crondor.schedule import Universe
-from crondor.zones import zone_of
+from crondor.zones import Policy, Zone, zone_of
+
+_FREE: Final = frozenset(("*", "?", "*/1"))
+# Seconds, both for prep time and window. A local job waits for the schedd's next look at its queue only.
+_LENGTHS: Final = {Universe.LOCAL: 60, Universe.VANILLA: 300}
+
+_LONGEST_NAME = 40
+# First words that say nothing about what a command is for.
+_DULL = frozenset(
+    ("bash", "cd", "chronic", "command", "env", "eval", "exec", "export", "flock", "for", "if", "ionice", "nice",
+     "nohup", "perl", "php", "python", "python3", "sh", "sleep", "sudo", "test", "time", "timeout", "umask", "while")
+)  # fmt: skip
+
+
+class ImportedSchedule(NamedTuple):
+    """A line's schedule, the jobs that it is compiled to, and the options that they were made with.
+
+    ``changes_differ`` says that cron runs it at other times when the clocks change.
+    """
+
+    schedule: WrittenSchedule
+    compiled: Compiled
+    options: LineOptions
+    changes_differ: bool
+
+
+def job_names(file: CrontabFile) -> list[str]:
+    """Return a name for the job of each line: of the command, or of the line's number where that says nothing."""
+    taken: set[str] = set()
+    found = []
+    for entry in file.entries:
+        number = entry.span.line
+        word = (entry.command.split(maxsplit=1) or [""])[0]
+        stem = re.match(r"[a-z0-9_][\w-]*", word.rpartition("/")[2], re.ASCII | re.IGNORECASE)
+        name = stem[0][:_LONGEST_NAME] if stem and stem[0] not in _DULL and "=" not in word else f"line-{number}"
+        if name.lower() in taken:
+            name = f"{name}-{number}"
+        while name.lower() in taken:  # a command that is called like another with its number
+            name += "x"
+        taken.add(name.lower())
+        found.append(name)
+    return found
+
+
+def schedule_text(entry: CrontabEntry, name: str, host: Zone) -> str:
+    """Return the schedule of a line as it means it by itself, for a job of a name on a submit host.
+
+    Raises CrondorError for a name that cannot be said.
+    """
+    text = " ".join(entry.schedule.text.split())
+    fields = text.split()
+    if len(fields) == 5 and _wants_both_days(fields[2], fields[4]):
+        minute, hour, day, month, weekday = fields
+        text = f"({minute} {hour} {day} {month} *) and ({minute} {hour} * {month} {weekday})"
+    zone = entry.variables.get("CRON_TZ")
+    return whole_text(text, Beside(zone or None, name=name if has_choice(text) else ""), host)
+
+
+def _wants_both_days(day: str, weekday: str) -> bool:
+    """Say whether cron wants both of the day fields: where one begins with a star. Otherwise either will do."""
+    is_free = any(_FREE & {*field.split(",")} for field in (day, weekday))
+    return not is_free and (day.startswith("*") or weekday.startswith("*"))
+
+
+def entry_schedule(entry: CrontabEntry, name: str, host: Zone) -> WrittenSchedule:
+    """Return when cron runs a line. Raises CrondorError where it never does."""
+    return read_schedule(schedule_text(entry, name, host), zone=host, policy=Policy.DEBIAN)
+
+
+@lru_cache(maxsize=128)
+def imported_schedule(text: str, host: Zone, now: int, universe: Universe, given: LineOptions) -> ImportedSchedule:
+    """Return the schedule of a line, by its own text, compiled from ``now`` (epoch seconds) on.
+
+    Where no prep time or window is given, it is a minute (vanilla: five), or what the time between two runs allows.
+    Raises CrondorError where it never runs, or cannot be said.
+    """
+    schedule = read_schedule(text, zone=host)
+    until = default_end(now)
+    wanted = wanted_days(schedule, now, until)
+    longest = _LENGTHS[universe]
+    shortest = spacing((day, bits, bits) for day, bits in wanted.items()).between_runs or longest + 1
+    options = given.over(LineOptions(min(longest, shortest - 1), min(longest, shortest)))
+    asked = options._replace(approximate=True)
+    compiled = compile_schedule(asked.wish(schedule, host, now, until, universe=universe.name.lower()))
+    changes_differ = False
+    if not (host.is_fixed and schedule.zone.is_fixed):
+        theirs = read_schedule(text, zone=host, policy=Policy.DEBIAN)
+        changes_differ = not compiled.exact or wanted_days(theirs, now, until) != wanted
+    return ImportedSchedule(schedule, compiled, options if compiled.exact else asked, changes_differ)
+
+
+SHELL = "/bin/sh"  # what cron takes where the crontab names none
+_SHOWN_TEXT = 40
+
+
+def refusals(entry: CrontabEntry) -> Iterator[Diagnostic]:
+    """Say why there can be no submit description of a line."""
+    if entry.is_reboot:
+        message = "HTCondor has no schedule for the start of the machine"
+        help_text = "leave the line to cron, or make a service of the system of it"
+        yield Diagnostic("crontab-reboot", message, span=entry.schedule, help=help_text)
+    elif entry.spec is not None and (never := never_reason(entry.spec)) is not None:
+        message = f"the schedule never fires: {never}; cron says nothing, and a schedd never ends its search"
+        yield Diagnostic("cron-never", message, span=entry.schedule, help="write a date that occurs")
+    shell = entry.variables.get("SHELL", SHELL)
+    if not shell.startswith("/"):
+        message = f"SHELL is {shell[:_SHOWN_TEXT]!r}, which is no absolute path"
+        yield Diagnostic("crontab-shell", message, span=entry.places["SHELL"], help=f"write SHELL={SHELL}, for example")
+    zone, remarks = entry.variables.get("CRON_TZ"), Remarks()
+    if zone and named_zone(zone, entry.places["CRON_TZ"], remarks) is None:
+        yield from (replace(fault, kind="crontab-zone", fix=None) for fault in remarks.errors)
+
+
+def surprises(entry: CrontabEntry, found: ImportedSchedule, universe: Universe) -> Iterator[Diagnostic]:
+    """Say what of a line is not the same afterwards."""
+    yield from _of_schedule(entry, found)
+    variables, places = entry.variables, entry.places
+    if "MAILTO" in variables:
+        yield from _of_mail(variables["MAILTO"], places["MAILTO"], universe)
+    if variables.get("RANDOM_DELAY", "0") != "0":
+        message = "RANDOM_DELAY has no equivalent: the job starts on the minute"
+        yield _warning("crontab-delay", message, places["RANDOM_DELAY"], "let the command sleep")
+    if entry.user is not None:
+        message = f"HTCondor runs a job as the user who submits it: submit this file as {entry.user[:_SHOWN_TEXT]}"
+        yield _note("crontab-user", message, entry.span)
+    if entry.is_silent:
+        message = "the hyphen keeps the run out of the system log; HTCondor writes its events into the job's log"
+        yield _note("crontab-silent", message, entry.span.part(0, 1))
+
+
+def _of_schedule(entry: CrontabEntry, found: ImportedSchedule) -> Iterator[Diagnostic]:
+    compiled = found.compiled
+    if compiled.spoiled or compiled.proof.wrong:
+        help_text = "a shorter --window or --prep-time may do"
+        yield _warning("crontab-inexact", "; ".join(compiled.reasons), entry.schedule, help_text)
+    if found.changes_differ:
+        message = "on days when the clocks change HTCondor and cron run it at different times"
+        yield _note("clock-changes", message, entry.schedule, "crondor explain shows the coming changes")
+    if not compiled.is_open:
+        until = f"{compiled.wish.host.moment(compiled.proof.until):%Y-%m-%d}"
+        message = f"the compiled lines are proven until {until}, and no time matches afterwards"
+        yield _note("crontab-ends", message, entry.schedule, "before that: crondor compile --write FILE")
+
+
+def _of_mail(address: str, place: Span, universe: Universe) -> Iterator[Diagnostic]:
+    if not address:
+        yield _note("crontab-mail", "no mail is wanted: this is notification = never", place)
+        return
+    message = (
+        "cron mails what a command prints; HTCondor mails a summary, here only of a run that ends in trouble, "
+        "and what is printed is in the files output and error"
+    )
+    every = "write notification = complete for a mail after every run" if universe is Universe.LOCAL else None
+    yield _warning("crontab-mail", message, place, every)
+
+
+def _note(code: str, message: str, span: Span, help: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+    return Diagnostic(code, message, Severity.NOTE, span, help)
+
+
+def _warning(code: str, message: str, span: Span, help: str | None) -> Diagnostic:  # noqa: A002 - the same
+    return Diagnostic(code, message, Severity.WARNING, span, help)
+
+
+_PATH = "/usr/bin:/bin"  # what cron takes where the crontab names none
+_SHOWN = 200
+
+
+def submit_text(name: str, entry: CrontabEntry, found: ImportedSchedule, universe: Universe) -> str:
+    """Return the text, with the compiled lines of its schedule. Raises InvalidArguments."""
+    lines = [
+        *_heading(entry),
+        f"# crondor: schedule = {found.schedule.text}",
+        "",
+        *_program(entry, universe),
+        "",
+        *_mail(entry),
+        *_aligned({"log": f"{name}.log", "output": f"{name}.out", "error": f"{name}.err"}),
+        "",
+        "# Stay in the queue after a run, and come back after a run that was missed.",
+        *_aligned(
+            {"on_exit_remove": "false", "periodic_release": f"(HoldReasonCode == {MISSED_DEFERRED_EXECUTION_TIME})"}
+        ),
+        "",
+        "queue",
+    ]
+    return rewritten(Source("".join(f"{line}\n" for line in lines), name), found.compiled, found.options)
+
+
+def command_line(entry: CrontabEntry) -> tuple[str, str]:
+    """Return the shell that runs an entry, and the text it is given, standard input included."""
+    shell = entry.variables.get("SHELL", SHELL)
+    if entry.stdin is None:
+        return shell, entry.command
+    lines = " ".join(shlex.quote(line) for line in entry.stdin[:-1].split("\n"))
+    return SHELL, f"printf '%s\\n' {lines} | {shlex.quote(shell)} -c {shlex.quote(entry.command)}"
+
+
+def environment(entry: CrontabEntry) -> dict[str, str]:
+    """Return the variables that cron sets for an entry, but for those that it takes from the user's account."""
+    return {"PATH": _PATH, "SHELL": SHELL, **entry.variables}
+
+
+def _heading(entry: CrontabEntry) -> Iterator[str]:
+    for line in entry.comment:
+        yield f"# {printable(line)}".rstrip()
+    if entry.comment:
+        yield "#"
+    written = printable(entry.span.text)
+    yield f"# {printable(entry.span.source.name)}:{entry.span.line}"
+    yield f"#   {written[:_SHOWN]}{'...' if len(written) > _SHOWN else ''}"
+    if entry.user is not None:
+        yield f"# To be submitted by {entry.user}."
+
+
+def _program(entry: CrontabEntry, universe: Universe) -> Iterator[str]:
+    shell, text = command_line(entry)
+    home = entry.variables.get("HOME")
+    commands = {
+        "universe": universe.name.lower(),
+        "executable": as_text(shell),
+        "arguments": join_arguments(["-c", text]),
+        "environment": join_environment(environment(entry)),
+        "getenv": "HOME, LOGNAME, USER",
+        "initialdir": "$ENV(HOME)" if home is None else as_text(home),
+    }
+    if universe is not Universe.LOCAL:
+        commands["transfer_executable"] = "false"
+    yield from _aligned(commands)
+
+
+def _mail(entry: CrontabEntry) -> Iterator[str]:
+    address = entry.variables.get("MAILTO")
+    if address is not None:
+        wanted = {"notify_user": as_text(address), "notification": "error"} if address else {"notification": "never"}
+        yield from _aligned(wanted)
+        yield ""
+
+
+def _aligned(commands: dict[str, str]) -> Iterator[str]:
+    width = max(map(len, commands))
+    for name, value in commands.items():
+        yield f"{name:<{width}} = {value}"
+
 
 MAX_TEXT = 64 * 1024 * 1024  # characters of all submit descriptions together
 

@@ -7,8 +7,6 @@ route check` and the readers find. ``ReadText`` is a text of which the modules b
 """
 
 from crondor.editing.findings import CheckedText, check_text
-from crondor.editing.kinds import TextKind, kind_of
-from crondor.editing.reading import ReadText
-from crondor.editing.settings import EditSettings
+from crondor.editing.reading import EditSettings, ReadText, TextKind, kind_of
 
 __all__ = ["CheckedText", "EditSettings", "ReadText", "TextKind", "check_text", "kind_of"]

@@ -9,12 +9,9 @@ from string import ascii_letters, digits
 from typing import Final, NamedTuple
 from zoneinfo import available_timezones
 
-from crondor.editing.describing import of_attribute, of_command, of_function, of_knob, of_provided, of_rule
-from crondor.editing.kinds import TextKind
-from crondor.editing.outline import LineKind
-from crondor.editing.pieces import LONGEST
-from crondor.editing.reading import ReadText
-from crondor.editing.spots import LISTS
+from crondor.diagnostics import Span
+from crondor.editing.hovering import of_attribute, of_command, of_function, of_knob, of_provided, of_rule
+from crondor.editing.reading import LISTS, LONGEST, LineKind, ReadText, TextKind
 from crondor.knowledge import (
     KnobKind,
     classad_functions,
@@ -25,9 +22,8 @@ from crondor.knowledge import (
     submit_macros,
     transform_commands,
 )
-from crondor.knowledge.commands import CommandType
-from crondor.macro.templates import TEMPLATES
-from crondor.source import Span
+from crondor.knowledge.words import CommandType
+from crondor.macro.expand import TEMPLATES
 
 _MACRO: Final = re.compile(r"\$\(([A-Za-z0-9_.]*)$")
 _MACRO_FUNCTION: Final = re.compile(r"\$([A-Za-z_]*)$")

@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from crondor.classad import ReadMode, read_ads
+from crondor.compile.meaning import WrittenSchedule, read_schedule, schedule_line
+from crondor.compile.walls import BEGIN, END, is_order
+from crondor.compile.writing.wish import LineOptions, Wish, default_end
+from crondor.compiled_text import compile_text
 from crondor.crontab.file import is_system_crontab, read_crontab
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.editing.kinds import TextKind
-from crondor.editing.reading import ReadText
-from crondor.lint import CheckReport, Finding, page, select
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, lines_of
+from crondor.editing.reading import EditSettings, LineKind, ReadText, TextKind
+from crondor.lint import CheckReport, Finding, TextEdit, page, select
+from crondor.lint.fixing import fixed
 from crondor.lint.routes import check_routes
 from crondor.lint.submit import report_of
-from crondor.source import Source, Span
+from crondor.submit.edits import line_end
 from crondor.transform import Transform, TransformFacts
-from crondor.transform.circular import find_circles
+from crondor.transform.loading import find_circles
+from crondor.zones import zone_of
 
 _ROUTER = "job_router"  # a configuration that says nothing of it is no router's
 _READING = ("CRN601", "CRN602", "CRN603", "CRN9")  # what is found of any configuration
@@ -120,3 +126,169 @@ def explanation(code: str) -> str | None:
         return page(code)
     except KeyError:
         return None
+
+
+_ORDER: Final = re.compile(r"[ \t]*#[ \t]*crondor[ \t]*:[ \t]*ignore[ \t]*\[([^\[\]\r\n]*)\][ \t]*\r?")
+
+
+def safe_fixes(checked: CheckedText, settings: EditSettings) -> TextEdit | None:
+    """Return what makes all safe fixes of a submit description at once, None where there is none to make.
+
+    They are those of `crondor check --fix`: none makes the text worse.
+    """
+    if checked.report is None or not any(each.fix is not None and each.fix.safe for each in checked.findings):
+        return None
+    cured = fixed(
+        checked.report,
+        settings.check,
+        lambda found: select(found, settings.chosen, settings.ignored),
+        read=settings.read,
+    )
+    return difference(checked.source, cured.report.source.text)
+
+
+def difference(source: Source, new: str) -> TextEdit | None:
+    """Return the one edit that makes a text another, without what both begin and end with; None for equal ones."""
+    old = source.text
+    if old == new:
+        return None
+    most = min(len(old), len(new))
+    begin = next((at for at in range(most) if old[at] != new[at]), most)
+    end = next((at for at in range(most - begin) if old[-1 - at] != new[-1 - at]), most - begin)
+    return TextEdit(source.span(begin, len(old) - end), new[begin : len(new) - end])
+
+
+def silenced(source: Source, at: int, code: str) -> TextEdit | None:
+    """Return what silences a rule for the statement at an offset: a comment above it, or its code in the one there.
+
+    None where no comment can stand above it.
+    """
+    text = source.text
+    begin = text.rfind("\n", 0, at) + 1
+    while begin and text[: begin - 1].removesuffix("\r").endswith("\\"):
+        begin = text.rfind("\n", 0, begin - 1) + 1
+    above = text.rfind("\n", 0, max(0, begin - 1)) + 1
+    order = _ORDER.fullmatch(text, above, max(above, begin - 1)) if begin else None
+    if order is not None:
+        end = order.end(1)
+        return TextEdit(source.span(end, end), f", {code}")
+    margin = re.compile(r"[ \t]*").match(text, begin)
+    blanks = margin[0] if margin else ""
+    return TextEdit(source.span(begin, begin), f"{blanks}# crondor: ignore[{code}]{line_end(text, begin)}")
+
+
+_ZONE: Final = re.compile(r"(?i)\bzone[ \t]+(\S+)")
+_OF_CRONTABS: Final = frozenset(("cron_tz", "tz"))
+
+
+def schedule_at(text: ReadText, offset: int) -> Span | None:
+    """Return the text of the description's own schedule where an offset stands in its line, None elsewhere."""
+    if text.kind is not TextKind.SUBMIT:
+        return None
+    try:
+        line = schedule_line(text.source)
+    except CrondorError:
+        return None
+    begin = text.source.text.rfind("\n", 0, line.start) + 1 if line is not None else 0
+    return line if line is not None and begin <= offset <= line.end else None
+
+
+def zone_at(text: ReadText, offset: int) -> Span | None:
+    """Return the name of a zone at an offset: of a schedule, or a crontab's variable; None where none stands."""
+    if text.kind is TextKind.CRONTAB:
+        written = text.outline.at(offset)
+        if written is None or written.kind is not LineKind.ASSIGNMENT or written.key.lower() not in _OF_CRONTABS:
+            return None
+        span = written.line.span(written.value)
+        return span if span.start <= offset <= span.end else None
+    line = schedule_at(text, offset)
+    if line is None:
+        return None
+    spans = (line.part(*found.span(1)) for found in _ZONE.finditer(line.text))
+    return next((span for span in spans if span.start <= offset <= span.end), None)
+
+
+def read_said(said: str | Span, settings: EditSettings) -> WrittenSchedule:
+    """Return the schedule that a text says. Raises InvalidSchedule."""
+    check = settings.check
+    host = zone_of(check.zone)
+    if check.policy is None:
+        return read_schedule(said, zone=host, files=settings.files)
+    return read_schedule(said, zone=host, files=settings.files, policy=check.policy)
+
+
+_COMMENT: Final = re.compile(r"(?P<margin>[ \t]*#)[ \t]*(?P<text>[^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
+_LONGEST: Final = 500  # characters of a comment that may be a schedule
+
+
+def says_schedule(text: ReadText, offset: int) -> bool:
+    """Say whether what stands at an offset can be compiled.
+
+    That is the description's schedule line, its compiled lines, or, without such a line, a comment that reads as one.
+    """
+    if text.kind is not TextKind.SUBMIT:
+        return False
+    try:
+        line = schedule_line(text.source)
+    except CrondorError:
+        return False
+    if line is not None:
+        return _is_of(text.source, line, offset)
+    return _commented(text, offset) is not None
+
+
+def compiled(text: ReadText, offset: int) -> TextEdit | None:
+    """Return what puts the lines of the schedule at an offset into a description; None where those that it has fit.
+
+    They are those that `crondor compile --write` writes. Raises CrondorError for a schedule that cannot be read or
+    said, and where other lines come in their way.
+    """
+    source, settings = text.source, text.settings
+    written = _commented(text, offset) if schedule_line(source) is None else None
+    if written is not None:
+        begin, end = written
+        said = source.text[begin:end]
+        source = Source(f"{source.text[:begin]}crondor: schedule = {said}{source.text[end:]}", source.name)
+    line = schedule_line(source)
+    if line is None:
+        return None
+    schedule = read_said(line, settings)
+    made = compile_text(source, lambda universe, options: _wish(schedule, universe, options, settings), settings.read)
+    return difference(text.source, made.text)
+
+
+def _wish(schedule: WrittenSchedule, universe: str | None, options: LineOptions, settings: EditSettings) -> Wish:
+    check = settings.check
+    options = options.over(LineOptions(schedd_interval=check.schedd_interval))
+    return options.wish(schedule, zone_of(check.zone), check.now, default_end(check.now), universe=universe)
+
+
+def _commented(text: ReadText, offset: int) -> tuple[int, int] | None:
+    """Return where the schedule stands that a comment at an offset says, None where it says none."""
+    whole = text.source.text
+    found = _COMMENT.match(whole, whole.rfind("\n", 0, offset) + 1)
+    if found is None or not found["text"] or len(found["text"]) > _LONGEST or is_order(found[0]):
+        return None
+    try:
+        read_said(found["text"], text.settings)
+    except CrondorError:
+        return None
+    return found.span("text")
+
+
+def _is_of(source: Source, line: Span, offset: int) -> bool:
+    """Say whether an offset stands in the schedule line, or in the compiled lines."""
+    text = source.text
+    begin = text.rfind("\n", 0, line.start) + 1
+    if begin <= offset <= line.end:
+        return True
+    inside, at = False, 0
+    for each in lines_of(text):
+        bare = each.rstrip("\r\n")
+        is_end = END.fullmatch(bare) is not None
+        inside = inside or BEGIN.fullmatch(bare) is not None
+        if at <= offset < at + len(each):
+            return inside
+        inside = inside and not is_end
+        at += len(each)
+    return False

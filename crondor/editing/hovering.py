@@ -2,26 +2,300 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from functools import cache
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from crondor.classad import UNDEFINED, ClassAd, Value, print_value, read_ads
 from crondor.compile.writing.wish import LAST
 from crondor.crontab.file import CrontabEntry, is_system_crontab, read_crontab
-from crondor.crontab.import_schedule import entry_schedule, job_names
-from crondor.diagnostics import CrondorError
-from crondor.editing.comments import read_said, schedule_at, zone_at
-from crondor.editing.describing import code, lines, of_attribute, of_command, of_function, of_knob, of_provided, of_rule
-from crondor.editing.evaluating import value_at
-from crondor.editing.kinds import TextKind
-from crondor.editing.names import definitions
-from crondor.editing.reading import ReadText
-from crondor.editing.schedules import ScheduleShown, moment, schedules
-from crondor.editing.spots import Spot, SpotKind, spot_at
-from crondor.knowledge import config_knobs, submit_commands, submit_macros, transform_commands
-from crondor.source import Span
-from crondor.zones import Stretch, Zone, zone_of
+from crondor.crontab.import_ import entry_schedule, job_names
+from crondor.diagnostics import CrondorError, Diagnostic, Span, shortened
+from crondor.editing.findings import read_said, schedule_at, zone_at
+from crondor.editing.reading import HintKind, LineKind, ReadText, Spot, SpotKind, TextKind, WrittenLine, spot_at
+from crondor.editing.structure import definitions
+from crondor.knowledge import (
+    Attribute,
+    ClassAdFunction,
+    ConfigKnob,
+    Releases,
+    SubmitCommand,
+    SubmitMacro,
+    TransformCommand,
+    classad_functions,
+    config_knobs,
+    job_attributes,
+    machine_attributes,
+    submit_commands,
+    submit_macros,
+    transform_commands,
+)
+from crondor.lint.subject import CheckedJob
+from crondor.submit import job_ads
+from crondor.times import JobTimes, requirements_of
+from crondor.words import describe
+from crondor.zones import Stretch, Zone, load_zone, zone_of
+
+
+def of_command(command: SubmitCommand) -> str:
+    """Return what a submit command is: its type, what it does, its attribute, when and where it counts."""
+    kind = ", ".join(command.choices) if command.choices else command.type.value
+    facts = []
+    if command.attribute:
+        facts.append(f"job attribute `{command.attribute}`")
+    facts += _releases(command.releases)
+    if command.universes:
+        facts.append(f"universes: {', '.join(command.universes)}")
+    return _page(f"**{command.name}** ({kind})", command.sentence, "; ".join(facts))
+
+
+def of_attribute(name: str) -> str | None:
+    """Return what an attribute of a job's or a machine's ad is, None for one that nothing is known of."""
+    found = [
+        (where, attribute)
+        for where, table in (("job", job_attributes()), ("machine", machine_attributes()))
+        if (attribute := table.get(name)) is not None
+    ]
+    return "\n\n".join(_attribute(where, attribute) for where, attribute in found) or None
+
+
+def of_function(name: str) -> str | None:
+    """Return what a ClassAd function is, None for an unknown one."""
+    found = classad_functions().get(name.lower())
+    return None if found is None else _page(f"`{signature(found)}` → {found.type}", found.sentence)
+
+
+def signature(function: ClassAdFunction) -> str:
+    """Return a function as it is called."""
+    return f"{function.name}({function.arguments})"
+
+
+def of_provided(macro: SubmitMacro) -> str:
+    """Return what a macro or a function of the submit language is that HTCondor provides."""
+    shown = f"${macro.name.lstrip('$')}({macro.arguments})" if macro.arguments else f"$({macro.name})"
+    return _page(f"`{shown}`", macro.sentence)
+
+
+def of_rule(command: TransformCommand) -> str:
+    """Return what a command of the transform language is."""
+    return _page(f"`{command.name} {command.arguments}`", command.sentence)
+
+
+def of_knob(knob: ConfigKnob) -> str:
+    """Return what a knob of the configuration is: its type, what it does, who reads it, its default, its releases."""
+    facts = [f"read by: {knob.whose}", f"default: `{knob.default}`" if knob.default else "no default"]
+    return _page(f"**{knob.name}** ({knob.kind.value})", knob.sentence, "; ".join((*facts, *_releases(knob.releases))))
+
+
+def _releases(releases: Releases) -> Iterator[str]:
+    if releases.since is not None:
+        yield f"since HTCondor {releases.since}"
+    if releases.until is not None:
+        yield f"until HTCondor {releases.until}"
+
+
+def _attribute(where: str, attribute: Attribute) -> str:
+    return _page(f"**{attribute.name}** ({where}, {attribute.type.value})", attribute.sentence)
+
+
+def _page(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
+def code(text: str, most: int = 200) -> str:
+    """Return a text of a user's as code in Markdown, on one line."""
+    shown = " ".join(text.split()) if len(text) <= most else " ".join(text[:most].split()) + " ..."
+    fence = "``" if "`" in shown else "`"
+    blank = " " if "`" in shown else ""
+    return f"{fence}{blank}{shown}{blank}{fence}" if shown else "(empty)"
+
+
+def lines(texts: Iterator[str]) -> str:
+    """Return a list in Markdown."""
+    return "\n".join(f"- {text}" for text in texts)
+
+
+_BLANK: Final = re.compile(r"\n[ \t\r]*(?=\n)")
+_TARGET: Final = re.compile(r"(?i)\btarget\.$")
+_LONGEST: Final = 2000  # characters of a call that is evaluated
+_SHOWN: Final = 200
+
+
+def value_at(text: ReadText, spot: Spot) -> str | None:
+    """Return what stands at a place as a value and whose it is, in Markdown; None where there is none to speak of."""
+    if text.kind is TextKind.AD:
+        ad, whose = _ad_around(text, spot), "in this ad"
+    elif text.kind is TextKind.SUBMIT:
+        ad, whose = _job(text), "in the first job's ad"
+    else:
+        return None
+    if ad is None:
+        return None
+    try:
+        if spot.kind is SpotKind.FUNCTION:
+            call = _call(text.source.text, spot.span.start)
+            return None if call is None else _said(ad.evaluate(call, sample_machine(), text.settings.context), whose)
+        name = spot.name.rpartition(".")[2]
+        if _TARGET.search(text.source.text, max(0, spot.span.start - 20), spot.span.start) or name not in ad:
+            machine = sample_machine()
+            return _said(machine.value(name), "of a sample machine") if name in machine else None
+        return _said(ad.value(name, sample_machine(), text.settings.context), whose)
+    except CrondorError:
+        return None
+
+
+@cache
+def sample_machine() -> ClassAd:
+    """Return the ad of a machine such as many pools have: what stands for TARGET where no machine is known."""
+    return ClassAd(
+        {
+            "Machine": "worker.example.org",
+            "Arch": "X86_64",
+            "OpSys": "LINUX",
+            "OpSysAndVer": "AlmaLinux9",
+            "OpSysMajorVer": 9,
+            "Cpus": 8,
+            "Memory": 16384,
+            "Disk": 100_000_000,
+            "GPUs": 0,
+            "State": "Unclaimed",
+            "Activity": "Idle",
+            "HasFileTransfer": True,
+        }
+    )
+
+
+def _said(value: Value, whose: str) -> str | None:
+    shown = print_value(value)
+    shown = shortened(shown, _SHOWN)
+    fence = "``" if "`" in shown else "`"
+    return f"{whose}: {fence}{shown}{fence}" if value is not UNDEFINED else f"{whose}: undefined"
+
+
+def _ad_around(text: ReadText, spot: Spot) -> ClassAd | None:
+    """Return the ad that a place stands in: of ``-long`` ads the one between blank lines."""
+    whole, at = text.source.text, spot.span.start
+    if not whole.lstrip().startswith(("[", "{", "<")):
+        ends = [found.start() + 1 for found in _BLANK.finditer(whole)]
+        begin = max((end for end in ends if end <= at), default=0)
+        end = min((end for end in ends if end > at), default=len(whole))
+        return next(iter(read_ads(whole[begin:end], report=_ignore)), None)
+    name = spot.name.rpartition(".")[2]
+    return next((ad for ad in read_ads(whole, report=_ignore) if spot.kind is SpotKind.FUNCTION or name in ad), None)
+
+
+def _ignore(_: Diagnostic) -> None:
+    """Pass over what is wrong with an ad: it is a finding already."""
+
+
+def _job(text: ReadText) -> ClassAd | None:
+    submit = text.jobs.submit
+    try:
+        return None if submit is None else next((made.ad for made in job_ads(submit, limit=1000)), None)
+    except CrondorError:
+        return None
+
+
+def _call(text: str, begin: int) -> str | None:
+    """Return a call of a function, up to its closing parenthesis on the same line; None where that is not there."""
+    depth, quote = 0, ""
+    for at in range(begin, min(len(text), begin + _LONGEST)):
+        character = text[at]
+        if character == "\n":
+            return None
+        if quote:
+            quote = "" if character == quote and text[at - 1] != "\\" else quote
+        elif character in "\"'":
+            quote = character
+        elif character == "(":
+            depth += 1
+        elif character == ")":
+            depth -= 1
+            if depth == 0:
+                return text[begin : at + 1]
+    return None
+
+
+_MOST = 200  # groups of jobs of one text whose runs are shown
+
+
+class ScheduleShown(NamedTuple):
+    """The schedule of equal jobs: where it ends, where they are queued, in words, its next runs (epoch seconds).
+
+    ``schedd`` are those of the real schedd where they are others; ``fault`` is why there are none. ``excluded`` is the
+    part of their requirements that excludes their next time, empty where none does.
+    """
+
+    fields: tuple[Span, ...]
+    queue: Span | None
+    jobs: int
+    words: str
+    runs: tuple[int, ...]
+    schedd: tuple[int, ...] | None
+    fault: str = ""
+    excluded: str = ""
+
+
+def schedules(text: ReadText, count: int) -> Iterator[ScheduleShown]:
+    """Yield the schedules of a submit description with ``count`` runs each; none where its jobs cannot be made."""
+    if text.kind is not TextKind.SUBMIT:
+        return
+    for job in islice(text.jobs.jobs, _MOST):
+        fields = tuple(span for name, span in job.group.spans.items() if "cron" in name or "deferral" in name)
+        if fields:
+            yield _schedule_shown(job, fields, count, text.settings.check.now)
+
+
+def counted(text: ReadText) -> Iterator[tuple[Span, int | None]]:
+    """Yield the queue statements of a submit description, with how many jobs each makes; None: that is not known."""
+    if text.kind is TextKind.SUBMIT and text.jobs.submit is not None:
+        for queue in text.jobs.submit.queues:
+            if not queue.is_implied and queue.span.source is text.source:
+                yield queue.span, queue.jobs if queue.arguments.is_whole else None
+
+
+def moment(time: int, zone: str | tzinfo) -> str:
+    """Return an instant as people read it: ``Sat 2026-11-21 02:30 +0100``."""
+    info = load_zone(zone) if isinstance(zone, str) else zone
+    try:
+        return datetime.fromtimestamp(time, info).strftime("%a %Y-%m-%d %H:%M %z")
+    except (OverflowError, ValueError, OSError):
+        return str(time)
+
+
+def _schedule_shown(job: CheckedJob, fields: tuple[Span, ...], count: int, now: int) -> ScheduleShown:
+    schedule = job.manual.schedule
+    if schedule is None:
+        fault = job.manual.faults[0].message if job.manual.faults else "it cannot be read"
+        return ScheduleShown(fields, job.group.queue, job.group.count, "", (), None, fault)
+    words = describe(schedule.spec) if schedule.spec is not None else ""
+    times = JobTimes(schedule, requirements_of(job.values))
+    runs = upcoming(times, count, now)
+    real = job.schedd.schedule
+    others = None if real is None else upcoming(replace(times, schedule=real), count, now)
+    schedd = others if schedule.spec is not None and others != runs else None
+    excluded = _excluded(times, now)
+    return ScheduleShown(fields, job.group.queue, job.group.count, words, runs, schedd, excluded=excluded)
+
+
+def _excluded(times: JobTimes, now: int) -> str:
+    with suppress(CrondorError):
+        return next((times.why_excluded(time) for time in times.named(now)), "")
+    return ""
+
+
+def upcoming(times: JobTimes, count: int, now: int) -> tuple[int, ...]:
+    """Return the next runs, fewer where there are no more."""
+    found: list[int] = []
+    with suppress(CrondorError):
+        found += islice(times.runs(now), count)
+    return tuple(found)
+
 
 _RUNS = 5
 _VALUES = 3
@@ -209,3 +483,98 @@ def _said_of_entry(entry: CrontabEntry, name: str, text: ReadText) -> str:
         return f"No run: {error.diagnostics[0].message}"
     listed = lines(moment(run, check.zone) for run in islice(schedule.between(check.now, LAST), _RUNS))
     return f"Runs {schedule.words}.\n\n{listed or 'No run is to come.'}"
+
+
+_MOST_JOBS = 100  # that differ, whose values are looked at
+_FEW = 3  # values of one line that are shown
+_LONGEST_HINT = 60  # characters of a value that are shown
+
+
+class Hint(NamedTuple):
+    """A hint behind an offset, and what is said of it where somebody points at it."""
+
+    offset: int
+    text: str
+    tooltip: str = ""
+
+
+def hints(text: ReadText, start: int, end: int) -> Iterator[Hint]:
+    """Yield the hints that the settings ask for, of lines between two offsets."""
+    wanted = text.settings.hints
+    found: list[Hint] = []
+    if HintKind.NEXT_RUN in wanted:
+        found += _entries(text, start, end) if text.kind is TextKind.CRONTAB else _next_runs(text)
+    if HintKind.MACROS in wanted:
+        found += _value_hints(text, start, end)
+    yield from (hint for hint in found if start <= hint.offset <= end)
+
+
+def _next_runs(text: ReadText) -> Iterator[Hint]:
+    """Yield the next run behind the last line of each schedule."""
+    zone = text.settings.check.zone
+    for shown in schedules(text, 1):
+        own = [span for span in shown.fields if span.source is text.source]
+        if own and shown.runs:
+            yield Hint(max(span.end for span in own), f"next: {moment(shown.runs[0], zone)}", shown.words)
+
+
+def _entries(text: ReadText, start: int, end: int) -> Iterator[Hint]:
+    """Yield the next run behind each line of a crontab."""
+    check = text.settings.check
+    file = read_crontab(text.source, has_users=is_system_crontab(text.source.name))
+    for entry, name in zip(file.entries, job_names(file), strict=True):
+        if entry.is_reboot or not start <= entry.span.end <= end:
+            continue
+        with suppress(CrondorError):
+            schedule = entry_schedule(entry, name, zone_of(check.zone))
+            run = schedule.next(check.now)
+            if run is not None:
+                yield Hint(entry.span.end, f"next: {moment(run, check.zone)}", schedule.words)
+
+
+def _value_hints(text: ReadText, start: int, end: int) -> Iterator[Hint]:
+    """Yield what the values with macros come to."""
+    asked = [
+        each
+        for each in text.outline.lines
+        if each.kind is LineKind.ASSIGNMENT and not each.inside and "$(" in each.line.text[each.value :]
+    ]
+    asked = [each for each in asked if start <= each.line.span().end <= end]
+    if text.kind is TextKind.CONFIG:
+        yield from _of_config(text, asked)
+    elif text.kind is TextKind.SUBMIT:
+        yield from _of_submit(text, asked)
+
+
+def _of_config(text: ReadText, asked: list[WrittenLine]) -> Iterator[Hint]:
+    for written in asked:
+        with suppress(CrondorError):
+            value = text.configuration.string(written.key)
+            if value and written.until is None:
+                yield _shown(written, [value])
+
+
+def _of_submit(text: ReadText, asked: list[WrittenLine]) -> Iterator[Hint]:
+    submit = text.jobs.submit
+    if submit is None:
+        return
+    values: dict[int, dict[str, None]] = {}
+    with suppress(CrondorError):
+        for group in submit.groups({each.key for each in asked}, _MOST_JOBS):
+            for key, span in group.spans.items():
+                if span.source is text.source:
+                    values.setdefault(span.start, {})[group.values[key]] = None
+    for written in asked:
+        found = list(values.get(written.line.span(written.value).start, ()))
+        if found:
+            yield _shown(written, found)
+
+
+def _shown(written: WrittenLine, values: list[str]) -> Hint:
+    shown = ", ".join(map(_short, values[:_FEW])) + (f" and {len(values) - _FEW} others" if len(values) > _FEW else "")
+    return Hint(written.line.span().end, f"= {shown}", "\n".join(values[: _FEW * _FEW]))
+
+
+def _short(value: str) -> str:
+    value = " ".join(value.split()) or "nothing"
+    return shortened(value, _LONGEST_HINT)

@@ -9,24 +9,235 @@ HTCondor: HookClientMgr::spawn.
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import secrets
 import selectors
 import signal
+import stat
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from time import monotonic
-from typing import IO, Final, TypeAlias
+from time import monotonic, sleep
+from typing import IO, Final, NamedTuple, TypeAlias
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.family import MARK, end_family, signal_group
-from crondor.hooks.paths import check_path
-from crondor.hooks.place import placed
+from crondor.rights.replacing import as_account
+from crondor.rights.trust import Account, account_of, current_user, owner_environment
+
+MARK: Final = "_CRONDOR_HOOK"
+"""The variable that all processes of a hook inherit, as HTCondor's ``_CONDOR_ANCESTOR_<pid>``."""
+
+_PROC: Final = "/proc"
+_ROUNDS: Final = 20  # a process that forks faster than it is ended
+_LOOKS: Final = 2000  # at a process that is changing programs, on a machine that has little time for it
+_PAUSE: Final = 0.001  # seconds between them
+_NO_PROGRAM: Final = 0x4 | 0x200000  # PF_EXITING, PF_KTHREAD of the kernel's sched.h
+
+
+def end_family(leader: int, mark: str, *, is_brief: bool = False) -> int:
+    """Kill what is left of a hook's processes, and return how many there were beside the leader.
+
+    ``leader`` is the number of the process group, and must not have been waited for yet: its number could be another
+    process's by then. Processes that have left the group are found by their mark, where there is a /proc.
+    ``is_brief``: the hook took so little time that the numbers of processes cannot have gone round; then only those
+    that began after it are looked at.
+    """
+    found = marked = _marked(mark, leader if is_brief else 0) - {leader}
+    signal_group(leader, signal.SIGKILL)
+    for _ in range(_ROUNDS):
+        if not marked:
+            break
+        for process in marked:
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        marked = _marked(mark, 0) - found - {leader}
+        found |= marked
+    return len(found)
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Send a signal to a hook's process group."""
+    with suppress(OSError):
+        os.killpg(leader, number)
+
+
+def _marked(mark: str, leader: int) -> set[int]:
+    """Return the processes of this user that have the mark in their environment; 0 for ``leader``: whenever begun."""
+    found: set[int] = set()
+    first, last = leader, _last_number()
+    if leader and last == leader:
+        return found
+    for _ in range(_ROUNDS):
+        found |= _marked_between(f"{MARK}={mark}".encode(), first, last)
+        first, last = last, _last_number()
+        if first == last:
+            break  # nobody began meanwhile, as the child of one that went before it was looked at
+    return found
+
+
+def _marked_between(needle: bytes, first: int, last: int) -> set[int]:
+    """Return the processes with the mark whose numbers were given out after ``first`` and up to ``last``; 0: all."""
+    user = os.geteuid()
+    found: set[int] = set()
+    with suppress(OSError):
+        for name in os.listdir(_PROC):  # noqa: PTH208 - names are all that is needed, and there are many
+            if name.isdecimal() and (not first or _is_between(int(name), first, last)):
+                with suppress(OSError):
+                    if user in {0, os.stat(f"{_PROC}/{name}").st_uid} and needle in _environment(name):  # noqa: PTH116
+                        found.add(int(name))
+    return found
+
+
+def _last_number() -> int:
+    """Return the number of the process that was begun last, 0 where there is no /proc."""
+    with suppress(OSError):
+        return int(Path(_PROC, "loadavg").read_text(encoding="ascii").split()[-1])
+    return 0
+
+
+def _is_between(number: int, first: int, last: int) -> bool:
+    """Say whether a number was given out after ``first`` and up to ``last``, which may have begun anew in between."""
+    return first < number <= last if last > first else number > first or number <= last
+
+
+def _environment(process: str) -> bytes:
+    """Return a process's environment. While execve puts one program in the place of another, there is none to read."""
+    path = Path(_PROC, process, "environ")
+    for _ in range(_LOOKS):
+        environment = path.read_bytes()
+        if environment or not _is_changing(process):
+            break
+        sleep(_PAUSE)
+    return environment
+
+
+def _is_changing(process: str) -> bool:
+    """Say whether a process that shows no environment may have one, by the fields that proc(5) numbers."""
+    fields = Path(_PROC, process, "stat").read_bytes().rpartition(b") ")[2].split()
+    state, flags, env_start, env_end = fields[0], int(fields[9 - 3]), int(fields[50 - 3]), int(fields[51 - 3])
+    is_empty = env_start == env_end != 0
+    return state not in {b"Z", b"X"} and not flags & _NO_PROGRAM and not is_empty
+
+
+PATH_FAULTS: Final = frozenset({"hook-path", "hook-missing", "hook-writable", "hook-not-executable"})
+"""The codes of what ``check_path`` finds."""
+
+_LINKS: Final = 40  # as the kernel follows
+
+
+def check_path(path: str, knob: str = "the hook") -> Diagnostic | None:
+    """Return what speaks against a program, None if nothing does; ``knob`` is what messages call it.
+
+    HTCondor's rules (validateHookPath): it exists, is not world-writable, its owner may execute it, its directory is
+    not world-writable. Nor may the directory of any link on the way to it be, which HTCondor leaves open. A path must
+    be absolute, since a hook's working directory is not the caller's.
+    """
+    shown = f"{knob} ({printable(path)})"
+    if "\0" in path or not Path(path).is_absolute():
+        return _problem("hook-path", f"{shown} is no absolute path", "write the path from / on")
+    step, left = Path("/"), list(reversed(Path(path).parts[1:]))
+    links = 0
+    while left:
+        name = left.pop()
+        if name == "..":
+            step = step.parent
+            continue
+        try:
+            is_open = step.stat().st_mode & stat.S_IWOTH
+            found = (step / name).lstat()
+            target = (step / name).readlink() if stat.S_ISLNK(found.st_mode) else None
+        except OSError as error:
+            return _problem("hook-missing", f"{shown}: {error.strerror}", "name a program that is there")
+        if is_open and (target is not None or not left):
+            help_text = f"chmod o-w {printable(str(step))}, or keep the program elsewhere"
+            return _problem("hook-writable", f"{shown} lies in a world-writable directory", help_text)
+        links += target is not None
+        if links > _LINKS:
+            return _problem("hook-missing", f"{shown}: too many levels of symbolic links", "name the program itself")
+        if target is None:
+            step /= name
+        else:
+            step = Path("/") if target.is_absolute() else step
+            left += reversed([part for part in target.parts if part != "/"])
+    return _check_file(step, shown)
+
+
+def _check_file(path: Path, shown: str) -> Diagnostic | None:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return _problem("hook-missing", f"{shown}: {error.strerror}", "name a program that is there")
+    if not stat.S_ISREG(mode):
+        return _problem("hook-path", f"{shown} is not a plain file", "name a program")
+    if mode & stat.S_IWOTH:
+        return _problem("hook-writable", f"{shown} is world-writable", f"chmod o-w {printable(str(path))}")
+    if not mode & stat.S_IXUSR:
+        return _problem("hook-not-executable", f"{shown} is not executable", f"chmod u+x {printable(str(path))}")
+    return None
+
+
+def _problem(code: str, message: str, help_text: str) -> Diagnostic:
+    return Diagnostic(code, message, help=help_text)
+
+
+_UMASK: Final = 0o022  # what a user has unless he says otherwise, and where he says so no daemon looks
+_SAME: Final = -1
+_FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class ProcessPlace(NamedTuple):
+    """What ``subprocess.Popen`` takes; None: the caller's, and so is an umask of -1."""
+
+    env: Mapping[str, str]
+    cwd: str | None = None
+    user: int | None = None
+    group: int | None = None
+    extra_groups: Sequence[int] | None = None
+    umask: int = _SAME
+
+
+@contextmanager
+def placed(environ: Mapping[str, str], folder: str | None, user: str | None) -> Iterator[ProcessPlace]:
+    """Give where a program runs; ``user`` is as whom, and then of ``environ`` only what is the machine's counts.
+
+    Raises KeyError for a user whom the system does not know, and OSError.
+    """
+    if user is None:
+        yield ProcessPlace(environ, folder)
+        return
+    owner = account_of(user)
+    if owner is None:
+        raise KeyError(f"the system knows no user {user}")
+    with _entered(owner, folder) as cwd:
+        env = owner_environment(environ, owner)
+        yield ProcessPlace(env, cwd, owner.uid, owner.gid, sorted({owner.gid, *owner.groups}), _UMASK)
+
+
+@contextmanager
+def _entered(owner: Account, folder: str | None) -> Iterator[str]:
+    """Give a folder that a user may enter: ``folder``, or else his home, or the root folder. Raises OSError.
+
+    A program changes to its folder before it changes its user, and root gets anywhere that a link of his leads to. So
+    he opens it, and the program goes to what he has opened.
+    """
+    for path in [folder] if folder is not None else [owner.home or "/", "/"]:
+        try:
+            descriptor = as_account(owner, functools.partial(os.open, path, _FOLDER))
+        except OSError:
+            if path == "/" or folder is not None:
+                raise
+            continue
+        try:
+            yield path if owner.uid == current_user() else f"/proc/self/fd/{descriptor}"
+        finally:
+            os.close(descriptor)
+        return
+
 
 Clock: TypeAlias = Callable[[], float]
 """Returns seconds that never go back."""

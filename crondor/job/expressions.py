@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 
-from crondor._schedule.job_terms import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, ExpressionText, read_literal
+from crondor._schedule import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, ExpressionText, read_literal
 from crondor._types import Made
 from crondor.classad import (
     AdValue,
@@ -21,15 +21,13 @@ from crondor.classad import (
 )
 from crondor.classad import Expression as Code
 from crondor.classad.ad import ClassAd
+from crondor.classad.parser import unparse
 from crondor.classad.scope import Effort
-from crondor.classad.tree import Binary, Call, Literal, Node, Reference, Ternary, Unary, children, nodes
-from crondor.classad.unparse import unparse
-from crondor.classad.values import UNDEFINED
+from crondor.classad.tree import UNDEFINED, Binary, Call, Literal, Node, Reference, Ternary, Unary, children, nodes
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
-from crondor.diagnostics import Diagnostic, Severity, shortened
+from crondor.diagnostics import Diagnostic, Severity, Source, Span, shortened
 from crondor.recurrence import Policy
 from crondor.schedule import InvalidSchedule, JobSchedule, Universe, commands_of, needs_evaluation, speaks_of_time
-from crondor.source import Source, Span
 from crondor.spec import Dialect
 from crondor.zones import zone_of
 

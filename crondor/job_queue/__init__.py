@@ -21,43 +21,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crondor._late import late
-from crondor.job_queue.faults import DamagedLog, InvalidChange, JobQueueError, NotAQueueLog, QueueIO, QueueLocked
-from crondor.job_queue.keys import HEADER, JobId, cluster_key
+from crondor._types import late
 from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
+from crondor.job_queue.records import (
+    HEADER,
+    DamagedLog,
+    InvalidChange,
+    JobId,
+    JobQueueError,
+    NotAQueueLog,
+    QueueIO,
+    QueueLocked,
+    cluster_key,
+)
 
 if TYPE_CHECKING:
-    from crondor.job_queue.follow import Follower, QueuePoll
-    from crondor.job_queue.history import History, history_files, history_record, read_history
-    from crondor.job_queue.history_follow import HistoryFollower
-    from crondor.job_queue.index import Index, by_cron, by_owner, by_status
-    from crondor.job_queue.log import LogReading, read_log
+    from crondor.job_queue.follow import Follower, Index, QueuePoll, by_cron, by_owner, by_status
+    from crondor.job_queue.history import History, HistoryFollower, history_files, history_record, read_history
     from crondor.job_queue.records import BadRecord, Op, Record, format_record, parse_record
-    from crondor.job_queue.transaction import Transaction
-    from crondor.job_queue.write import JobQueue
+    from crondor.job_queue.recovery import LogReading, read_log
+    from crondor.job_queue.write import JobQueue, Transaction
 
 # What stands on files comes late: who names jobs has no need of it.
 _HOMES = {
     "BadRecord": "crondor.job_queue.records",
     "Follower": "crondor.job_queue.follow",
     "History": "crondor.job_queue.history",
-    "HistoryFollower": "crondor.job_queue.history_follow",
-    "Index": "crondor.job_queue.index",
+    "HistoryFollower": "crondor.job_queue.history",
+    "Index": "crondor.job_queue.follow",
     "JobQueue": "crondor.job_queue.write",
-    "LogReading": "crondor.job_queue.log",
+    "LogReading": "crondor.job_queue.recovery",
     "Op": "crondor.job_queue.records",
     "QueuePoll": "crondor.job_queue.follow",
     "Record": "crondor.job_queue.records",
-    "Transaction": "crondor.job_queue.transaction",
-    "by_cron": "crondor.job_queue.index",
-    "by_owner": "crondor.job_queue.index",
-    "by_status": "crondor.job_queue.index",
+    "Transaction": "crondor.job_queue.write",
+    "by_cron": "crondor.job_queue.follow",
+    "by_owner": "crondor.job_queue.follow",
+    "by_status": "crondor.job_queue.follow",
     "format_record": "crondor.job_queue.records",
     "history_files": "crondor.job_queue.history",
     "history_record": "crondor.job_queue.history",
     "parse_record": "crondor.job_queue.records",
     "read_history": "crondor.job_queue.history",
-    "read_log": "crondor.job_queue.log",
+    "read_log": "crondor.job_queue.recovery",
 }
 
 __all__ = [

@@ -6,23 +6,172 @@ then ``*** Offset = <bytes before the ad> ClusterId = ... CurrentTime = <epoch s
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
+import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from enum import Enum
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from crondor._files import FileId, renamed_since
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, ReadMode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.classad.scope import Context
-from crondor.diagnostics import Diagnostic, printable
+from crondor.diagnostics import Diagnostic, Severity, Source, printable
 from crondor.job import attributes
-from crondor.job_queue.disk import Appendix, Disk, Left
-from crondor.job_queue.faults import JobQueueError, QueueIO, refused_by_disk
-from crondor.rights.walk import open_plain
-from crondor.source import Source
+from crondor.job_queue.records import JobQueueError, QueueIO, refused_by_disk
+from crondor.rights.trust import open_plain
+
+MODE = 0o600  # as the schedd creates its log
+_NO_LINKS = {errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV}
+
+
+class Disk:
+    """The real one. Every method raises OSError."""
+
+    def open(self, path: Path, flags: int) -> int:
+        """Open a file that nobody else may read, and return its descriptor."""
+        return open_plain(path, flags, MODE)
+
+    def size(self, descriptor: int) -> int:
+        """Return the size of an open file, bytes."""
+        return os.fstat(descriptor).st_size
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        """Write some bytes, at least one, and return how many."""
+        return os.write(descriptor, data)
+
+    def sync(self, descriptor: int) -> None:
+        """Return when the file's bytes are on the disk."""
+        getattr(os, "fdatasync", os.fsync)(descriptor)
+
+    def truncate(self, descriptor: int, size: int) -> None:
+        """Cut a file."""
+        os.ftruncate(descriptor, size)
+
+    def close(self, descriptor: int) -> None:
+        """Close a file."""
+        os.close(descriptor)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Put a file in another's place at once."""
+        old.replace(new)
+
+    def link(self, old: Path, new: Path) -> None:
+        """Give a file a second name, or copy it where the file system knows no second names."""
+        try:
+            os.link(old, new)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            shutil.copyfile(old, new)
+
+    def remove(self, path: Path) -> None:
+        """Remove a name; one that is not there is fine."""
+        path.unlink(missing_ok=True)
+
+    def sync_folder(self, path: Path) -> None:
+        """Return when the names in a folder are on the disk."""
+        sync_folder(path)
+
+
+def sync_folder(path: Path | str) -> None:
+    """Return when the names in a folder are on the disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def leads_to(path: Path, descriptor: int) -> bool:
+    """Say whether a path leads to an open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
+
+
+def write_all(disk: Disk, descriptor: int, data: bytes) -> None:
+    """Write all of some bytes."""
+    at = disk.write(descriptor, data)
+    while at < len(data):
+        at += disk.write(descriptor, data[at:])
+
+
+class Left(Enum):
+    """What bytes that could not be appended have left behind."""
+
+    NOTHING = "nothing"  # they were taken back
+    PART = "part"  # not all of them were written, and taking back failed
+    UNKNOWN = "unknown"  # all were written, and the disk has confirmed neither that nor the taking back
+
+
+class Appendix:
+    """The end of an open file that is appended to: what was begun and not synced can be taken back.
+
+    Once taking back has failed nobody knows how the file ends, and ``broken`` says so; ``left`` is what is known of
+    the bytes that failed last.
+    """
+
+    def __init__(self, disk: Disk, descriptor: int) -> None:
+        """Take an open file as it is."""
+        self.disk = disk
+        self.descriptor = descriptor
+        self.size = disk.size(descriptor)
+        self.broken = False
+        self.left = Left.NOTHING
+
+    def append(self, data: bytes, *, durable: bool = True) -> None:
+        """Append bytes, all of them or none. Raises OSError; ``broken`` then says if nothing more may come.
+
+        An interruption (KeyboardInterrupt, a signal handler that raises) takes them back too.
+        """
+        size, syncing = self.size, False
+        self.left = Left.NOTHING
+        try:
+            write_all(self.disk, self.descriptor, data)
+            if durable:
+                syncing = True
+                self.disk.sync(self.descriptor)
+                syncing = False
+            self.size += len(data)
+        except BaseException:
+            if not self.cut(size):
+                self.left = Left.UNKNOWN if syncing else Left.PART
+            if syncing:  # what else was not on the disk yet may be lost, and the system forgets to say so
+                self.broken = True
+            raise
+
+    def sync(self) -> None:
+        """Wait until what was appended is on the disk. Raises OSError, and then nobody knows what is."""
+        try:
+            self.disk.sync(self.descriptor)
+        except BaseException:
+            self.broken = True
+            raise
+
+    def cut(self, size: int) -> bool:
+        """Take back what stands behind a size, or become ``broken``; say whether it was taken back."""
+        try:
+            self.disk.truncate(self.descriptor, size)
+            self.disk.sync(self.descriptor)
+            self.size = size
+        except OSError:
+            self.broken = True
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        with contextlib.suppress(OSError):
+            self.disk.close(self.descriptor)
+
 
 _DISK: Final = Disk()
 _WINDOW: Final = 1 << 16
@@ -152,3 +301,132 @@ class History:
     def close(self) -> None:
         """Close the file."""
         self._end.close()
+
+
+_PIECE: Final = 1 << 22  # bytes read at once
+_LONGEST: Final = 1 << 26  # bytes of one job
+_PROOF: Final = 256  # bytes before the place reached by which a file is known again
+_BANNER_START: Final = b"\n*** "
+
+
+class _Reached(NamedTuple):
+    """How far a file was read, and what stands before that: a new file may have the number of one that is gone."""
+
+    file: FileId
+    offset: int
+    proof: bytes
+
+    def is_in(self, descriptor: int) -> bool:
+        """Say whether an open file is this one. Raises OSError."""
+        is_same = FileId.of(os.fstat(descriptor)) == self.file
+        return is_same and _read_at(descriptor, len(self.proof), self.offset - len(self.proof)) == self.proof
+
+
+class HistoryFollower:
+    """Reads what is new in a history file; the file is only read."""
+
+    def __init__(self, path: Path | str) -> None:
+        """Read nothing yet: the first poll reads all that is there, unless ``skip`` leaves it out."""
+        self.path = os.fspath(path)
+        self._reached: _Reached | None = None
+
+    def skip(self) -> None:
+        """Leave out what is there now. Raises QueueIO."""
+        for path in history_files(self.path)[-1:]:
+            with self._opened(path) as descriptor:
+                if descriptor is not None:
+                    self._reached = _end_of(descriptor)
+
+    def poll(self, report: Report) -> Iterator[ClassAd]:
+        """Yield the jobs that are new, the oldest first; one whose record is not whole yet is left for the next poll.
+
+        A file that is not there has no jobs. ``report`` is called with each line that cannot be read, and where a
+        rotated file is gone before its end was read. Raises QueueIO; what was yielded before is done with.
+        """
+        for path in self._paths(report):
+            with self._opened(path) as descriptor:
+                if descriptor is None:
+                    continue  # deleted since, or rotated: then the next poll finds it
+                if self._reached is None or not self._reached.is_in(descriptor):
+                    self._reached = _Reached(FileId.of(os.fstat(descriptor)), 0, b"")
+                yield from self._new(descriptor, path, self._reached, report)
+
+    def _paths(self, report: Report) -> list[str]:
+        """Return the files that have something new, the oldest first. Raises QueueIO."""
+        before = self._reached
+        if before is None:
+            return history_files(self.path)
+        if self._is_in(before, self.path):
+            return [self.path]
+        others = renamed_since(self.path, before.file)
+        if not others or not self._is_in(before, others[0]):
+            message = "the history was rotated or cut, and its end is gone: of some jobs it is not known how they left"
+            hint = "poll more often, or keep more of them (MAX_HISTORY_ROTATIONS)"
+            report(Diagnostic("history-rotated", message, Severity.WARNING, Source("", self.path).span(), hint))
+        return [*others, self.path]
+
+    def _is_in(self, reached: _Reached, path: str) -> bool:
+        with self._opened(path) as descriptor:
+            return descriptor is not None and reached.is_in(descriptor)
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[int | None]:
+        """Give a file's descriptor, None where it is not there. Raises QueueIO."""
+        try:
+            try:
+                descriptor = open_plain(path)
+            except FileNotFoundError:
+                yield None
+                return
+            try:
+                yield descriptor
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise refused_by_disk(path, "this history cannot be read", error) from error
+
+    def _new(self, descriptor: int, path: str, reached: _Reached, report: Report) -> Iterator[ClassAd]:
+        """Yield the jobs behind the place reached, which moves on; whole records only. Raises OSError."""
+        file, offset, _ = reached
+        data = b""
+        while more := _read_at(descriptor, _PIECE, offset + len(data)):
+            data += more
+            end = _end(data)
+            text = data[:end].decode("utf-8", "surrogateescape")
+            if not end and len(data) > _LONGEST:
+                end = len(data)  # no history: nothing in it is a record's end
+            if end:
+                self._reached = _Reached(file, offset + end, data[max(0, end - _PROOF) : end])
+                offset, data = offset + end, data[end:]
+            if text:
+                yield from read_ads(text, Format.LONG, ReadMode.LAZY, name=path, report=report)
+
+
+def _read_at(descriptor: int, size: int, offset: int) -> bytes:
+    """Return bytes from a place on; Windows has no pread. Raises OSError."""
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return os.read(descriptor, size)
+
+
+def _end_of(descriptor: int) -> _Reached:
+    """Return where the last whole record of a file ends. Raises OSError."""
+    status = os.fstat(descriptor)
+    size, offset = status.st_size, 0
+    for most in (_WINDOW, 16 * _WINDOW, 256 * _WINDOW, size):
+        window = min(size, most)
+        end = _end(_read_at(descriptor, window, size - window))
+        if end:
+            offset = size - window + end
+            break
+    proof = _read_at(descriptor, min(_PROOF, offset), max(0, offset - _PROOF))
+    return _Reached(FileId.of(status), offset, proof)
+
+
+def _end(data: bytes) -> int:
+    """Return where the last whole record ends, 0 where none does."""
+    at = len(data)
+    while (at := data.rfind(_BANNER_START, 0, at)) >= 0:
+        end = data.find(b"\n", at + 1)
+        if end >= 0:
+            return end + 1
+    return 0

@@ -19,8 +19,15 @@ number  body                                        meaning
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Callable, Iterable
 from enum import IntEnum
+from pathlib import Path
 from typing import Final, NamedTuple
+
+from crondor.classad.formats.pieces import Piece
+from crondor.classad.text import lower
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 
 
 class Op(IntEnum):
@@ -184,3 +191,241 @@ def format_record(record: Record) -> str:
     if parse_record(line)[:3] != (op, key, name) or "\n" in line:
         raise ValueError(f"this cannot stand on one line of a job queue: {record}")
     return line
+
+
+_MOST = 20  # findings of one code; a log of a million bad lines gets no longer list
+_AROUND = 2_000  # characters of a line on either side of the piece: a finding does not keep a line of 100 MB
+
+
+class JobQueueError(CrondorError, ValueError):
+    """Something about a job queue that the caller cannot go on with."""
+
+
+class DamagedLog(JobQueueError):
+    """A log that the schedd would not start with: a transaction in it cannot be read. The file is left as it is."""
+
+
+class QueueLocked(JobQueueError):
+    """Another process writes this queue."""
+
+
+class QueueIO(JobQueueError, OSError):
+    """The disk refused: full, read-only, gone. What was committed before is not touched by it."""
+
+
+class NotAQueueLog(JobQueueError):
+    """A file that has lines, and none of them is a record of a queue."""
+
+
+class InvalidChange(JobQueueError):
+    """A transaction asks for what no log can hold: an ad that is not there, a value that is no expression."""
+
+
+class LogFindings:
+    """Findings of one log in their order, at most twenty of a code and then one that counts the rest."""
+
+    def __init__(self, name: str) -> None:
+        """Begin empty; ``name`` is what people know the log by."""
+        self.name = name
+        self._found: list[Diagnostic] = []
+        self._counts: Counter[str] = Counter()
+
+    def take(self) -> tuple[Diagnostic, ...]:
+        """Return the findings, and begin anew."""
+        more = [
+            Diagnostic(code, f"and {count - _MOST:,} more of this", Severity.NOTE, Source("", self.name).span())
+            for code, count in self._counts.items()
+            if count > _MOST
+        ]
+        found = (*self._found, *more)
+        self._found.clear()
+        self._counts.clear()
+        return found
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        line: tuple[int, str],
+        severity: Severity = Severity.WARNING,
+        hint: str | None = None,
+        piece: tuple[int, int] | None = None,
+    ) -> None:
+        """Note something about a line, given as its number from 1 and its text; ``piece`` of it is underlined."""
+        self._counts[code] += 1
+        if self._counts[code] > _MOST:
+            return
+        start, end = piece or (0, len(line[1]))
+        first = max(0, start - _AROUND)
+        text = line[1][first : start + _AROUND]
+        span = Piece(text, self.name, line[0], first + 1).span(start - first, min(end - first, len(text)))
+        self._found.append(Diagnostic(code, message, severity, span, hint))
+
+    def bad_record(self, error: BadRecord, line: tuple[int, str], what: str, severity: Severity) -> None:
+        """Note a line that is no record, and what becomes of it."""
+        self.add("queue-log-record", f"{error}; {what}", line, severity, error.hint, (error.start, error.end))
+
+
+def refused_by_disk(path: Path | str, doing: str, error: OSError, hint: str | None = None) -> QueueIO:
+    """Return the error for what the operating system refused."""
+    reason = error.strerror or str(error)
+    span = Source("", str(path)).span()
+    return QueueIO(Diagnostic("queue-io", f"{doing}: {reason}", span=span, help=hint))
+
+
+HEADER: Final = "0.0"
+"""The ad that belongs to the queue itself; it holds NextClusterNum."""
+
+_KEY: Final = re.compile(r"(-?[0-9]{1,10})\.(-?[0-9]{1,10})\Z").match
+_JOB: Final = re.compile(r"([1-9][0-9]{0,9})\.(0|[1-9][0-9]{0,9})\Z").match
+_CLUSTER_PROC: Final = -1
+_MAX: Final = (1 << 31) - 1
+
+
+class JobId(NamedTuple):
+    """A job's number: that of its cluster, from 1, and its own in there, from 0."""
+
+    cluster: int
+    proc: int
+
+    def __str__(self) -> str:
+        """Return ``cluster.proc``, which is also the key of its ad."""
+        return f"{self.cluster}.{self.proc}"
+
+    @classmethod
+    def parse(cls, text: str) -> JobId | None:
+        """Return the job that a key in canonical spelling stands for; None if it is no job's."""
+        match = _JOB(text)
+        return None if match is None else cls(int(match[1]), int(match[2]))
+
+
+def cluster_key(cluster: int) -> str:
+    """Return the key of a cluster's ad."""
+    return f"0{cluster}.{_CLUSTER_PROC}"
+
+
+def cluster_of(key: str) -> int | None:
+    """Return the cluster whose ad a key in canonical spelling stands for; None if it is no cluster's."""
+    match = _KEY(key)
+    if match is None or int(match[2]) != _CLUSTER_PROC or int(match[1]) <= 0:
+        return None
+    return int(match[1])
+
+
+def is_key(key: str) -> bool:
+    """Say whether a key is two numbers that HTCondor can hold; what is none it takes for ``0.0`` or another ad's."""
+    match = _KEY(key)
+    return match is not None and abs(int(match[1])) <= _MAX and abs(int(match[2])) <= _MAX
+
+
+def canonical(key: str) -> str:
+    """Return the one spelling of a key: the schedd compares the numbers, so ``1.-1`` is ``01.-1``."""
+    match = _KEY(key)
+    if match is None:
+        return key
+    cluster, second = int(match[1]), int(match[2])
+    return cluster_key(cluster) if second == _CLUSTER_PROC and cluster > 0 else f"{cluster}.{second}"
+
+
+IMPLIED: Final = {"mytype": "MyType", "targettype": "TargetType"}
+"""What a 101 gives an ad: the names by name in lower case."""
+
+_EDITS: Final = f"{BEGIN}\n".encode()
+_SET, _DELETE = "103", "104"
+_STEP: Final = 9  # an ad that grows is looked at once in 512 bytes
+_COMMON: Final = 4  # letters that names to be looked for have in common, for the first look
+
+
+def implied(my_type: str) -> dict[str, str]:
+    """Return what a 101 with a MyType gives an ad: texts by name in lower case."""
+    quoted = my_type.replace('"', '\\"')
+    found = {"mytype": f'"{quoted}"'}
+    if lower(my_type) == "job":
+        found["targettype"] = '"Machine"'
+    return found
+
+
+def find(packed: bytes, low: str) -> str | None:
+    """Return the text of an attribute, given by its name in lower case; None where the ad has none."""
+    folded, key = packed.lower(), _key(packed)
+    name = low.encode("utf-8", "surrogateescape")
+    sign = b"\n103 %b %b " % (key, name)
+    at = folded.rfind(sign)
+    if b"\n104 " in folded and folded.rfind(b"\n104 %b %b\n" % (key, name)) > at:
+        return None
+    if at < 0:
+        return implied(_packed_type(packed)).get(low) if low in IMPLIED else None
+    start = at + len(sign)
+    return _decoded(packed[start : packed.index(b"\n", start)])
+
+
+def parts(packed: bytes, low_of: Callable[[str], str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return texts and the spelling of names, the first of each, by name in lower case; ``low_of`` lowers one."""
+    texts = implied(_packed_type(packed))
+    names = {low: IMPLIED[low] for low in texts}
+    for line in _decoded(packed).split("\n"):
+        op, _, rest = line.partition(" ")
+        if op == _SET:
+            _, name, value = rest.split(" ", 2)
+            low = low_of(name)
+            texts[low] = value
+            names.setdefault(low, name)
+        elif op == _DELETE:
+            low = low_of(rest.partition(" ")[2])
+            texts.pop(low, None)
+            names.pop(low, None)
+    return texts, names
+
+
+def edited(packed: bytes, records: bytes, low_of: Callable[[str], str]) -> bytes:
+    """Return an ad with more records; it never grows to much more than what it has."""
+    if packed.index(b"\n") == len(packed) - 1:
+        return packed + records
+    made = packed + _EDITS + records
+    if len(made) >> _STEP != len(packed) >> _STEP and len(made) > 2 * made.find(b"\n105 ") + (1 << _STEP):
+        return _without_past(made, low_of)
+    return made
+
+
+def _without_past(packed: bytes, low_of: Callable[[str], str]) -> bytes:
+    """Return an ad with one record for each attribute that it has."""
+    head, key = packed[: packed.index(b"\n") + 1], _key(packed).decode()
+    texts, names = parts(packed, low_of)
+    first = implied(_packed_type(packed))
+    same = {low for low in first if texts.get(low) == first[low] and names[low] == IMPLIED[low]}
+    gone = [f"104 {key} {low}\n" for low in first if low not in same]
+    kept = [f"103 {key} {names[low]} {text}\n" for low, text in texts.items() if low not in same]
+    return head + "".join([*gone, *kept]).encode("utf-8", "surrogateescape")
+
+
+class Probe:
+    """Says whether an ad has any of some attributes, faster than by looking for each."""
+
+    def __init__(self, lows: Iterable[str]) -> None:
+        """Take names in lower case."""
+        self._lows = tuple(lows)
+        signs = {"" if low in IMPLIED else f" {low[:_COMMON]}" for low in self._lows}
+        self._signs = tuple(sign.encode("utf-8", "surrogateescape") for sign in signs)
+
+    def __call__(self, ad: dict[str, str] | bytes) -> bool:
+        """Look into an ad, packed or not."""
+        if not isinstance(ad, bytes):
+            return any(low in ad for low in self._lows)
+        text = ad.lower()
+        for sign in self._signs:
+            if sign in text:
+                return any(find(ad, low) is not None for low in self._lows)
+        return False
+
+
+def _key(packed: bytes) -> bytes:
+    return packed[4 : packed.index(b" ", 4)]
+
+
+def _packed_type(packed: bytes) -> str:
+    word = _decoded(packed[: packed.index(b"\n")].split(b" ")[2])
+    return "" if word == EMPTY_TYPE else word
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")

@@ -7,28 +7,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from crondor._late import late
+from crondor._types import late
 
 if TYPE_CHECKING:
-    from crondor.knowledge.attributes import (
+    from crondor.knowledge.words import (
+        NEWEST,
+        OLDEST,
         Attribute,
         AttributeTable,
         AttributeType,
-        gpu_properties,
-        job_attributes,
-        machine_attributes,
-    )
-    from crondor.knowledge.commands import CommandTable, CommandType, Setting, SubmitCommand, submit_commands
-    from crondor.knowledge.knobs import ConfigKnob, KnobKind, KnobTable, config_knobs
-    from crondor.knowledge.language import (
         ClassAdFunction,
+        CommandTable,
+        CommandType,
+        ConfigKnob,
+        KnobKind,
+        KnobTable,
+        Release,
+        Releases,
+        Setting,
+        SubmitCommand,
         SubmitMacro,
         TransformCommand,
         classad_functions,
+        config_knobs,
+        gpu_properties,
+        job_attributes,
+        machine_attributes,
+        submit_commands,
         submit_macros,
         transform_commands,
     )
-    from crondor.knowledge.releases import NEWEST, OLDEST, Release, Releases
 
 __all__ = [
     "NEWEST",
@@ -58,11 +66,11 @@ __all__ = [
     "transform_commands",
 ]
 
-_ATTRIBUTES: Final = "crondor.knowledge.attributes"
-_COMMANDS: Final = "crondor.knowledge.commands"
-_KNOBS: Final = "crondor.knowledge.knobs"
-_LANGUAGE: Final = "crondor.knowledge.language"
-_RELEASES: Final = "crondor.knowledge.releases"
+_ATTRIBUTES: Final = "crondor.knowledge.words"
+_COMMANDS: Final = "crondor.knowledge.words"
+_KNOBS: Final = "crondor.knowledge.words"
+_LANGUAGE: Final = "crondor.knowledge.words"
+_RELEASES: Final = "crondor.knowledge.words"
 _HOMES: Final = {
     **dict.fromkeys(("Attribute", "AttributeTable", "AttributeType"), _ATTRIBUTES),
     **dict.fromkeys(("gpu_properties", "job_attributes", "machine_attributes"), _ATTRIBUTES),

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.lint.rule import ORDER, Finding
-from crondor.source import Source
 
 VERSION = 1
 _MARK = "crondor_baseline"  # the key whose value is the version of the form

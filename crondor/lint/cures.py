@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from crondor._schedule.job_terms import read_string
+from crondor._schedule import read_string
 from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
-from crondor.compile.markers import is_order
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.compile.walls import is_order
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.lint.rule import Fix
 from crondor.lint.schedules import FieldFault, refusals
 from crondor.lint.subject import CheckedJob
 from crondor.lint.written import faults
-from crondor.source import Source, Span
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
 from crondor.submit.edits import TextEdit, apply, line_end, literal_value
 from crondor.zones import Zone, zone_of
@@ -239,7 +238,7 @@ def cure_of(job: CheckedJob, wanted: CronSpec) -> DayZeroCure:
 
 def _by_epoch(wanted: CronSpec, offset: int) -> str:
     """Return the clause by a clock that is always so many seconds ahead of UTC."""
-    from crondor.compile.writing.clock import Change, EpochClock  # noqa: PLC0415 - with the engine, as below
+    from crondor.compile.writing.clause import Change, EpochClock  # noqa: PLC0415 - with the engine, as below
 
     minutes, hours, weekdays = (wanted.values(field) for field in (MINUTE, HOUR, DAY_OF_WEEK))
     clock = EpochClock((Change(0, offset),))
@@ -255,7 +254,7 @@ def _by_epoch(wanted: CronSpec, offset: int) -> str:
 @lru_cache(maxsize=256)
 def _compiled(text: str, zone: Zone, now: int, window: int | None, schedd_interval: int) -> Mapping[str, str]:
     """Return the commands of the one job that says a schedule for ever, none where there is no such job."""
-    from crondor.compile.text import read_schedule  # noqa: PLC0415 - 15 ms, and few files have the defect
+    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - 15 ms, and few files have the defect
     from crondor.compile.writing.compiler import compile_schedule  # noqa: PLC0415 - as above
     from crondor.compile.writing.wish import LineOptions, default_end  # noqa: PLC0415 - as above
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.lint.report import CheckReport
 from crondor.lint.rule import ORDER, Finding, Fix, compatible
 from crondor.lint.subject import CheckedFile, CheckSettings
@@ -16,7 +16,6 @@ from crondor.lint.submit import Read, read_file, report_of
 from crondor.lint.values import POLICIES
 from crondor.lint.written import faults
 from crondor.schedule import COMMANDS
-from crondor.source import Source
 from crondor.spec import FIELDS
 from crondor.submit import read_submit
 from crondor.submit.edits import JobsValue, Meaning, TextChange, changed, differing, meaning, touched

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from crondor._memory import Memory
-from crondor._schedule.job_terms import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor._schedule import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor._types import Memory
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.knowledge.commands import SubmitCommand
+from crondor.knowledge.words import SubmitCommand
 from crondor.lint.values import POLICIES
 from crondor.spec import FIELDS
 from crondor.submit import InvalidSubmit, SubmitFile
-from crondor.submit.universes import COMMANDS, NAMES, universe_number
-from crondor.submit.unused import UnusedName, unused_names
+from crondor.submit.facts import COMMANDS, UNIVERSE_NAMES, universe_number
+from crondor.submit.file import UnusedName, unused_names
 
 if TYPE_CHECKING:
     from crondor.submit.ad import JobAd
@@ -160,7 +160,7 @@ def universes_of(file: SubmitFile) -> tuple[str, ...]:
     if given.lower() in _CONTAINERS:
         return (given.lower(), *_CONTAINERS, _VANILLA)
     number = universe_number(given)
-    name = NAMES[number].lower() if 0 < number < len(NAMES) else ""
+    name = UNIVERSE_NAMES[number].lower() if 0 < number < len(UNIVERSE_NAMES) else ""
     if name == _VANILLA and any(group.values.get(image, "").strip() for image in _IMAGES):
         return ("container", *_CONTAINERS, _VANILLA)
     return (name,) if name else ()

@@ -9,10 +9,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
-from crondor.diagnostics import Severity, similar
+from crondor.compile.walls import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
+from crondor.diagnostics import Severity, Source, Span, similar
 from crondor.lint.rule import Finding, Fix, Rule, RuleHit, place, rule
-from crondor.source import Source, Span
 from crondor.submit.edits import TextEdit
 
 _ORDER = re.compile(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckReport
 from crondor.lint.fixing import Cured, LeftFix
 from crondor.lint.routes import CheckedRoutes
 from crondor.lint.rule import Finding, Fix, compatible
-from crondor.source import Source
 from crondor.submit.edits import changed
 
 _ROUNDS: Final = 20

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from crondor.config import Configuration
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Source
 from crondor.lint.report import COMMENT_RULES, CheckReport, report
 from crondor.lint.rule import Finding, Rule, distinct, rules_of
 from crondor.lint.rules import route_matches, route_words
 from crondor.lint.table import CheckedTable
-from crondor.source import Source
 
 TABLE_RULES = rules_of(route_matches, route_words)
 """Those about a configuration and its table of routes."""

@@ -8,8 +8,7 @@ from itertools import islice
 from types import ModuleType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from crondor.diagnostics import Diagnostic, Severity
-from crondor.source import Source, Span
+from crondor.diagnostics import Diagnostic, Severity, Source, Span
 from crondor.submit.edits import TextEdit
 
 Subject = TypeVar("Subject")

@@ -9,16 +9,14 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from crondor._recurrence.spelling import FieldDifference, field_differences
-from crondor._schedule.job_terms import commands_of, read_string
-from crondor._schedule.submit_terms import InvalidSchedule, read_commands
-from crondor._spec.schedd_fields import read_schedd_field
+from crondor._readings import FieldDifference, field_differences
+from crondor._schedule import InvalidSchedule, commands_of, read_commands, read_string
+from crondor._spec import read_schedd_field
 from crondor.calendar import DAY, EPOCH_ORDINAL, day_number
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.hold_codes import INVALID_CRON_SETTINGS
+from crondor.codes import INVALID_CRON_SETTINGS
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.macro.files import FileRefused, Files
 from crondor.recurrence import OutOfRange, Recurrence, ScheddAnswer
-from crondor.source import Source, Span
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
 from crondor.times import admission_of
 from crondor.zones import Policy, UnknownZone, Zone, zone_of
@@ -150,8 +148,8 @@ def few(values: Iterable[object]) -> str:
 
 
 if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
-    from crondor.compile.writing.marked import Block
+    from crondor.compile.meaning import WrittenSchedule
+    from crondor.compile.writing.wish import Block
 
 _LARGEST = 1_000_000  # bytes of a calendar: a second, for each file that is checked
 
@@ -177,7 +175,7 @@ def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy
     lowered = source.text.lower()
     if "crondor:" not in lowered or "schedule" not in lowered:
         return OwnSchedule()
-    from crondor.compile.text import read_schedule, schedule_line  # noqa: PLC0415 - 15 ms, and few files have a schedule of their own
+    from crondor.compile.meaning import read_schedule, schedule_line  # noqa: PLC0415 - 15 ms, and few files have a schedule of their own
 
     block = _block(source)
     zone = _host(block, host)
@@ -217,7 +215,7 @@ class _Calendars:
 
 
 def _block(source: Source) -> Block | None:
-    from crondor.compile.writing.marked import marked_lines  # noqa: PLC0415 - as above
+    from crondor.compile.writing.wish import marked_lines  # noqa: PLC0415 - as above
 
     try:
         return marked_lines(source)

@@ -9,12 +9,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from crondor._memory import Memory
+from crondor._types import Memory
 from crondor.calendar import DAY
 from crondor.deferral import DEFAULT_SCHEDD_INTERVAL
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, has_error
 from crondor.job.expressions import cron_literals, submitted_schedule
-from crondor.knowledge.releases import NEWEST, Release
+from crondor.knowledge.words import NEWEST, Release
 from crondor.lint.made import LONGEST, MOST_JOBS, MadeJobs, make_jobs
 from crondor.lint.rule import RuleHit
 from crondor.lint.schedules import CRON_NAMES, Crontab, OwnSchedule, own_schedule, read_crontab
@@ -22,10 +22,9 @@ from crondor.lint.values import GivenValues, Macros, Places, is_expression, is_p
 from crondor.lint.written import Unread, WrittenExpression, unread, written
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import COMMANDS, InvalidSchedule, JobSchedule, misspelt, needs_evaluation
-from crondor.source import Source, Span
 from crondor.spec import Dialect, Field, InvalidSpec
 from crondor.submit import JobGroup, SubmitFile
-from crondor.submit.named import groups_with_attributes
+from crondor.submit.file import groups_with_attributes
 from crondor.times import JobTimes, requirements_of
 
 if TYPE_CHECKING:

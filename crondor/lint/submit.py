@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from crondor._types import expect
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Source
 from crondor.lint.report import COMMENT_RULES, CheckReport, report
 from crondor.lint.rule import Finding, Rule, distinct, rules_of
 from crondor.lint.rules import access_point, conditions, cron, deferral, files, names, reading, text
 from crondor.lint.subject import CheckedFile, CheckMemory, CheckSettings
-from crondor.source import Source
 from crondor.submit import SubmitFile, UnreadableLines, read_submit
 
 JOB_RULES = rules_of(cron, deferral)

@@ -9,19 +9,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import CircularReference, EvaluationFailed
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
 from crondor.classad.scope import Value
-from crondor.classad.tree import CHANGING, functions
+from crondor.classad.tree import CHANGING, CircularReference, EvaluationFailed, functions
 from crondor.config import Configuration
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Span
 from crondor.lint.rule import Rule, RuleHit, passed_on
 from crondor.macro import LogicalLine
 from crondor.router.table.loading import ROUTE, lines_of, load_table
-from crondor.router.table.route import Route
-from crondor.router.table.table import RoutingTable
-from crondor.source import Span
+from crondor.router.table.route import Route, RoutingTable
 from crondor.transform import InvalidTransform, RuleSource, Transform
 
 CANDIDATE = ClassAd({"JobStatus": 1})

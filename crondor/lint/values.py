@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
+from crondor.diagnostics import Span
 from crondor.knowledge import CommandType, submit_commands
-from crondor.knowledge.slips import one_slip
+from crondor.knowledge.words import one_slip
+from crondor.macro.expand import MacroFound, MacroKind, Scanner
 from crondor.macro.files import FileRefused
-from crondor.macro.scan import MacroFound, MacroKind, Scanner
-from crondor.source import Span
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile
-from crondor.submit.folders import NAMES as FOLDERS
+from crondor.submit.facts import FOLDER_NAMES as FOLDERS
 
 _MOST_VALUES = 100_000  # looked at, of all jobs that differ; nobody makes a mistake in the fiftieth alone
 _FEWEST_JOBS = 5

@@ -10,12 +10,11 @@ from typing import Final, NamedTuple
 
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.tree import AdNode, Binary, Literal, Node, Reference, bare, children, functions, nodes
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Source, Span
 from crondor.lint.rule import RuleHit
 from crondor.lint.values import AMOUNTS, LONGEST, MATCHING, MOST, GivenValue, is_expression, is_plain
 from crondor.schedule import COMMANDS
-from crondor.source import Source, Span
-from crondor.submit.ad.values import amount
+from crondor.submit.ad.draft import amount
 
 
 class WrittenExpression(NamedTuple):

@@ -4,11 +4,18 @@
 are modules to import where they are needed, since a plain file needs none of them.
 """
 
-from crondor.macro.around import Around
-from crondor.macro.errors import Budget, MacroError
 from crondor.macro.expand import Lookup, expand, expand_defined, expand_self
-from crondor.macro.lines import BLANKS, LineReader, LogicalLine
-from crondor.macro.text import MAX_BYTES, InvalidText, source_from_bytes
+from crondor.macro.lines import (
+    BLANKS,
+    MAX_BYTES,
+    Around,
+    Budget,
+    InvalidText,
+    LineReader,
+    LogicalLine,
+    MacroError,
+    source_from_bytes,
+)
 
 __all__ = [
     "BLANKS",

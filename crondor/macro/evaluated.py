@@ -6,11 +6,10 @@ import re
 
 from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, print_value
 from crondor.classad.evaluate import EMPTY, begin, run
-from crondor.classad.limits import MAX_STEPS
+from crondor.classad.tree import MAX_STEPS
+from crondor.diagnostics import Source
 from crondor.job.attributes import integer_of, number_of
-from crondor.macro.around import Around
-from crondor.macro.errors import Budget, MacroError
-from crondor.source import Source
+from crondor.macro.lines import Around, Budget, MacroError
 
 _CLOCK = re.compile(r"(?i)(?:time|interval|currenttime)\b")
 _DICE = re.compile(r"(?i)\brandom\b")

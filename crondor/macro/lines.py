@@ -5,11 +5,15 @@ HTCondor: getline_implementation in src/condor_utils/config.cpp.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from itertools import accumulate
+from typing import NamedTuple, NoReturn, Protocol
 
+from crondor._files import LINE_WITH_BYTES
 from crondor._types import Made
-from crondor.source import Source, Span
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 
 BLANKS = " \t\r\n\v\f"  # C's isspace; str.strip() without arguments would also take Unicode blanks
 
@@ -225,3 +229,133 @@ def _eats_backslash(parts: list[str], solid: list[int], eaten: dict[int, int]) -
     if eaten[last] == len(parts[last]):
         solid.pop()
     return True
+
+
+MAX_BYTES = 16 * 1024 * 1024
+_UTF32 = (b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff")
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_COMMENT = re.compile(r"[ \t]*#").match
+_EXCERPT = 4096  # bytes kept on either side of a bad byte, so that the message can show its line
+
+
+class InvalidText(CrondorError, ValueError):
+    """The bytes of a file are not a text that can be read."""
+
+
+def source_from_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> Source:
+    """Return the text of a file, ``limit`` being the largest size in bytes.
+
+    The text must be UTF-8, but for its comments: there a byte that is none stays as half a character
+    (surrogateescape), of which ``odd_comment`` warns. A byte order mark stays in the text: whether it is allowed is a
+    question of the language. Raises InvalidText for UTF-16 or UTF-32 with a byte order mark, a NUL byte, invalid UTF-8
+    elsewhere, or too many bytes.
+    """
+    if len(data) > limit:
+        _refuse(name, "too-large", f"the file is larger than {limit} bytes, and crondor reads no more")
+    if data.startswith(_UTF32) or data.startswith(_UTF16):
+        width = 32 if data.startswith(_UTF32) else 16
+        _refuse(name, "not-utf8", f"the file is written in UTF-{width}, and HTCondor reads UTF-8", "save it as UTF-8")
+    nul = data.find(b"\0")
+    if nul >= 0:
+        message = "the file is not text: it has a NUL byte (a program, an archive, or UTF-16 without its mark)"
+        _refuse_at(data, nul, name, "not-text", message)
+    try:
+        return Source(data.decode("utf-8"), name)
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "surrogateescape")
+    for found in LINE_WITH_BYTES.finditer(text):
+        if not _is_comment(text, found.start()):
+            before = text[: found.end() - 1].encode("utf-8", "surrogateescape")
+            message = f"the file is not UTF-8 text: byte 0x{data[len(before)]:02x} does not belong here"
+            _refuse_at(data, len(before), name, "not-utf8", message, "save the file as UTF-8")
+    return Source(text, name)
+
+
+def _is_comment(text: str, begin: int) -> bool:
+    """Say whether the line that begins there is a comment, and surely no part of a continued line."""
+    end = begin - (2 if text.endswith("\r\n", 0, begin) else 1)
+    return _COMMENT(text, begin) is not None and not text.endswith("\\", 0, max(0, end))
+
+
+def _refuse(name: str, code: str, message: str, help: str | None = None) -> NoReturn:  # noqa: A002 - Diagnostic's word
+    raise InvalidText(Diagnostic(code, message, span=Source("", name).span(), help=help))
+
+
+def _refuse_at(data: bytes, at: int, name: str, code: str, message: str, help: str | None = None) -> NoReturn:  # noqa: A002
+    # Line ends before the shown piece are kept, so that the line number is the file's own.
+    low = max(0, at - _EXCERPT)
+    before = "\n" * data.count(b"\n", 0, low) + data[low:at].decode("utf-8", "replace")
+    after = data[at : at + _EXCERPT].decode("utf-8", "replace").replace("\0", "\ufffd")
+    span = Source(before + after, name).span(len(before), len(before) + 1)
+    raise InvalidText(Diagnostic(code, message, span=span, help=help)) from None
+
+
+class MacroError(CrondorError, ValueError):
+    """A text whose macros cannot be expanded: a cycle, too much of it, or a function that has no value.
+
+    ``chain`` has the lower-case names of the macros being expanded, from the outermost to the one whose text holds
+    the fault; it is empty where that is the text itself.
+    """
+
+    def __init__(self, code: str, message: str, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
+        """Make one diagnostic without a place; the caller knows the place."""
+        super().__init__(Diagnostic(code, message, help=help))
+        self.chain: tuple[str, ...] = ()
+
+    @property
+    def inside(self) -> str | None:
+        """The macro whose text holds the fault, None where it is the text itself."""
+        return self.chain[-1] if self.chain else None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the diagnostic's parts."""
+        only = self.diagnostics[0]
+        return MacroError, (only.kind, only.message, only.help), {"chain": self.chain}
+
+
+class Budget:
+    """How much expansion may cost: work over all expansions that share the budget, and the size of one result.
+
+    ``work`` counts characters moved plus a constant for each macro; ``size`` is in characters; ``depth`` is how many
+    macros may stand inside one another.
+    """
+
+    def __init__(self, work: int = 1 << 26, size: int = 1 << 20, depth: int = 100) -> None:
+        """Begin with nothing spent."""
+        self.left = work
+        self.size = size
+        self.depth = depth
+
+    def spend(self, amount: int) -> None:
+        """Take ``amount`` from the work left; raises MacroError when there is no more."""
+        self.left -= amount
+        if self.left < 0:
+            raise MacroError("macro-work", "expanding the macros takes too long", "use fewer macros inside macros")
+
+
+class Dice(Protocol):
+    """Where $RANDOM_CHOICE() and $RANDOM_INTEGER() draw from; random.Random is one."""
+
+    def randrange(self, stop: int, /) -> int:
+        """Return a number from 0 up to ``stop``, which is not included."""
+
+
+class Around(NamedTuple):
+    """The surroundings of one expansion.
+
+    ``environ`` is what $ENV() sees, None where the environment is not known. ``dice`` is drawn from, None where no
+    seed is known. ``folder`` is what $Ff() puts before a relative path, or gives it when asked. ``evaluate`` gives
+    $EVAL() the printed value of an expression, None where it has none; without it the expression is evaluated in an
+    empty ad. ``now`` is the clock of ClassAd expressions in epoch seconds. ``soft`` takes the failures of functions
+    that HTCondor prints and passes over; without it they are raised.
+    """
+
+    environ: Mapping[str, str] | None = None
+    dice: Dice | None = None
+    folder: str | Callable[[], str] = ""
+    evaluate: Callable[[str], str | None] | None = None
+    now: int | None = None
+    soft: Callable[[MacroError], None] | None = None
+
+
+NOTHING = Around()

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crondor.macro.around import NOTHING, Around
-from crondor.macro.errors import Budget
+from crondor.macro.lines import NOTHING, Around, Budget
 
 if TYPE_CHECKING:
     from crondor.macro.evaluated import Evaluated

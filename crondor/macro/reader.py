@@ -11,22 +11,107 @@ tag = [^\n]*
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
-from crondor._encoding import odd_comment
-from crondor.diagnostics import CrondorError
-from crondor.macro import statement
-from crondor.macro.errors import Budget, MacroError
-from crondor.macro.lines import BLANKS, LineReader, LogicalLine
-from crondor.macro.statement import Statement
-from crondor.source import Source, Span
+from crondor._files import odd_comment
+from crondor.diagnostics import CrondorError, Source, Span
+from crondor.macro import BLANKS
+from crondor.macro.lines import Budget, LineReader, LogicalLine, MacroError
+
+_HEAD = re.compile(r"([^ \t\r\n\v\f=:]*)([ \t\r\n\v\f]*)")
+_OPERATOR = re.compile(r"[=:@+]")
+_APPEND = r"\+(?:([,;|&*])(\1)?)?="
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./")
+_CONDITIONALS = frozenset(("if", "elif", "else", "endif"))
+_QUEUES = frozenset(("queue", "iter", "itera", "iterat", "iterate"))
+_LONGEST = len("iterate") + 1
+
+
+class Statement(NamedTuple):
+    """A line taken apart: ``operator`` is ``=``, ``:``, ``@=``, ``+=`` or nothing; ``value`` is where a value begins.
+
+    ``is_sentence`` says that words stand between the name and the operator; ``joint`` is what ``+=`` puts between
+    the old text and the new one.
+    """
+
+    name: str
+    operator: str
+    at: int
+    value: int
+    is_sentence: bool
+    joint: str = " "
+
+
+def split(text: str) -> Statement:
+    """Take a line apart; never fails, since what is no statement has no operator.
+
+    parts = word text? operator text
+    operator = "=" | ":" | "@=" | append
+    append = "+" ([,;|&*] | ",," | ";;" | "||" | "&&" | "**")? "="
+    """
+    head = _HEAD.match(text)
+    name, at = (head[1], head.end()) if head else ("", 0)
+    is_sentence = False
+    found = _OPERATOR.match(text, at)
+    if found is None and at < len(text):
+        is_sentence = True
+        found = _OPERATOR.search(text, at)
+    if found is None:
+        return Statement(name, "", at, at, is_sentence)
+    at, operator, end, joint = found.start(), found[0], found.end(), " "
+    if operator == "@":
+        operator, end = ("@=", end + 1) if text.startswith("=", end) else ("", end)
+    elif operator == "+":
+        append = re.compile(_APPEND).match(text, at)
+        operator, end = ("+=", append.end()) if append else ("", end)
+        if append and append[1]:
+            joint = f" {append[1] * 2} " if append[2] else append[1]
+    value = len(text) - len(text[end:].lstrip(BLANKS))
+    return Statement(name, operator, at, value, is_sentence, joint)
+
+
+def is_name(text: str) -> bool:
+    """Whether HTCondor takes the text for the name of a macro (is_valid_param_name).
+
+    name = [A-Za-z0-9_./]+
+    """
+    return bool(text) and _NAME.issuperset(text)
+
+
+def is_hidden_if(text: str) -> bool:
+    """Whether a line is an if behind a colon, which hides it from releases that know no conditionals."""
+    return text[:3] == ":if" and text[3:4] in {"", *BLANKS}
+
+
+def conditional(text: str) -> str:
+    """Return the keyword of an if, elif, else or endif line in lower case, else nothing."""
+    word = _first_word(text)
+    return word if word in _CONDITIONALS else ""
+
+
+def queue_arguments(text: str) -> int | None:
+    """Return where the arguments of a queue statement begin, None if the line is none (``iterate`` is the same)."""
+    word = _first_word(text)
+    if word not in _QUEUES:
+        return None
+    return len(text) - len(text[len(word) :].lstrip(BLANKS))
+
+
+def _first_word(text: str) -> str:
+    """Return the first word in lower case, cut where it is too long to be one that matters."""
+    word = text[:_LONGEST]
+    for index, char in enumerate(word):
+        if char in BLANKS:
+            return word[:index].lower()
+    return word.lower()
+
 
 if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions, IfStack
+    from crondor.macro.conditions import Conditions, IfStack, UsedTemplate
     from crondor.macro.files import Files
-    from crondor.macro.including import UsedTemplate
 
 MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
 MAX_INCLUDES = 1000  # of one file, so that files which include each other twice end
@@ -173,12 +258,12 @@ class StatementReader(ABC):
 
         line = ":"? (conditional | statement)
         """
-        if line.text[0] == ":" and len(line.text) > 1 and (self.is_inside_if or statement.is_hidden_if(line.text)):
+        if line.text[0] == ":" and len(line.text) > 1 and (self.is_inside_if or is_hidden_if(line.text)):
             if line.text[1] in BLANKS:
                 self._nameless(line)
                 return
             line = line.behind(1)
-        keyword = statement.conditional(line.text)
+        keyword = conditional(line.text)
         if keyword:
             self.guarded(lambda: self._conditional(keyword, line), line.span())
         elif self.ifs is None or self.ifs.holds:
@@ -225,7 +310,7 @@ class StatementReader(ABC):
         if line.swallowed:
             message = f"{words.reader} reads the last character of this comment as part of the line it interrupts"
             self.found.warn(words.comment, message, line.swallowed, "end the comment with a backslash")
-        parts = statement.split(line.text)
+        parts = split(line.text)
         word = parts.name.removeprefix("@").lower()
         if parts.operator != ":" or word not in KEYWORDS:
             self.other(parts, line)
@@ -245,7 +330,7 @@ class StatementReader(ABC):
 
         include = "include" include_words ":" text
         """
-        from crondor.macro.including import parse_include  # noqa: PLC0415 - 0.3 ms, and few files include any
+        from crondor.macro.conditions import parse_include  # noqa: PLC0415 - 0.3 ms, and few files include any
 
         span = line.span()
         words = line.text[len(parts.name) : parts.at].strip(BLANKS)
@@ -329,7 +414,7 @@ class StatementReader(ABC):
 
     def _warn_of_nested(self, parts: Statement, tag: str, inner: LogicalLine) -> None:
         """Warn of a value that begins inside of one with the same tag: the end of the outer one is missing."""
-        begun = statement.split(inner.text)
+        begun = split(inner.text)
         if begun.operator == "@=" and inner.text[begun.value :] == tag[1:]:
             message = f"{begun.name[:60]} is a part of the value of {parts.name[:60]}, which does not end before it"
             self.found.warn(self.words.nested, message, inner.span(), f"write a line {tag[:60]} before this one")

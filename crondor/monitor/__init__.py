@@ -8,24 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crondor._late import late
+from crondor._types import late
 
 if TYPE_CHECKING:
-    from crondor.monitor.job_history import JobCondition, JobHistory
     from crondor.monitor.queue_watch import JobStanding, Look, QueueWatch
-    from crondor.monitor.totals import Totals
     from crondor.monitor.user_logs import UserLogFollower
-    from crondor.monitor.verdicts import Cause, DueRun, Verdict
+    from crondor.monitor.verdicts import Cause, DueRun, JobCondition, JobHistory, Totals, Verdict
 
 _HOMES = {
     "Cause": "crondor.monitor.verdicts",
     "DueRun": "crondor.monitor.verdicts",
-    "JobCondition": "crondor.monitor.job_history",
-    "JobHistory": "crondor.monitor.job_history",
+    "JobCondition": "crondor.monitor.verdicts",
+    "JobHistory": "crondor.monitor.verdicts",
     "JobStanding": "crondor.monitor.queue_watch",
     "Look": "crondor.monitor.queue_watch",
     "QueueWatch": "crondor.monitor.queue_watch",
-    "Totals": "crondor.monitor.totals",
+    "Totals": "crondor.monitor.verdicts",
     "UserLogFollower": "crondor.monitor.user_logs",
     "Verdict": "crondor.monitor.verdicts",
 }

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from crondor.codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
 from crondor.day_rule import has_day_zero
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError
-from crondor.hold_codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
-from crondor.monitor.due_times import is_named, next_due
-from crondor.monitor.job_history import CLOCKS, JobCondition, JobHistory, Sighted, Start, Stay
-from crondor.monitor.sightings import COMPLETED
-from crondor.monitor.verdicts import Cause, Verdict
+from crondor.event_log import EventType, JobEvent
+from crondor.job.attributes import JobStatus, count, ending, integer_of
+from crondor.job.policy import QueuedJob
+from crondor.job_queue.records import JobId
+from crondor.monitor.verdicts import (
+    CLOCKS,
+    COMPLETED,
+    Cause,
+    DueRun,
+    JobCondition,
+    JobHistory,
+    Sighted,
+    Start,
+    Stay,
+    Turn,
+    Verdict,
+    is_due,
+    is_named,
+    last_due,
+    next_due,
+)
 from crondor.recurrence import Recurrence
+from crondor.schedd.reading import TIME, ScheduledJob
+from crondor.schedule import JobSchedule
 from crondor.times import JobTimes
 
 SETTLE: Final = 30
@@ -244,3 +263,130 @@ def _computed(run: Deferral, since: int, facts: JobFacts) -> int | None:
     except CrondorError:
         return None
     return None
+
+
+_FAR: Final = 86400 * 400  # seconds before a start in which its due time is sought
+
+
+@dataclass
+class JobWatch:
+    """One job: how it is read, what it did, and its due times that are open."""
+
+    job: JobId
+    owner: str | None
+    cmd: str | None
+    history: JobHistory = field(default_factory=JobHistory)
+    facts: JobFacts = field(default_factory=JobFacts)
+    schedule: JobSchedule | None = None
+    terms: tuple[Hashable, ...] = ()
+    until: int = 0  # due times up to here were taken up
+    next_due: int | None = None
+    open: list[Deferral] = field(default_factory=list)
+    said: dict[int, DueRun] = field(default_factory=dict)  # of those that are open
+    latest: DueRun | None = None
+    outcome: DueRun | None = None
+    cut_off: int | None = None  # starts that did not end by themselves
+    starts_seen: int = 0  # the last start that was counted
+    leaves: bool = False  # when a run ends
+    is_logged: bool = False  # a user log tells of its starts
+    is_remote: bool = False  # a schedd has, or had, a copy of it that is to run in its place
+    texts: tuple[Hashable, ...] = ()  # of the ad that was looked at last
+    status: ScheduledJob | None = None  # as of that ad
+    fresh_until: int = 0  # until when that is so if the ad stays as it is
+
+    @property
+    def is_crontab(self) -> bool:
+        """Whether it has more than one time."""
+        return self.facts.due is not None
+
+
+def terms_of(queued: QueuedJob) -> tuple[Hashable, ...]:
+    """Return what decides about a job's due times; the DeferralTime of a crontab job is its schedd's work."""
+    terms = (*queued.terms, queued.leaves)
+    return (*terms[:TIME], None, *terms[TIME + 1 :]) if queued.is_crontab else terms
+
+
+def run_at(schedule: JobSchedule | None, time: int, now: int) -> Deferral:
+    """Return a run with its window; one whose lengths cannot be had has none."""
+    if schedule is not None:
+        try:
+            return schedule.deferral(time, now)
+        except CrondorError:
+            pass
+    return Deferral(time)
+
+
+def note_end(watch: JobWatch, queued: QueuedJob) -> None:
+    """Take note of how the last run ended: by itself, well or not, or cut off (NumJobCompletions stays behind)."""
+    start = watch.history.last_start
+    if start is None or not watch.facts.has_shadow:
+        return
+    end = watch.history.end_of(start)
+    if end is None:
+        return
+    completions = count(queued.ad, "NumJobCompletions")
+    cut_off = count(queued.ad, "NumJobStarts") - completions
+    before, watch.cut_off = watch.cut_off, cut_off
+    if watch.is_remote:
+        return  # the starts of a copy are brought over, and not its completions
+    if (before is None and completions == 0) or (before is not None and cut_off > before):
+        if queued.status is JobStatus.IDLE and cut_off > 0:
+            watch.history.lose(start)
+        return
+    how = ending(queued.ad)
+    if completions and how is not None and not how.by_signal and how.number == 0:
+        watch.history.succeed(end.time)
+
+
+def is_planned(start: Start, due: JobTimes, schedule: JobSchedule | None) -> bool:
+    """Say whether a start belongs to a due time."""
+    if start.due is not None:
+        return is_due(due, start.due)
+    time = last_due(due, start.time - _FAR, start.time + CLOCKS)
+    return time is not None and start.time <= run_at(schedule, time, start.time).last_start + CLOCKS
+
+
+def is_lost(run: DueRun | None) -> bool:
+    """Say whether a due time is lost since its job has left, so that those behind it need not be said."""
+    return run is not None and run.cause is Cause.LEFT_QUEUE
+
+
+_RECONNECT_FAILED: Final = 24
+_LONGEST: Final = 300
+
+
+OF_COPIES: Final = frozenset((EventType.EXECUTE, EventType.JOB_EVICTED))
+"""Events in the log of a job that are no start and no loss where a copy runs in its place.
+
+A router, or the gridmanager for a job of grid_resource condor, writes them when the copy is matched, also where that
+waits for its time, and when it is idle again (HTCondor 25.14).
+"""
+
+
+def log_event(history: JobHistory, event: JobEvent) -> None:
+    """Take in an event. A time that was waited for is not in a log: it tells when the program began."""
+    time, number = int(event.time), event.number
+    said = event.attributes
+    if number == EventType.EXECUTE:
+        history.start(Start(time))
+        history.turn(Turn(time, JobCondition.RUNNING))
+    elif number == EventType.JOB_HELD:
+        code = integer_of(said.get("HoldReasonCode"))
+        history.turn(Turn(time, JobCondition.HELD, code, str(said.get("HoldReason", ""))[:_LONGEST]))
+    elif number in (EventType.SUBMIT, EventType.JOB_RELEASED):
+        history.turn(Turn(time, JobCondition.IDLE))
+    elif number == EventType.JOB_EVICTED:
+        is_loss = not said.get("TerminatedAndRequeued")
+        if not is_loss and said.get("ReturnValue") == 0:
+            history.succeed(time)
+        reason = str(said.get("Reason", ""))[:_LONGEST] if is_loss else ""
+        history.turn(Turn(time, JobCondition.IDLE, reason=reason, is_loss=is_loss))
+    elif number in (EventType.SHADOW_EXCEPTION, _RECONNECT_FAILED):
+        reason = "its machine does not answer" if number == _RECONNECT_FAILED else "its shadow failed"
+        history.turn(Turn(time, JobCondition.IDLE, reason=reason, is_loss=True))
+    elif number == EventType.JOB_TERMINATED:
+        if said.get("ReturnValue") == 0:
+            history.succeed(time)
+        history.turn(Turn(time, JobCondition.GONE, reason=COMPLETED))
+    elif number == EventType.JOB_ABORTED:
+        history.turn(Turn(time, JobCondition.GONE, reason=str(said.get("Reason", "removed"))[:_LONGEST]))

@@ -6,7 +6,7 @@ scheduled jobs. A job that was removed is kept until its next due time is judged
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from typing import Final, NamedTuple
@@ -15,24 +15,97 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError
 from crondor.event_log import JobEvent
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
-from crondor.job_queue.keys import JobId
-from crondor.monitor.due_times import due_between, is_named, last_due, next_due
-from crondor.monitor.job_history import JobCondition, Turn
-from crondor.monitor.job_watch import JobWatch, is_lost, is_planned, note_end, run_at, terms_of
-from crondor.monitor.judging import JobFacts, Judgement, judge, misreading
-from crondor.monitor.logged import OF_COPIES, log_event
-from crondor.monitor.sightings import COMPLETED, has_copy, sight
-from crondor.monitor.unchanged import fresh_until, small, texts_of
-from crondor.monitor.verdicts import DueRun, Verdict
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import TERMS, QueuedJob
+from crondor.job_queue.records import JobId
+from crondor.monitor.judging import (
+    OF_COPIES,
+    JobFacts,
+    JobWatch,
+    Judgement,
+    is_lost,
+    is_planned,
+    judge,
+    log_event,
+    misreading,
+    note_end,
+    run_at,
+    terms_of,
+)
+from crondor.monitor.verdicts import (
+    COMPLETED,
+    DueRun,
+    JobCondition,
+    Turn,
+    Verdict,
+    due_between,
+    has_copy,
+    is_named,
+    last_due,
+    next_due,
+    sight,
+)
 from crondor.recurrence import Policy
-from crondor.schedd.ads import job_id
 from crondor.schedd.guard import right_time
-from crondor.schedd.status import SHADOWLESS, ScheduledJob, ScheduledState, StatusReader, fixed_time
+from crondor.schedd.reading import NEWS, SHADOWLESS, ScheduledJob, ScheduledState, StatusReader, fixed_time, job_id
 from crondor.schedule import JobSchedule, Universe
 from crondor.spec import Dialect
 from crondor.times import JobTimes
+
+_SAID: Final = {name.lower(): name for name in ("ClusterId", "ProcId", "Owner", "Cmd")}
+_LOOKED_AT: Final = (
+    *TERMS,
+    *_SAID,
+    *map(
+        str.lower,
+        (
+            "JobStatus", "LastJobStatus", "EnteredCurrentStatus", "QDate", "OnExitRemove", "HoldReason",
+            "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
+            "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
+            "ExitBySignal", "ExitSignal", "Managed", "RoutedToJobId", "NumHolds", "RemoveReason", "UserLog", "Iwd",
+        ),
+    ),
+)  # fmt: skip
+
+
+def texts_of(ad: ClassAd) -> tuple[Hashable, ...]:
+    """Return what a look goes by, None for what the ad has not: texts, or what was read of them."""
+    codes = ad.codes
+    return tuple([codes.get(name) for name in _LOOKED_AT])
+
+
+def small(ad: ClassAd) -> QueuedJob:
+    """Return a job with nothing but what rows and metrics say of it: what is kept must not grow with the ads."""
+    codes = ad.codes
+    return QueuedJob(ClassAd.of({low: codes[low] for low in _SAID if low in codes}, _SAID))
+
+
+def fresh_until(status: ScheduledJob, now: int) -> int:
+    """Return until when a status is the same where the ad is: its moments change it, an expression at any time.
+
+    Of a job on a machine it is not told; there are fewer of those.
+    """
+    schedule = status.schedule
+    if status.state not in (ScheduledState.IDLE, ScheduledState.HELD):
+        return 0
+    if schedule is None or not all(isinstance(each, int) for each in (schedule.window, schedule.prep_time)):
+        return 0
+    if schedule.recurrence is None and not isinstance(schedule.time, int):
+        return 0
+    runs = [run for run in (status.next, _run_of(status)) if run is not None]
+    moments = [moment for run in runs for moment in _moments(run) if moment > now]
+    return min(moments, default=LATEST)
+
+
+def _run_of(status: ScheduledJob) -> Deferral | None:
+    time = status.deferral_time
+    return None if time is None or not 0 < time <= LATEST else run_at(status.schedule, time, time)
+
+
+def _moments(run: Deferral) -> tuple[int, ...]:
+    """Return when something about a run changes, and when one that has not begun is in trouble."""
+    return run.match_opens, run.time, run.last_match + 1, run.last_start + 1, run.last_start + NEWS + 1
+
 
 _MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
 _MOST_GONE: Final = 10_000

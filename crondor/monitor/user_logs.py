@@ -12,16 +12,15 @@ from datetime import timezone, tzinfo
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from crondor._rotation import FileId, renamed_since
+from crondor._files import FileId, renamed_since
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.event_log import JobEvent, read_events
 from crondor.job.attributes import string
-from crondor.job_queue.keys import JobId
+from crondor.job_queue.records import JobId
 from crondor.macro.files import FileRefused, Files
-from crondor.rights.walk import open_file
-from crondor.schedd.ads import job_id
-from crondor.source import Source
+from crondor.rights.trust import open_file
+from crondor.schedd.reading import job_id
 
 MOST_BYTES: Final = 8 << 20
 """Of one log at one look: of a longer one the end, which has what was last."""

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple
 
+from crondor.classad import Context
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.deferral import Deferral
+from crondor.diagnostics import CrondorError
+from crondor.job.attributes import ON_MACHINE, JobStatus, count, int32, integer
+from crondor.job.policy import QueuedJob
+from crondor.recurrence import NotASet
+from crondor.schedule import Universe
+from crondor.times import JobTimes
 
 
 class Verdict(str, Enum):
@@ -104,3 +116,480 @@ class DueRun:
         if self.cause is None:
             return ""
         return f"{WORDS[self.cause]}: {self.detail}" if self.detail else WORDS[self.cause]
+
+
+_BEGUN = frozenset((Verdict.STARTED, Verdict.LOST))
+
+
+@dataclass
+class Totals:
+    """Counts of due times since the monitor began; the last one before that of each job is among them.
+
+    A run that began and was cut off later is counted among the started and the lost.
+    """
+
+    due: int = 0
+    started: int = 0
+    unknown: int = 0
+    unplanned: int = 0
+    missed: Counter[Cause] = field(default_factory=Counter)
+    lost: Counter[Cause] = field(default_factory=Counter)
+
+    def add(self, runs: Iterable[DueRun]) -> None:
+        """Count the news of a look."""
+        for run in runs:
+            if run.verdict is Verdict.UNPLANNED:
+                self.unplanned += 1
+                continue
+            self.due += run.before is None
+            if run.verdict is Verdict.STARTED:
+                self.started += run.before not in _BEGUN
+            elif run.verdict is Verdict.UNKNOWN:
+                self.unknown += 1
+            elif run.verdict is Verdict.MISSED and run.cause is not None:
+                self.missed[run.cause] += run.before is not Verdict.MISSED
+            elif run.verdict is Verdict.LOST and run.cause is not None:
+                self.started += run.started is not None and run.before not in _BEGUN
+                self.lost[run.cause] += run.before is not Verdict.LOST
+
+
+_MOST: Final = 100_000  # due times of one job between two looks
+_SPANS: Final = tuple(3600 * hours for hours in (1, 24, 24 * 32, 24 * 400))  # in which a schedd's last answer is sought
+
+
+def due_between(times: JobTimes, after: int, until: int) -> Iterator[int]:
+    """Yield the due times with ``after`` < time <= ``until`` (epoch seconds); none for a schedule that never runs."""
+    try:
+        yield from islice(times.runs(after, until), _MOST)
+    except CrondorError:
+        return
+
+
+def last_due(times: JobTimes, after: int, until: int) -> int | None:
+    """Return the last due time with ``after`` < time <= ``until``; None where there is none."""
+    try:
+        found = times.previous(until + 1)
+    except NotASet:
+        found = _last_of_chain(times, after, until)
+    except CrondorError:
+        return None
+    return found if found > after else None
+
+
+def _last_of_chain(times: JobTimes, after: int, until: int) -> int:
+    """Return the last answer up to ``until`` of a schedd asked again and again; ``after`` where there is none."""
+    for span in _SPANS:
+        begin = max(after, until - span)
+        found = max(due_between(times, begin, until), default=after)
+        if found > after or begin == after:
+            return found
+    return after
+
+
+def next_due(times: JobTimes, after: int) -> int | None:
+    """Return the first due time after ``after``; None for a job that never runs, and beyond the calendar."""
+    try:
+        return int(times.next(after))
+    except CrondorError:
+        return None
+
+
+def is_due(times: JobTimes, time: int) -> bool:
+    """Say whether a time is one at which the job is meant to run."""
+    try:
+        return times.is_run(time)
+    except CrondorError:
+        return False
+
+
+def is_named(times: JobTimes, time: int) -> bool:
+    """Say whether a time is one of the schedule's: a schedd sets those that requirements exclude as well."""
+    try:
+        return time in times.named(time - 1, time)
+    except CrondorError:
+        return False
+
+
+_MOST_EVENTS: Final = 64  # of each kind that a job keeps
+_MOST_AT_ONCE: Final = 10_000  # that it may take in between
+_SAME: Final = 2  # seconds by which two reports of one start may differ
+_ON_EXIT: Final = "The job attribute OnExitHold expression"  # HoldReason, where on_exit_hold_reason says nothing else
+CLOCKS: Final = 2
+"""Seconds by which the clock of a machine may be ahead or behind."""
+
+
+class JobCondition(Enum):
+    """What a job does: on a machine, WAITING is before its program begins, RUNNING after that.
+
+    UNSEEN: it came to machines and went, and nobody looked.
+    """
+
+    IDLE = "idle"
+    WAITING = "waiting"
+    RUNNING = "running"
+    HELD = "held"
+    ROUTED = "routed"
+    GONE = "gone"
+    UNSEEN = "unseen"
+
+
+_ON_MACHINE: Final = frozenset((JobCondition.WAITING, JobCondition.RUNNING))
+
+
+class Turn(NamedTuple):
+    """From ``time`` on (epoch seconds) a job is in a condition; ``code`` and ``reason`` are those of a hold or an end.
+
+    ``is_loss``: a run was cut off by it.
+    """
+
+    time: int
+    condition: JobCondition
+    code: int | None = None
+    reason: str = ""
+    is_loss: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the hold of a job whose program had ended by itself (on_exit_hold)."""
+        return self.reason.startswith(_ON_EXIT)
+
+
+class Stay(NamedTuple):
+    """A turn, and until when it lasted: None, as far as is known."""
+
+    turn: Turn
+    until: int | None
+
+
+class Start(NamedTuple):
+    """A program began at ``time``; ``due`` is the DeferralTime it was for, None where that is not known."""
+
+    time: int
+    due: int | None = None
+
+
+class Sighted(NamedTuple):
+    """A DeferralTime that the ad had from ``first`` to ``last``, as far as it was looked at."""
+
+    time: int
+    first: int
+    last: int
+
+
+class JobHistory:
+    """The turns, starts and DeferralTimes of one job, in the order of time."""
+
+    __slots__ = ("_matches", "_seen", "_sighted", "_starts", "_turns", "success")
+
+    def __init__(self) -> None:
+        """Know nothing."""
+        self.success: int | None = None  # when the last program ended that ended with exit code 0
+        self._turns: list[Turn] = []
+        self._seen: int | None = None  # when it was looked at last
+        self._matches = 0  # how often it had come to a machine by then
+        self._starts: list[Start] = []
+        self._sighted: list[Sighted] = []
+
+    # Putting in
+
+    def turn(self, new: Turn) -> None:
+        """Take a turn in; one that is known, or changes nothing, is left out."""
+        turns = self._turns
+        at = bisect_right(turns, new.time, key=_time_of)
+        while new.condition is JobCondition.IDLE and at and _ends_at(turns[at - 1], new.time):
+            at -= 1  # a log tells of the eviction first, and then of the hold
+        before = turns[at - 1] if at else None
+        if before is not None and _is_same(before, new):
+            if new.is_loss and new.time - before.time <= _SAME:
+                turns[at - 1] = before._replace(is_loss=True)
+            return
+        if any(each.condition is new.condition for each in turns[max(0, at - 3) : at] if each.time == new.time):
+            return
+        if new.code == MISSED_DEFERRED_EXECUTION_TIME and before is not None:
+            self._unbegin(before, at - 1)
+        turns.insert(at, new)
+        del turns[:-_MOST_AT_ONCE]
+
+    def match(self, time: int) -> None:
+        """Take in that an idle job has come to a machine: whatever it did before had ended."""
+        at = bisect_right(self._turns, time, key=_time_of)
+        if not any(
+            turn.time == time and turn.condition is JobCondition.WAITING for turn in self._turns[max(0, at - 3) : at]
+        ):
+            self.turn(Turn(time, JobCondition.IDLE))
+            self.turn(Turn(time, JobCondition.WAITING))
+
+    def prune(self) -> None:
+        """Forget what is old."""
+        for kept in (self._turns, self._starts, self._sighted):
+            if len(kept) > _MOST_EVENTS:
+                del kept[:-_MOST_EVENTS]
+
+    def _unbegin(self, before: Turn, at: int) -> None:
+        """Take back the start before a hold of code 20: shadow and user log tell of one, and no program began."""
+        if before.condition is JobCondition.RUNNING:
+            self._turns[at] = before._replace(condition=JobCondition.WAITING)
+            self._starts = [start for start in self._starts if abs(start.time - before.time) > _SAME]
+
+    def start(self, new: Start) -> bool:
+        """Take a start in, and say whether it was not known."""
+        starts = self._starts
+        at = bisect_right(starts, new.time + _SAME, key=_time_of)
+        if at and starts[at - 1].time >= new.time - _SAME:
+            if starts[at - 1].due is None:
+                starts[at - 1] = starts[at - 1]._replace(due=new.due)
+            return False
+        starts.insert(at, new)
+        del starts[:-_MOST_AT_ONCE]
+        return True
+
+    def sight(self, time: int, now: int) -> None:
+        """Take note of the DeferralTime of an ad that was looked at ``now``."""
+        sighted = self._sighted
+        if sighted and sighted[-1].time == time:
+            sighted[-1] = sighted[-1]._replace(last=now)
+            return
+        sighted.append(Sighted(time, now, now))
+
+    def succeed(self, time: int) -> None:
+        """Take note that a program ended with exit code 0."""
+        self.success = time if self.success is None else max(self.success, time)
+
+    def lose(self, start: Start) -> None:
+        """Take note that a run was cut off, where its end is known."""
+        at = self._behind(start)
+        for number in range(at, len(self._turns)):
+            if self._turns[number].condition not in _ON_MACHINE:
+                self._turns[number] = self._turns[number]._replace(is_loss=True)
+                return
+
+    def see(self, now: int, matches: int, told: list[int]) -> int | None:
+        """Take note of a look, and return when the one before was.
+
+        ``matches`` is how often the job has come to a machine so far, and ``told`` when, as far as the ad tells. Where
+        it came more often since the look before, what it did from then on is not known.
+        """
+        seen, self._seen = self._seen, now
+        before, self._matches = self._matches, matches
+        if seen is not None and matches - before > sum(seen < time <= now for time in told):
+            self.turn(Turn(seen, JobCondition.UNSEEN))
+        return seen
+
+    def look_again(self, now: int) -> None:
+        """Take note of a look that found the same as the one before."""
+        seen, self._seen = self._seen, now
+        if self._sighted and self._sighted[-1].last == seen:
+            self._sighted[-1] = self._sighted[-1]._replace(last=now)
+
+    # Asking
+
+    @property
+    def last(self) -> Turn | None:
+        """The last turn."""
+        return self._turns[-1] if self._turns else None
+
+    @property
+    def last_start(self) -> Start | None:
+        """The last start."""
+        return self._starts[-1] if self._starts else None
+
+    @property
+    def gone(self) -> Turn | None:
+        """The turn by which the job has left, None while it is there."""
+        return next((turn for turn in reversed(self._turns) if turn.condition is JobCondition.GONE), None)
+
+    def stays(self, begin: int, end: int) -> list[Stay]:
+        """Return what the job did from ``begin`` to ``end``, both included; that before the first turn is not known."""
+        turns = self._turns
+        first = max(0, bisect_right(turns, begin, key=_time_of) - 1)
+        past = bisect_right(turns, end, key=_time_of)
+        return [Stay(turns[at], turns[at + 1].time if at + 1 < len(turns) else None) for at in range(first, past)]
+
+    def sighted(self, begin: int, end: int) -> list[Sighted]:
+        """Return the DeferralTimes seen from ``begin`` to ``end``."""
+        return [each for each in self._sighted if each.last >= begin and each.first <= end]
+
+    def starts_for(self, due: int, last_start: int, following: int | None) -> list[Start]:
+        """Return the starts that are a due time's; ``following`` is the next due time, which takes what is its own.
+
+        A start whose DeferralTime is known is that one's and no other's. A run that was cut off may begin again.
+        """
+        last = last_start + CLOCKS if following is None else min(last_start + CLOCKS, following - CLOCKS - 1)
+        return [
+            start
+            for start in self._starts
+            if start.due == due or (start.due is None and due - CLOCKS <= start.time <= last)
+        ]
+
+    def starts_since(self, time: int) -> list[Start]:
+        """Return the starts from a time on."""
+        return self._starts[bisect_right(self._starts, time - 1, key=_time_of) :]
+
+    def end_of(self, start: Start) -> Turn | None:
+        """Return the turn that ended a run, None while it goes on or where that is not known."""
+        at = self._behind(start)
+        ends = [turn for turn in self._turns[at:] if turn.condition not in _ON_MACHINE][:2]
+        if len(ends) > 1 and _ends_at(ends[1], ends[0].time):
+            return ends[1]  # what it was evicted for
+        return ends[0] if ends else None
+
+    def _behind(self, start: Start) -> int:
+        """Return the number of the turn behind the one by which a program began."""
+        past = bisect_right(self._turns, start.time + _SAME, key=_time_of)
+        begun = next((at for at in reversed(range(past)) if _is_begin(self._turns[at], start)), None)
+        return past if begun is None else begun + 1
+
+
+def _is_begin(turn: Turn, start: Start) -> bool:
+    return turn.condition is JobCondition.RUNNING and abs(turn.time - start.time) <= _SAME
+
+
+def _is_same(before: Turn, new: Turn) -> bool:
+    """Say whether a turn changes nothing: the condition is the same, and of a hold its code."""
+    return before.condition is new.condition and (new.condition is not JobCondition.HELD or before.code == new.code)
+
+
+def _ends_at(turn: Turn, time: int) -> bool:
+    return turn.time == time and turn.condition in (JobCondition.HELD, JobCondition.GONE)
+
+
+def _time_of(each: Turn | Start) -> int:
+    return each.time
+
+
+_EXTERNAL: Final = "External"  # Managed: a router's, or the gridmanager's
+_LONGEST: Final = 300  # characters of a reason
+_AHEAD: Final = 60  # seconds by which a machine's clock may be ahead of ours
+_THERE: Final = ON_MACHINE | {JobStatus.TRANSFERRING_OUTPUT}
+_ENDS: Final = {
+    JobStatus.IDLE: JobCondition.IDLE,
+    JobStatus.HELD: JobCondition.HELD,
+    JobStatus.REMOVED: JobCondition.GONE,
+    JobStatus.COMPLETED: JobCondition.GONE,
+}
+COMPLETED: Final = "completed"
+
+
+def sight(
+    history: JobHistory, queued: QueuedJob, now: int, *, sees_deferral_time: bool = True, is_logged: bool = False
+) -> None:
+    """Take in what an ad says at ``now`` (epoch seconds); a DeferralTime only from who sees it as it is written.
+
+    ``is_logged``: a user log tells of each start, also of those between two looks.
+    """
+    status, ad = queued.status, queued.ad
+    if status is None:
+        return
+    since = _past(integer(ad, "EnteredCurrentStatus"), now)
+    if since is None:
+        since = now  # of an ad that does not say, only how it is now is known
+    due = integer(ad, "DeferralTime", Context(now=now)) if sees_deferral_time else None
+    if due is not None and status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
+        history.sight(due, now)
+    last, there = (_past(integer(ad, name), now) for name in ("JobLastStartDate", "JobCurrentStartDate"))
+    matches = 0 if is_logged else count(ad, "NumShadowStarts")
+    seen = history.see(now, matches, [time for time in (last, there) if time is not None])
+    began = _began(queued, status, since, now)
+    if last is not None and last <= since:
+        is_unseen = not is_logged and began is not None and there is not None and began >= there
+        if is_unseen and (seen is None or seen < last):
+            history.turn(Turn(last, JobCondition.UNSEEN))  # no ad tells any more when its program began
+        else:
+            history.match(last)
+    was_held = not is_logged and seen is None and count(ad, "NumHolds") > 0
+    away = JobCondition.UNSEEN if was_held else JobCondition.IDLE
+    if status in _THERE:
+        _sight_there(history, queued, since, began, due, away)
+        return
+    if there is not None and there <= since:
+        history.match(there)
+    if began is not None:
+        _begin(history, began, None)
+    if int32(ad, "LastJobStatus") not in _THERE:
+        _end(history, queued, there, since, away)
+    history.turn(_turn(queued, status, since))
+
+
+def has_copy(queued: QueuedJob) -> bool:
+    """Say whether a copy runs in the place of a job: a router made it, or the gridmanager in another schedd."""
+    is_grid = (queued.string("GridResource") or "").lower().startswith("condor ")
+    return "RoutedToJobId" in queued.ad or (is_grid and queued.integer("JobUniverse") == Universe.GRID)
+
+
+def _sight_there(
+    history: JobHistory, queued: QueuedJob, since: int, began: int | None, due: int | None, away: JobCondition
+) -> None:
+    """Take in that a job is on a machine, and whether its program has begun there; ``away`` as for ``_end``."""
+    there, last = (integer(queued.ad, name) for name in ("JobCurrentStartDate", "JobLastStartDate"))
+    has_come = int32(queued.ad, "LastJobStatus") == JobStatus.IDLE
+    if began is not None and _is_of_match(began, there, due):
+        if has_come:
+            history.match(since)
+        _begin(history, began, due)
+        return
+    if began is not None:
+        _begin(history, began, None)
+    _end(history, queued, last, since, away)
+    if there is None:
+        history.turn(Turn(since, JobCondition.UNSEEN))  # of a shortened ad nobody knows whether its program began
+    elif has_come:
+        history.match(since)
+    else:
+        history.turn(Turn(since, JobCondition.WAITING))
+
+
+def _begin(history: JobHistory, began: int, due: int | None) -> None:
+    history.start(Start(began, due))
+    history.turn(Turn(began, JobCondition.RUNNING))
+
+
+def _is_of_match(began: int, there: int | None, due: int | None) -> bool:
+    """Say whether the program that began last is that of the present match, and none before it.
+
+    One may have ended in the second in which the job was matched again; none begins before its DeferralTime.
+    """
+    return (there is None or began >= there) and (due is None or began >= due - CLOCKS)
+
+
+def _began(queued: QueuedJob, status: JobStatus, since: int, now: int) -> int | None:
+    """Return when the last program began, None where none is known; a hold of code 20 tells that none did."""
+    began = integer(queued.ad, "JobCurrentStartExecutingDate")
+    if began is None or not 0 < began <= now + _AHEAD:
+        return None
+    if status is not JobStatus.HELD:
+        return began
+    missed = queued.integer("HoldReasonCode") == MISSED_DEFERRED_EXECUTION_TIME
+    there = integer(queued.ad, "JobCurrentStartDate")
+    return None if missed and (there is None or began >= there) and began <= since else began
+
+
+def _end(history: JobHistory, queued: QueuedJob, begin: int | None, since: int, away: JobCondition) -> None:
+    """Take in the end of the last match that has ended, which began at ``begin``, where the ad tells of it.
+
+    ``away`` is what the job did from then to ``since``: of one that was held before the first look nobody knows when.
+    """
+    length = integer(queued.ad, "LastRemoteWallClockTime")
+    if begin is not None and length is not None and begin + length <= since:
+        history.turn(Turn(begin + length, away))
+
+
+def _turn(queued: QueuedJob, status: JobStatus, since: int) -> Turn:
+    condition = _ENDS[status]
+    if condition is JobCondition.HELD:
+        return Turn(since, condition, queued.integer("HoldReasonCode"), _short(queued.string("HoldReason")))
+    if status is JobStatus.REMOVED:
+        return Turn(since, condition, reason=_short(queued.string("RemoveReason")) or "removed")
+    if status is JobStatus.COMPLETED:
+        return Turn(since, condition, reason=COMPLETED)
+    has_manager = queued.string("Managed") == _EXTERNAL
+    by_router = has_manager and ("RoutedToJobId" in queued.ad or queued.integer("JobUniverse") != Universe.GRID)
+    return Turn(since, JobCondition.ROUTED if by_router else condition)
+
+
+def _past(time: int | None, now: int) -> int | None:
+    """Return a moment that an ad names, None for none; one ahead of our clock is taken for now."""
+    return None if time is None or time <= 0 else min(time, now)
+
+
+def _short(text: str | None) -> str:
+    return (text or "")[:_LONGEST]

@@ -13,17 +13,15 @@ from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.attributes import integer
-from crondor.job.queued import QueuedJob
+from crondor.job.policy import QueuedJob
 from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
 from crondor.monitor import DueRun, Look, QueueWatch, Totals, UserLogFollower, Verdict
 from crondor.monitor.queue_watch import FindLeft
-from crondor.preview.jobs import Clock
-from crondor.schedd.ads import job_id
+from crondor.preview.stored import Clock
 from crondor.schedd.embedded import HISTORY, no_queue
 from crondor.schedd.live import LiveSchedd, Question
-from crondor.schedd.protocol import NotOffered, Schedd, Unreachable
-from crondor.schedd.selection import Selection
-from crondor.schedd.status import ScheduledJob
+from crondor.schedd.protocol import NotOffered, Schedd, Selection, Unreachable
+from crondor.schedd.reading import ScheduledJob, job_id
 from crondor.spec import Dialect
 from crondor.zones import Policy
 

@@ -9,16 +9,14 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from crondor.algebra import same_meaning, translate
-from crondor.compile.text import WrittenSchedule, read_schedule, schedule_line
-from crondor.crontab.export import CronLine, JobProgram, write_crontab
-from crondor.crontab.ical import CalendarEvent, rule_of, write_calendar
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.job.arguments import InvalidArguments, split_arguments, split_environment
+from crondor.compile.meaning import WrittenSchedule, read_schedule, schedule_line
+from crondor.crontab.file import CalendarEvent, CronLine, JobProgram, rule_of, write_calendar, write_crontab
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable
+from crondor.job.attributes import InvalidArguments, split_arguments, split_environment
 from crondor.preview.facts import LAST_INSTANT
-from crondor.preview.jobs import Clock
+from crondor.preview.stored import Clock
 from crondor.recurrence import Recurrence, never_reason
 from crondor.schedule import COMMANDS, JobSchedule, Universe
-from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import SubmitFile
 from crondor.times import REQUIREMENTS, JobTimes

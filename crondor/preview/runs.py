@@ -9,13 +9,13 @@ from functools import cache, partial
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
-from crondor._schedule.leaving import leaving_words
+from crondor._schedule import leaving_words
 from crondor.algebra import FieldDifference, Untranslatable, day_zero_clause, field_differences, has_day_zero, portable
 from crondor.calendar import DAY
+from crondor.codes import INVALID_CRON_SETTINGS
 from crondor.deferral import Deferral, InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, shortened
-from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.preview.jobs import Clock, Job, ReadSchedule, not_deferred
+from crondor.preview.stored import Clock, Job, ReadSchedule, not_deferred
 from crondor.recurrence import ClockMark, Recurrence, ScheddAnswer, never_reason
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import FIELDS, CronSpec, Dialect, Field

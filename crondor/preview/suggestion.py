@@ -7,12 +7,10 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.preview.agenda import Agenda, AgendaEntry
-from crondor.source import Source, Span
 from crondor.spec import HOUR, MINUTE, Field
-from crondor.spreading import Move, Spreading, SpreadJob, SpreadTime, propose
-from crondor.spreading.writing import field_place, spread_text, why_pinned
+from crondor.spreading import Move, Spreading, SpreadJob, SpreadTime, field_place, propose, spread_text, why_pinned
 from crondor.submit import SubmitFile
 
 

@@ -7,18 +7,11 @@ jobs of a queue and looks at what has changed; ``why(table, job, route_state, co
 the routed copy.
 """
 
-from crondor.router.apply.applying import RoutedAd, apply_route
-from crondor.router.match.candidates import Candidates, MatchPoll
-from crondor.router.match.limits import Limit, RouteLoad
-from crondor.router.match.matcher import Match, Matcher, Search
-from crondor.router.match.reasons import JobVerdict, RouteOutcome, RouteVerdict, why
-from crondor.router.match.route_state import RouteState
-from crondor.router.match.throttle import Throttle
-from crondor.router.table.job_ids import id_text
+from crondor.router.applying import RoutedAd, apply_route
+from crondor.router.match.matcher import Limit, Match, Matcher, RouteLoad, RouteState, Search, Throttle
+from crondor.router.match.reasons import Candidates, JobVerdict, MatchPoll, RouteOutcome, RouteVerdict, why
 from crondor.router.table.loading import TableDifference, difference, load_table
-from crondor.router.table.route import Route
-from crondor.router.table.settings import RouterSettings, ScheddContact
-from crondor.router.table.table import Rejected, RoutingTable
+from crondor.router.table.route import Rejected, Route, RouterSettings, RoutingTable, ScheddContact, id_text
 
 __all__ = [
     "Candidates",

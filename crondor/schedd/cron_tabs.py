@@ -8,25 +8,24 @@ due; jobs with the same texts share one schedule, and its next time.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import tzinfo
 from typing import Final, NamedTuple
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
+from crondor.codes import INVALID_CRON_SETTINGS, USER_REQUEST
 from crondor.deferral import LATEST
 from crondor.diagnostics import CrondorError
-from crondor.hold_codes import USER_REQUEST
 from crondor.job import attributes
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
-from crondor.job_queue.keys import JobId, cluster_key
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import QueuedJob
 from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
+from crondor.job_queue.records import JobId, cluster_key
 from crondor.recurrence import Policy, Recurrence
-from crondor.schedd.ads import int32_in
-from crondor.schedd.changes import job_changes
-from crondor.schedd.protocol import JobChange
+from crondor.schedd.protocol import Hold, JobChange, Schedd, Selection, job_changes
+from crondor.schedd.reading import int32_in
 from crondor.schedule import InvalidSchedule, JobSchedule, Recalculation
 from crondor.spec import FIELDS, Dialect
 
@@ -470,3 +469,26 @@ def recalculate(
         return book.recalculate(now)
     finally:
         book.close()
+
+
+_IS_IDLE = "JobStatus == 1"
+
+
+def hold_of(edit: CronEdit) -> Hold:
+    """Return why a job with an invalid schedule is held."""
+    return Hold(edit.hold or "", INVALID_CRON_SETTINGS, HOLD_SUBCODE)
+
+
+def apply_edits(schedd: Schedd, edits: Iterable[CronEdit]) -> list[CronEdit]:
+    """Write edits while their jobs are idle, and return those that were written.
+
+    Each is one attribute, or one hold, under its condition: wherever it ends, the rest is what the next pass finds.
+    Raises what the schedd raises.
+    """
+    return [edit for edit in edits if _apply(schedd, edit)]
+
+
+def _apply(schedd: Schedd, edit: CronEdit) -> bool:
+    if edit.time is not None:
+        return schedd.edit_if(edit.job, _IS_IDLE, {"DeferralTime": edit.time})
+    return schedd.hold(Selection(jobs=(edit.job,)).where(_IS_IDLE), hold_of(edit)).done > 0

@@ -7,35 +7,51 @@ write into a job is what the schedd of HTCondor 25.14 writes (``Scheduler::actOn
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import tzinfo
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import prints_as_it_is
+from crondor.codes import SPOOLING_INPUT
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.hold_codes import SPOOLING_INPUT
-from crondor.job.attributes import int32
-from crondor.job.status import JobStatus
-from crondor.job_queue import History, Index, JobId, JobQueue, Transaction, by_status, cluster_key, read_history
-from crondor.job_queue.faults import refused_by_disk
-from crondor.job_queue.lock import Waiting, at_once
+from crondor.job.attributes import JobStatus, int32
+from crondor.job_queue import (
+    History,
+    Index,
+    JobId,
+    JobQueue,
+    JobQueueError,
+    Transaction,
+    by_status,
+    cluster_key,
+    read_history,
+)
 from crondor.job_queue.mirror import Mirror
+from crondor.job_queue.records import refused_by_disk
+from crondor.job_queue.write import Waiting, at_once
 from crondor.recurrence import Policy
-from crondor.rights.trust import check, make_folder
-from crondor.rights.walk import is_there
-from crondor.schedd import actions
-from crondor.schedd.ads import int32_in
-from crondor.schedd.applying import hold_of
-from crondor.schedd.changes import ChangeList
-from crondor.schedd.cron_tabs import CronEdit, CronTabs
-from crondor.schedd.editing import FIXED, check_editable
-from crondor.schedd.protocol import Acted, Capabilities, Clock, Hold, JobChange, Scheduled
-from crondor.schedd.reading import context_at, jobs_of, latest, scheduled_of
-from crondor.schedd.selection import Selection, Which, read_constraint
+from crondor.rights.trust import check, is_there, make_folder
+from crondor.schedd import protocol
+from crondor.schedd.cron_tabs import CronEdit, CronTabs, hold_of
+from crondor.schedd.protocol import (
+    FIXED,
+    Acted,
+    Capabilities,
+    ChangeList,
+    Clock,
+    Hold,
+    JobChange,
+    Scheduled,
+    Selection,
+    Which,
+    check_editable,
+    read_constraint,
+)
+from crondor.schedd.reading import context_at, int32_in, jobs_of, latest, mirror_of, scheduled_of
 from crondor.spec import Dialect
 
 LOG: Final = "job_queue.log"
@@ -203,11 +219,11 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         meant = [(job, ad) for job, ad in ads if expression.holds(ad, None, context)]
         with self._queue.transaction() as change:
             for job, ad in meant:
-                for name, value in {**actions.followed(ad, edits), **edits}.items():
+                for name, value in {**protocol.followed(ad, edits), **edits}.items():
                     change.set(job, name, value)
         return [job for job, _ in meant]
 
-    def write(self, job: JobId, values: actions.Writes) -> None:
+    def write(self, job: JobId, values: protocol.Writes) -> None:
         """Set attributes of a job, JobStatus too; None deletes. Raises InvalidChange and QueueIO."""
         with self._queue.transaction() as change:
             self._write(change, job, values)
@@ -250,7 +266,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                         _carry(change, job, ad, low)
                 code = int32(ad, "HoldReasonCode")
                 if code is not None and "NumHolds" not in ad:
-                    self._write(change, job, actions.counted(ad, code))
+                    self._write(change, job, protocol.counted(ad, code))
                 jobs.append(job)
         return jobs
 
@@ -264,10 +280,10 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 ad = self.mirror.ad(job)
                 if status in _GONE:
                     counts["bad_status"] += 1
-                elif status is JobStatus.HELD and not actions.can_be_held(ad, hold):
+                elif status is JobStatus.HELD and not protocol.can_be_held(ad, hold):
                     counts["already"] += 1
                 else:
-                    self._write(change, job, actions.held(ad, hold, self._clock()))
+                    self._write(change, job, protocol.held(ad, hold, self._clock()))
                     counts["done"] += 1
         return Acted(**counts)
 
@@ -279,7 +295,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                 if status is not JobStatus.HELD or int32(ad, "HoldReasonCode") == SPOOLING_INPUT:
                     counts["bad_status"] += 1
                     continue
-                self._write(change, job, actions.released(ad, reason, self._clock()))
+                self._write(change, job, protocol.released(ad, reason, self._clock()))
                 counts["done"] += 1
         return Acted(**counts)
 
@@ -295,7 +311,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                     counts["already"] += 1
                     continue
                 if status is not JobStatus.REMOVED:
-                    self._write(change, job, actions.removed(self.mirror.ad(job), reason, self._clock()))
+                    self._write(change, job, protocol.removed(self.mirror.ad(job), reason, self._clock()))
                 if not stays:
                     change.move_to_history(job, self._open_history(), self._clock())
                 counts["done"] += 1
@@ -336,7 +352,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
                     if edit.time is not None:
                         change.set_text(edit.job, "DeferralTime", str(edit.time))
                     else:
-                        held = actions.held(self.mirror.ad(edit.job), hold_of(edit), self._clock())
+                        held = protocol.held(self.mirror.ad(edit.job), hold_of(edit), self._clock())
                         self._write(change, edit.job, held)
         return idle
 
@@ -360,7 +376,7 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
         return None
 
     @staticmethod
-    def _write(change: Transaction, job: JobId, values: actions.Writes) -> None:
+    def _write(change: Transaction, job: JobId, values: protocol.Writes) -> None:
         for name, value in values.items():
             if value is None:
                 change.delete(job, name)
@@ -403,3 +419,87 @@ def no_queue(folder: Path, severity: Severity = Severity.NOTE) -> Diagnostic:
     """Return what there is to say of a folder without a queue."""
     hint = "crondor queue submit makes it; --queue names another folder"
     return Diagnostic("queue-missing", f"there is no queue yet in {folder}", severity, help=hint)
+
+
+class MemoryQueue:
+    """The transactions of a JobQueue, in memory alone."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        """Begin with the jobs of a mirror."""
+        self.mirror = mirror
+        self.left: list[ClassAd] = []
+        self.diagnostics: tuple[Diagnostic, ...] = ()
+        self._under_way = False
+
+    @contextmanager
+    def transaction(self, *, durable: bool = True, comment: str = "") -> Iterator[Transaction]:  # noqa: ARG002
+        """Gather changes, and do them when the block ends; an exception in it leaves the queue as it was.
+
+        Raises InvalidChange, and JobQueueError for a transaction within another one.
+        """
+        if self._under_way:
+            message = "a transaction is under way in this queue"
+            raise JobQueueError(Diagnostic("queue-nested", message, help="end it before the next"))
+        self._under_way = True
+        try:
+            found = Transaction(self.mirror)
+            yield found
+        finally:
+            self._under_way = False
+        self.left += [ad for _, ad, _ in found.moves]
+        self.mirror.begin()
+        for record in found.records:
+            self.mirror.apply(record)
+        self.mirror.tell(self.mirror.changes())
+
+    def together(self) -> AbstractContextManager[None]:
+        """Do nothing: there is no disk to wait for."""
+        return nullcontext()
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to let go."""
+
+
+class MemorySchedd(EmbeddedSchedd):
+    """An embedded schedd whose queue is in memory.
+
+    ``atomic_edits`` false: several attributes of one ``edit_if`` are several transactions, the first under the
+    condition, as a live schedd does it.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        zone: str | tzinfo = "UTC",
+        dialect: Dialect = Dialect.MANUAL,
+        policy: Policy | None = None,
+        atomic_edits: bool = True,
+        ads: Iterable[ClassAd] = (),
+    ) -> None:
+        """Begin with the jobs of some ads, with their numbers. Raises UnknownZone and ClassAdSyntaxError."""
+        self._memory = MemoryQueue(mirror_of(ads))
+        self.capabilities = Capabilities(
+            atomic_edits=atomic_edits, can_submit=True, can_write=True, sees_deferral_time=True
+        )
+        self._begin(self._memory, clock, zone, dialect, policy)
+
+    def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
+        """Set attributes of a job where a condition holds, and say whether it did; as in EmbeddedSchedd."""
+        if self.capabilities.atomic_edits or len(edits) < 2:
+            return super().edit_if(job, condition, edits)
+        first, *rest = edits
+        if not super().edit_if(job, condition, {first: edits[first]}):
+            return False
+        for name in rest:
+            super().edit_if(job, "true", {name: edits[name]})
+        return True
+
+    def history(
+        self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
+    ) -> list[ClassAd]:
+        """Return the jobs that have left, the latest first. Raises ClassAdSyntaxError."""
+        return latest(iter(self._memory.left), which, projection, limit, self.context())
+
+    def _open_history(self) -> History:
+        return cast("History", None)  # the queue itself keeps what leaves it

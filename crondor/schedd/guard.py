@@ -12,12 +12,11 @@ from typing import Final, NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job import attributes
-from crondor.job.queued import QueuedJob
-from crondor.job_queue.keys import JobId
+from crondor.job.policy import QueuedJob
+from crondor.job_queue.records import JobId
 from crondor.recurrence import Policy
-from crondor.schedd.ads import job_id
-from crondor.schedd.protocol import Schedd
-from crondor.schedd.selection import Selection, Which
+from crondor.schedd.protocol import Schedd, Selection, Which
+from crondor.schedd.reading import job_id
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, Dialect
 

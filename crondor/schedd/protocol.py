@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from crondor.classad import Context, Expression, UnparseForm, lower, print_string
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError
-from crondor.hold_codes import USER_REQUEST
-from crondor.job_queue.keys import JobId
-from crondor.job_queue.mirror import ChangeKind
-from crondor.schedd.selection import Selection, Which
+from crondor.codes import HOLD_CODES, SPOOLING_INPUT, USER_REQUEST
+from crondor.diagnostics import CrondorError, Diagnostic, Source
+from crondor.job.attributes import JobStatus, count, exact_integer, expression, int32, integer_of, string
+from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
+from crondor.job_queue.records import JobId, cluster_of
 
 __all__ = [
     "SUBMITTING",
@@ -31,6 +33,177 @@ __all__ = [
     "Unreachable",
     "Which",
 ]
+
+_NUMBER: Final = re.compile(r"([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?\Z").match
+_OWNER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]{0,255}\Z").match
+_STRING: Final = re.compile(r'"([^"\\]*)"\Z').match
+_ODD_NUMBER: Final = re.compile(r"[0-9.]").match
+
+
+class NoSelection(CrondorError, ValueError):
+    """A word is neither a job's number nor a cluster's nor an owner."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Jobs with one of these numbers, clusters or owners (all jobs if none is given), where the constraint holds."""
+
+    jobs: tuple[JobId, ...] = ()
+    clusters: tuple[int, ...] = ()
+    owners: tuple[str, ...] = ()
+    constraint: Expression | None = None
+
+    @classmethod
+    def of(cls, which: Which) -> Selection:
+        """Return a selection as it is, and a job's number or the text of a constraint as one.
+
+        Raises ClassAdSyntaxError.
+        """
+        if which is None:
+            return cls()
+        if isinstance(which, Selection):
+            return which
+        return cls(jobs=(which,)) if isinstance(which, JobId) else cls(constraint=read_constraint(which))
+
+    @classmethod
+    def parse(cls, words: Iterable[str], constraint: str | None = None) -> Selection:
+        """Read ``12.0``, ``12`` and owners, and the text of a constraint.
+
+        Raises NoSelection for all words that are none of these, and ClassAdSyntaxError.
+        """
+        jobs: list[JobId] = []
+        clusters: list[int] = []
+        owners: list[str] = []
+        faults: list[Diagnostic] = []
+        for word in words:
+            number = _NUMBER(word)
+            if number is not None and number[2] is not None:
+                jobs.append(JobId(int(number[1]), int(number[2])))
+            elif number is not None:
+                clusters.append(int(word))
+            elif _OWNER(word):
+                owners.append(word)
+            else:
+                faults.append(_fault(word))
+        if faults:
+            raise NoSelection(faults)
+        expression = None if constraint is None else read_constraint(constraint, "--constraint")
+        return cls(tuple(jobs), tuple(clusters), tuple(owners), expression)
+
+    def where(self, condition: str) -> Selection:
+        """Return the jobs of these where a condition holds too. Raises ClassAdSyntaxError."""
+        more = read_constraint(condition)
+        if self.constraint is None:
+            return replace(self, constraint=more)
+        return replace(self, constraint=Expression(f"({self.constraint}) && ({more})"))
+
+    @property
+    def is_all(self) -> bool:
+        """Say whether nothing narrows it."""
+        return not self._is_named and self.constraint is None
+
+    @property
+    def _is_named(self) -> bool:
+        return bool(self.jobs or self.clusters or self.owners)
+
+    @property
+    def text(self) -> str:
+        """The same as the text of one constraint, ``true`` for all jobs."""
+        return self.print(UnparseForm.COMPACT)
+
+    def print(self, form: UnparseForm) -> str:
+        """Return that text in a form; the tools and the schedd read UnparseForm.OLD."""
+        named = [
+            *(f"(ClusterId == {job.cluster} && ProcId == {job.proc})" for job in self.jobs),
+            *(f"ClusterId == {cluster}" for cluster in self.clusters),
+            *(f"Owner == {print_string(owner, form)}" for owner in self.owners),
+        ]
+        parts = [" || ".join(named)] if named else []
+        if self.constraint is not None:
+            parts.append(self.constraint.unparse(form))
+        return " && ".join(f"({part})" for part in parts) if len(parts) > 1 else (parts or ["true"])[0]
+
+    def holds(self, ad: ClassAd, context: Context) -> bool:
+        """Say whether an ad is one of these."""
+        return self._names(ad, context) and (self.constraint is None or self.constraint.holds(ad, None, context))
+
+    def _names(self, ad: ClassAd, context: Context) -> bool:
+        if not self._is_named:
+            return True
+        cluster, proc = (exact_integer(ad, name, context) for name in ("ClusterId", "ProcId"))
+        owner = string(ad, "Owner", context)
+        return (
+            (cluster, proc) in self.jobs
+            or cluster in self.clusters
+            or (owner is not None and owner.lower() in map(str.lower, self.owners))
+        )
+
+    def of_mirror(self, mirror: Mirror, context: Context) -> Iterator[tuple[JobId, ClassAd]]:
+        """Yield the jobs of a queue in their order, with their ads; a number costs no walk over the queue."""
+        return self._found(sorted(self._candidates(mirror)), mirror, context)
+
+    def in_any_order(self, mirror: Mirror, context: Context) -> Iterator[ClassAd]:
+        """Yield the ads of the jobs of a queue as they come; of all its jobs no list is made."""
+        return (ad for _, ad in self._found(self._candidates(mirror), mirror, context))
+
+    def _found(self, candidates: Iterable[JobId], mirror: Mirror, context: Context) -> Iterator[tuple[JobId, ClassAd]]:
+        is_named, constraint = not self.owners, self.constraint
+        is_owned = not (is_named or self.jobs or self.clusters)
+        for job in candidates:
+            if is_owned and self._is_anothers(mirror.text(job, "Owner")):
+                continue
+            ad = mirror.ad(job)
+            if (is_named or self._names(ad, context)) and (constraint is None or constraint.holds(ad, None, context)):
+                yield job, ad
+
+    def _is_anothers(self, owner: str | None) -> bool:
+        """Say whether the text of an attribute Owner is plainly none of the owners, so that no ad need be made."""
+        plain = _STRING(owner or '""')
+        return plain is not None and plain[1].lower() not in map(str.lower, self.owners)
+
+    def unmet(self, found: Collection[JobId | None]) -> list[str]:
+        """Return the numbers and clusters named that are none of these jobs'."""
+        clusters = {job.cluster for job in found if job is not None}
+        return [
+            *(str(job) for job in self.jobs if job not in found),
+            *(str(cluster) for cluster in self.clusters if cluster not in clusters),
+        ]
+
+    def missing(self, mirror: Mirror) -> list[str]:
+        """Return the numbers and clusters named that a queue does not have."""
+        return [
+            *(str(job) for job in self.jobs if job not in mirror),
+            *(str(cluster) for cluster in self.clusters if not mirror.procs(cluster)),
+        ]
+
+    def _candidates(self, mirror: Mirror) -> Iterable[JobId]:
+        if self.owners or not self._is_named:
+            return mirror
+        found = {job for job in self.jobs if job in mirror}
+        for cluster in self.clusters:
+            found.update(mirror.procs(cluster))
+        return found
+
+
+Which: TypeAlias = "Selection | JobId | str | None"
+
+
+def read_constraint(text: str, name: str = "<constraint>") -> Expression:
+    """Return the text of a constraint as an expression.
+
+    Raises ClassAdSyntaxError.
+    """
+    return Expression.parse(Source(text, name))
+
+
+def _fault(word: str) -> Diagnostic:
+    if _ODD_NUMBER(word):
+        message = "this is no job's number: a cluster from 1, or cluster.proc"
+        return Diagnostic("job-id", message, span=Source(word, "<job>").span(), help="write 12 or 12.0")
+    message = "this is neither a job's number nor the name of an owner"
+    hint = "write 12, 12.0, alice, or a condition after --constraint"
+    return Diagnostic("job-id", message, span=Source(word, "<job>").span(), help=hint)
+
 
 Clock: TypeAlias = Callable[[], int]
 """Returns epoch seconds."""
@@ -173,3 +346,181 @@ class Schedd(Protocol):
 
     def changes(self) -> list[JobChange]:
         """Return what has become of jobs since the last call; the first one returns all jobs as CREATED."""
+
+
+def job_changes(mirror: Mirror, changes: tuple[AdChange, ...]) -> Iterator[JobChange]:
+    """Yield a transaction's changes job by job; a change of a cluster's ad is one of each of its jobs."""
+    for change in changes:
+        job = JobId.parse(change.key)
+        if job is not None:
+            yield JobChange(job, change.kind, change.attributes)
+            continue
+        cluster = cluster_of(change.key) if change.kind is ChangeKind.CHANGED else None
+        if cluster is not None:
+            yield from (JobChange(found, ChangeKind.CHANGED, change.attributes) for found in mirror.procs(cluster))
+
+
+class ChangeList:
+    """Gathers the changes of a mirror until they are taken; at first, all its jobs are new.
+
+    It holds one change a job at most, however many transactions there were; nothing before the first are taken.
+    """
+
+    def __init__(self, mirror: Mirror) -> None:
+        """Begin with the jobs that are there."""
+        self._mirror = mirror
+        self._found: dict[JobId, JobChange] | None = None
+        self.close = mirror.subscribe(self._add)
+
+    def take(self) -> list[JobChange]:
+        """Return the changes, job by job in the order of their first, and begin anew."""
+        found, self._found = self._found, {}
+        if found is None:
+            return [JobChange(job, ChangeKind.CREATED) for job in self._mirror]
+        return list(found.values())
+
+    def _add(self, changes: tuple[AdChange, ...]) -> None:
+        if self._found is None:
+            return
+        for change in job_changes(self._mirror, changes):
+            before = self._found.get(change.job)
+            if before is None:
+                self._found[change.job] = change
+                continue
+            both = _joined(before, change)
+            if both is None:
+                del self._found[change.job]
+            else:
+                self._found[change.job] = both
+
+
+def _joined(first: JobChange, second: JobChange) -> JobChange | None:
+    """Return two changes of a job as one; None for a job that came and went."""
+    if first.kind is ChangeKind.CREATED:
+        return None if second.kind is ChangeKind.DESTROYED else first
+    if second.kind is ChangeKind.DESTROYED:
+        return second
+    if first.kind is ChangeKind.DESTROYED:  # it is there again, as after a log was replaced by another
+        return JobChange(first.job, ChangeKind.CREATED)
+    return JobChange(first.job, ChangeKind.CHANGED, first.attributes | second.attributes)
+
+
+FIXED: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
+
+
+def check_editable(names: Iterable[str], more: frozenset[str] = frozenset()) -> None:
+    """Refuse the attributes that say which job it is, and ``more`` (lower case). Raises ScheddError."""
+    faults = [
+        Diagnostic(
+            "schedd-fixed",
+            f"{name} says which job it is, and cannot be edited"
+            if lower(name) in FIXED
+            else f"{name} is the schedd's own, and cannot be edited",
+            span=Source(name, "<edit>").span(),
+            help="submit another job" if lower(name) in FIXED else "hold, release or remove the job",
+        )
+        for name in names
+        if lower(name) in FIXED | more
+    ]
+    if faults:
+        raise ScheddError(faults)
+
+
+_FOLLOWED: Final = frozenset(("jobstatus", "holdreasoncode"))
+
+Writes: TypeAlias = Mapping[str, object]
+"""Attributes by name, as Python values or Expressions; None deletes."""
+
+
+def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:
+    """Return what a change of JobStatus at ``now`` (epoch seconds) writes."""
+    made: dict[str, object] = {"JobStatus": int(status), "EnteredCurrentStatus": now}
+    before = int32(ad, "JobStatus")
+    if before is not None:
+        made["LastJobStatus"] = before
+    return made
+
+
+def can_be_held(ad: ClassAd, hold: Hold) -> bool:
+    """Say whether a job that is held can be held again: by its user, where somebody else had held it."""
+    return hold.code == USER_REQUEST and int32(ad, "HoldReasonCode") not in {USER_REQUEST, SPOOLING_INPUT}
+
+
+def held(ad: ClassAd, hold: Hold, now: int, *, by_schedd: bool = True) -> dict[str, object]:
+    """Return what putting a job on hold writes: what it was released for last is kept.
+
+    The schedd moves ReleaseReason to LastReleaseReason; where shadow or starter hold a job, it stays as it is.
+    """
+    edits: dict[str, object] = {
+        **(_moved(ad, "ReleaseReason") if by_schedd else {}),
+        "JobStatus": int(JobStatus.HELD),
+        "EnteredCurrentStatus": now,
+        "LastSuspensionTime": 0,
+        "HoldReason": hold.reason,
+        "HoldReasonCode": hold.code,
+        **({} if hold.subcode is None else {"HoldReasonSubCode": hold.subcode}),
+    }
+    return {**edits, **followed(ad, edits)}
+
+
+def counted(ad: ClassAd, code: int) -> dict[str, object]:
+    """Return NumHolds and NumHoldsByReason of a job with one hold more; one to spool its input is none."""
+    if code == SPOOLING_INPUT:
+        return {}
+    name = HOLD_CODES.get(code, HOLD_CODES[0])
+    reasons = _reasons(ad)
+    before = reasons.get(name)
+    reasons[name] = (integer_of(before) or 0) + 1
+    return {"NumHolds": count(ad, "NumHolds") + 1, "NumHoldsByReason": reasons}
+
+
+def followed(ad: ClassAd, edits: Mapping[str, object]) -> dict[str, object]:
+    """Return what a schedd writes by itself beside edits of a job that has ``ad`` (25.14: ``SetAttribute``).
+
+    The status that it had, where that changes; for a HoldReasonCode one hold more. What the edits say themselves stays.
+    """
+    given = {lower(name) for name in edits}
+    if given.isdisjoint(_FOLLOWED):
+        return {}
+    asked = ClassAd({name: edits[name] for name in edits if lower(name) in _FOLLOWED})
+    made: dict[str, object] = {}
+    before, after = int32(ad, "JobStatus"), int32(asked, "JobStatus")
+    if before is not None and before > 0 and after is not None and after != before:
+        made["LastJobStatus"] = before
+        if (before, after) == (JobStatus.REMOVED, JobStatus.HELD):
+            made["JobStatusOnRelease"] = before
+    code = int32(asked, "HoldReasonCode")
+    if code is not None:
+        made |= counted(ad, code)
+    return {name: value for name, value in made.items() if lower(name) not in given}
+
+
+def _reasons(ad: ClassAd) -> dict[str, object]:
+    try:
+        value = ad.python("NumHoldsByReason")
+    except CrondorError:
+        value = None
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def released(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
+    """Return what releasing a job writes: what it was held for is kept as the last reason."""
+    status = int32(ad, "JobStatusOnRelease")
+    after = JobStatus(status) if status in set(JobStatus) else JobStatus.IDLE
+    return {**entered(ad, after, now), "ReleaseReason": reason, **_no_longer_held(ad)}
+
+
+def removed(ad: ClassAd, reason: str, now: int) -> dict[str, object]:
+    """Return what removing a job writes, before it leaves."""
+    return {**entered(ad, JobStatus.REMOVED, now), "RemoveReason": reason, **_no_longer_held(ad)}
+
+
+def _no_longer_held(ad: ClassAd) -> dict[str, object]:
+    gone = {"JobStatusOnRelease": None} if "JobStatusOnRelease" in ad else {}
+    return {**_moved(ad, "HoldReason", "HoldReasonCode", "HoldReasonSubCode"), **gone}
+
+
+def _moved(ad: ClassAd, *names: str) -> dict[str, object]:
+    there = {name: expression(ad, name) for name in names if name in ad}
+    kept = {f"Last{name}": code for name, code in there.items() if code is not None}
+    return {**kept, **dict.fromkeys(there)}

@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from crondor._types import expect
-from crondor.submit.errors import InvalidSubmit
+from crondor.submit.facts import InvalidSubmit, SubmitHost
 from crondor.submit.file import LIMIT, SubmitFile
-from crondor.submit.host import SubmitHost
-from crondor.submit.jobs import JobGroup, QueuedItems
+from crondor.submit.jobs import JobGroup, Origin, QueuedItems
 from crondor.submit.reader import UnreadableLines, read_submit
-from crondor.submit.scope import Origin
 
 if TYPE_CHECKING:
     from crondor.submit.ad import JobAd

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from crondor.diagnostics import Source, Span
 from crondor.macro import Budget
-from crondor.source import Source, Span
-from crondor.submit.errors import InvalidSubmit
+from crondor.submit.facts import InvalidSubmit
 from crondor.submit.file import SubmitFile
 
 _MOST_JOBS = 200  # of each name that are looked at one by one; a fix that changes others changes one of the first

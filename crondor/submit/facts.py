@@ -2,12 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
 from crondor.macro import MacroError
-from crondor.submit.host import SubmitHost
+from crondor.macro.numbers import leading_int
+
+
+class SubmitHost(NamedTuple):
+    """What condor_submit knows of its machine beside the file; None: not known, and a fault where it is needed.
+
+    The values given are those that condor_submit 25.14 has on Linux without a configuration of its own; ``_replace``
+    changes any of them. ``schedd_interval`` is in seconds; ``version`` is what ``if version`` compares;
+    ``folder`` is where condor_submit is started, which relative file names are meant in, empty where it is not known.
+    """
+
+    version: str = "25.14.0"
+    arch: str | None = "X86_64"
+    opsys: str | None = "LINUX"
+    opsysandver: str | None = None
+    opsysmajorver: str | None = None
+    opsysver: str | None = None
+    spool: str | None = "/var/lib/condor/spool"
+    islinux: bool = True
+    iswindows: bool = False
+    uid_domain: str = "example.org"
+    filesystem_domain: str = "example.org"
+    user: str = "alice"
+    schedd_interval: int = 300
+    folder: str = ""
+
+    def macro(self, key: str) -> str | None:
+        """Return the text of a lower-case built-in macro of the machine, None where it is not known."""
+        if key in {"islinux", "iswindows"}:
+            return "1" if getattr(self, key) else "0"
+        value: str | None = getattr(self, key)
+        return value
+
+    @property
+    def version_numbers(self) -> tuple[int, int, int]:
+        """Major, minor and sub-minor number."""
+        major, minor, sub = (int(number) for number in self.version.split("."))
+        return major, minor, sub
+
 
 if TYPE_CHECKING:
     from random import Random
@@ -95,3 +136,187 @@ class JobDice:
 def _unknown(key: str, what: str) -> MacroError:
     message = f"$({key}) depends on the {what} of submission, which crondor does not know"
     return MacroError("unknown-macro", message, "write the value out")
+
+
+_MOST = 100  # a file with more faults than this is not a submit description; reading it on helps nobody
+
+
+class InvalidSubmit(CrondorError, ValueError):
+    """A submit description with at least one fault, or with a value that cannot be known."""
+
+
+class SubmitFindings:
+    """Errors and warnings in the order found; ``unknown`` are the warnings of what hides something from the reader."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.errors: list[Diagnostic] = []
+        self.warnings: list[Diagnostic] = []
+        self.unknown: list[Diagnostic] = []
+
+    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002 - a Diagnostic's own fields
+        """Note a fault. Raises InvalidSubmit when there are so many that reading on makes no sense."""
+        self.errors.append(Diagnostic(code, message, span=span, help=help, fix=fix))
+        if len(self.errors) >= _MOST:
+            last = Diagnostic("too-many-errors", f"reading stops after {_MOST} errors", span=span)
+            raise InvalidSubmit([*self.errors, last])
+
+    def warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+        """Note something that will surprise; what is beyond a hundred of them is left out."""
+        if len(self.warnings) < _MOST:
+            self.warnings.append(Diagnostic(code, message, Severity.WARNING, span, help))
+
+    def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+        """Note something that HTCondor would look at or run, and crondor does not; the first hundred are kept."""
+        if len(self.unknown) < _MOST:
+            self.unknown.append(Diagnostic(code, message, Severity.WARNING, span, help))
+
+    def stop(self) -> None:
+        """End the reading. Raises InvalidSubmit with all errors found."""
+        self.check()
+
+    def check(self) -> None:
+        """Raise InvalidSubmit with all errors found, if there are any."""
+        if self.errors:
+            raise InvalidSubmit(self.errors)
+
+
+class Definition(NamedTuple):
+    """One assignment: the unexpanded text of the value, and the place it is written at."""
+
+    version: int
+    text: str
+    span: Span
+
+
+class Lost(NamedTuple):
+    """A value that another one of the same file replaces, before a job or a line has seen it."""
+
+    key: str
+    earlier: Definition
+    later: Definition
+
+
+class Table:
+    """All assignments of a file; ``version`` counts them, so a version is a moment between two lines.
+
+    A queue statement keeps its version, not a copy: that makes a million queue statements cheap.
+    """
+
+    __slots__ = ("_assigned", "_history", "_kept", "_names", "has_prefixes", "lost", "source", "version")
+
+    def __init__(self, source: Source) -> None:
+        """Begin with nothing defined; ``source`` is the submit file itself, not one that it includes."""
+        self.source = source
+        self.version = 0
+        self.has_prefixes = False
+        self.lost: list[Lost] = []
+        self._history: dict[str, list[Definition]] = {}
+        self._names: dict[str, Span] = {}
+        self._assigned: list[str] = []
+        self._kept = 0
+
+    def define(self, key: str, text: str, place: Span, name: Span | None = None) -> None:
+        """Assign ``text`` to a lower-case key; ``place`` is where it is written, ``name`` where the key is."""
+        self.version += 1
+        self._assigned.append(key)
+        definition = Definition(self.version, text, place)
+        history = self._history.setdefault(key, [])
+        if history and history[-1].version > self._kept:
+            history[-1] = definition
+        else:
+            history.append(definition)
+        if name is not None:
+            self._names.setdefault(key, name)
+        self.has_prefixes = self.has_prefixes or key.startswith(PREFIX)
+
+    def unseen(self, key: str) -> Definition | None:
+        """Return what a key means now if no queue statement has kept it, so that a definition would replace it."""
+        history = self._history.get(key)
+        return history[-1] if history and history[-1].version > self._kept else None
+
+    def definitions(self) -> Iterator[tuple[str, Definition]]:
+        """Yield every definition that a queue statement kept, and the last of each key, by lower-case key."""
+        for key, history in self._history.items():
+            for definition in history:
+                yield key, definition
+
+    def assigned(self, after: int, until: int) -> frozenset[str]:
+        """Return the keys that were assigned after a version, until another."""
+        return frozenset(self._assigned[after:until])
+
+    def keep(self) -> int:
+        """Return the present version, which can be asked for from now on."""
+        self._kept = self.version
+        return self.version
+
+    def at(self, key: str, version: int) -> Definition | None:
+        """Return what a key meant at a version that was kept, or at the end of the file."""
+        history = self._history.get(key)
+        if not history:
+            return None
+        if history[-1].version <= version:
+            return history[-1]
+        index = bisect_right(history, version, key=_version_of)
+        return history[index - 1] if index else None
+
+    def name(self, key: str) -> Span | None:
+        """Return where a key was first written, None if never."""
+        return self._names.get(key)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the keys that the file assigns, in the order of their first assignment."""
+        return iter(self._names)
+
+
+PREFIX = "submit."
+"""What a name may begin with to be looked at first: SUBMIT is condor_submit's own name in configurations."""
+
+
+def _version_of(definition: Definition) -> int:
+    return definition.version
+
+
+_COMMANDS: Final = (("initialdir", "iwd"), ("initial_dir", "job_iwd"))
+_SLASHES: Final = re.compile(r"([/\\])[/\\]+")
+
+FOLDER_NAMES: Final = tuple(name for names in _COMMANDS for name in names)
+
+
+def job_folder(command: Callable[..., str | None], start: str) -> str:
+    """Return the folder of a job from the root, nothing where it is relative to a folder that is not known.
+
+    ``command`` gives the value of the first of some names that is assigned, None where it is empty or none is;
+    ``start`` is the folder condor_submit is started in, empty where it is not known.
+    """
+    text = next((text for names in _COMMANDS if (text := command(*names))), start)
+    if not text.startswith("/"):
+        text = f"{start.rstrip('/')}/{text}" if start else ""
+    return _SLASHES.sub(r"\1", text)
+
+
+def full_path(path: str, folder: str) -> str:
+    """Return a path from the root; a relative one stays where the folder is not known."""
+    whole = path if path.startswith("/") or not folder else f"/{folder}/{path}"
+    return _SLASHES.sub(r"\1", whole)
+
+
+PARALLEL: Final = 11
+MPI: Final = 8
+UNIVERSE_NAMES: Final = (
+    *("NULL", "Standard", "Pipe", "Linda", "PVM", "Vanilla", "PVMD", "Scheduler"),
+    *("MPI", "Grid", "Java", "Parallel", "Local", "VM"),
+)
+COMMANDS: Final = ("universe", "jobuniverse")
+_NUMBERS: Final = {name.lower(): number for number, name in enumerate(UNIVERSE_NAMES) if number}
+_NODES: Final = {PARALLEL: "#pArAlLeLnOdE#", MPI: "#MpInOdE#"}
+
+
+def universe_number(text: str) -> int:
+    """Return the number of a universe, given by number or by name; 0 for none (CondorUniverseNumberEx)."""
+    return leading_int(text) or _NUMBERS.get(text.lower(), 0)
+
+
+def node_of(universe: str) -> str:
+    """Return what $(Node) stands for in the jobs of a universe: the mark that the shadow replaces, or nothing."""
+    return _NODES.get(universe_number(universe), "")

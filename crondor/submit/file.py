@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from crondor.diagnostics import Diagnostic
+from crondor.diagnostics import Diagnostic, Source, Span
 from crondor.macro import Budget, MacroError
-from crondor.source import Source, Span
-from crondor.submit.errors import InvalidSubmit
-from crondor.submit.facts import SubmitFacts
-from crondor.submit.host import SubmitHost
-from crondor.submit.jobs import JobGroup, JobLimits, QueuedItems, Values, evaluate, groups, node_of_jobs
-from crondor.submit.scope import JobNumbers, Scope
-from crondor.submit.table import Definition, Lost, Table
+from crondor.submit.facts import Definition, InvalidSubmit, Lost, SubmitFacts, SubmitHost, Table
+from crondor.submit.jobs import (
+    JobGroup,
+    JobLimits,
+    JobNumbers,
+    QueuedItems,
+    Scope,
+    Values,
+    evaluate,
+    groups,
+    node_of_jobs,
+)
 
 if TYPE_CHECKING:
     from crondor.macro.files import Files
@@ -219,3 +225,95 @@ class _Standing:
 
 def _varies(values: Values) -> bool:
     return any(value.varies for value in values.values())
+
+
+_WORD = r"[a-z_][a-z0-9_]*"
+_ROUNDS = 4  # attributes that name attributes; after so many all are taken, or a long chain takes long
+
+
+def groups_with_attributes(
+    file: SubmitFile, names: Iterable[str], limit: int = LIMIT, cut: list[Diagnostic] | None = None
+) -> list[JobGroup]:
+    """Return the groups of a file for some names, for the attributes (``+X``) that their values name, and so on.
+
+    Whoever evaluates the values then finds all they refer to. ``limit`` is that of SubmitFile.groups(); with a list
+    ``cut`` to say so in, only the jobs up to it are in the groups. Raises InvalidSubmit.
+    """
+    wanted = tuple(names)
+    own = {key.removeprefix("my."): key for key in file.keys if key.startswith("my.") and key not in wanted}
+    rounds = 0
+    while True:
+        groups = list(_until(file.groups(wanted, limit), cut))
+        if not own:
+            return groups
+        texts = {text for group in groups for text in group.values.values()}
+        words = {word for text in texts for word in re.findall(_WORD, text.lower())}
+        more = tuple(own.pop(word) for word in sorted(words & own.keys()))
+        if not more:
+            return groups
+        rounds += 1
+        wanted += more
+        if rounds == _ROUNDS:
+            wanted += tuple(own.values())
+            own = {}
+
+
+def _until(groups: Iterator[JobGroup], cut: list[Diagnostic] | None) -> Iterator[JobGroup]:
+    """Yield groups up to the limit of jobs, and note in ``cut`` that it was passed."""
+    try:
+        yield from groups
+    except InvalidSubmit as error:
+        if cut is None or any(fault.kind != "too-many-variants" for fault in error.diagnostics):
+            raise
+        cut[:] = error.diagnostics
+
+
+_SILENT: Final = frozenset(
+    (
+        *("dag_status", "failed_count", "job", "retry", "process", "cluster"),
+        *("submitwarnemptymatches", "submitfailemptymatches", "submitwarnduplicatematches"),
+        *("submitwarnemptyfields", "submitfailemptyfields"),
+    )
+)
+"""Names of which condor_submit never says that they were unused."""
+
+_OF_LISTS: Final = (
+    *("submitallowduplicatematches", "submit_allow_duplicate_matches", "submitmatchdirectories"),
+    *("submit_match_directories", "submit_warn_empty_matches", "submit_fail_empty_matches"),
+    *("submit_warn_duplicate_matches", "submit_warn_empty_fields", "submit_fail_empty_fields"),
+)
+_OF_AUTHENTICATION: Final = ("rendezvousdir", "rendezvous_dir", "rendezvousdirectory", "rendezvous_directory")
+_INTERACTIVE: Final = ("interactive_args", "interactive_executable")
+_ELSEWHERE: Final = frozenset((*_OF_AUTHENTICATION, *_INTERACTIVE))
+"""What condor_submit looks up outside of making jobs; a dry run does not look at what a real submission does."""
+
+
+class UnusedName(NamedTuple):
+    """A name that was assigned in vain, as it is written; ``span`` is where, None for a loop variable.
+
+    ``is_variable``: condor_submit speaks of a queue variable, and not of a line.
+    """
+
+    key: str
+    name: str
+    span: Span | None
+    is_variable: bool
+
+
+def unused_names(file: SubmitFile, used: Collection[str]) -> Iterator[UnusedName]:
+    """Yield what condor_submit says was unused; ``used`` is what job_ads() gathered.
+
+    It passes over attributes and whatever else has a dot in its name, and says nothing where no job was made.
+    """
+    if not file.job_count:
+        return
+    has_lists = any(queue.arguments.items is not None for queue in file.queues)
+    taken = {*used, *file.looked_up, *_SILENT, *_ELSEWHERE, *(_OF_LISTS if has_lists else ())}
+    for key in file.keys:
+        if key not in taken and "." not in key:
+            span = file.name(key)
+            yield UnusedName(key, span.text if span else key, span, is_variable=False)
+    assigned = set(file.keys)
+    for variable in dict.fromkeys(name for queue in file.queues for name in queue.arguments.variables):
+        if variable not in taken and variable not in assigned and "." not in variable:
+            yield UnusedName(variable, variable, None, is_variable=True)

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crondor.diagnostics import CrondorError, shortened
+from crondor.diagnostics import CrondorError, Source, Span, shortened
 from crondor.macro import LineReader, LogicalLine
 from crondor.macro.files import FileRefused, Files, of_kind
-from crondor.macro.items import Items, Part
-from crondor.macro.queue_statement import ItemSource, QueueArguments
-from crondor.macro.statement import is_name
-from crondor.source import Source, Span
-from crondor.submit.errors import SubmitFindings
+from crondor.macro.queue_statement import Items, ItemSource, Part, QueueArguments
+from crondor.macro.reader import is_name
+from crondor.submit.facts import SubmitFindings
 
 MAX_ROWS = 10_000_000  # lines of one item list
 _HIDDEN = "its jobs are not known"

@@ -11,17 +11,151 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from crondor._types import expect
-from crondor.diagnostics import CrondorError, Diagnostic, shortened
-from crondor.macro import BLANKS, LineReader, LogicalLine, MacroError, expand_self, queue_statement, statement
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, shortened
+from crondor.macro import (
+    BLANKS,
+    Budget,
+    LineReader,
+    LogicalLine,
+    MacroError,
+    expand,
+    expand_self,
+    queue_statement,
+    reader,
+)
 from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError
-from crondor.macro.reader import StatementReader, Words
-from crondor.macro.statement import Statement
-from crondor.source import Source, Span
-from crondor.submit.errors import InvalidSubmit, SubmitFindings
-from crondor.submit.facts import SubmitFacts
+from crondor.macro.reader import Statement, StatementReader, Words
+from crondor.submit.facts import Definition, InvalidSubmit, Lost, SubmitFacts, SubmitFindings, SubmitHost, Table
 from crondor.submit.file import SubmitFile
-from crondor.submit.host import SubmitHost
-from crondor.submit.workspace import Workspace
+from crondor.submit.jobs import JobNumbers, Origin, QueuedItems, Scope, node_of_jobs, way_of
+
+MAX_QUEUES = 100_000
+_MOST_LOST = 1000  # values replaced unseen that are kept; nobody reads more
+_USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its queue statement
+
+
+class Workspace:
+    """The state of one reading, between two lines."""
+
+    def __init__(self, source: Source, facts: SubmitFacts, default_universe: str) -> None:
+        """Begin with nothing defined; ``default_universe`` is that of a file which names none."""
+        self.facts = facts
+        self.default_universe = default_universe
+        self.table = Table(source)
+        self.found = SubmitFindings()
+        self.budget = Budget()
+        self.queues: list[QueuedItems] = []
+        self.jobs = 0
+        self.last_job = JobNumbers()
+        self.after_queue: Span | None = None
+        self._looked_up: dict[str, Origin] = {}
+
+    def add(self, arguments: QueueArguments, span: Span, *, is_implied: bool = False) -> None:
+        """Add a queue statement, and leave behind it what HTCondor leaves: used loop variables, the last job."""
+        queue = QueuedItems(len(self.queues), span, self.table.keep(), self.jobs, arguments, is_implied)
+        self.queues.append(queue)
+        if len(self.queues) > MAX_QUEUES:
+            self.found.error("queue-many", f"crondor reads no more than {MAX_QUEUES} queue statements of a file", span)
+            self.found.check()
+        self.after_queue = None
+        if arguments.per_item == 0:
+            self.found.warn("queue-zero", "queue 0 makes one job", span, "remove the line if there should be none")
+        if not queue.jobs:
+            if not any(each.span == span for each in self.found.unknown):
+                self.found.warn("queue-empty", "the list is empty: this makes no job", span)
+            return
+        if queue.is_outside:
+            message = "the slice begins outside the list: HTCondor makes a job there whose loop variables are empty"
+            self.found.warn("queue-slice", message, span, "begin the slice at an item of the list")
+        if not self.jobs:
+            node = node_of_jobs(queue, self.table, self.facts, self.default_universe)
+            self.facts = self.facts._replace(node=node)
+        self.jobs += queue.jobs
+        self.last_job = JobNumbers(self.jobs - 1, queue.steps - 1, queue.selected[-1])
+        if arguments.items is None:
+            self.leave("item", "", span)
+        for variable in arguments.variables:
+            self.leave(variable, _USED_UP, span)
+
+    def leave(self, key: str, text: str, span: Span) -> None:
+        """Give a name the text it has behind a queue statement."""
+        now = self.table.at(key, self.table.version)
+        if now is None or now.text != text:
+            self.table.define(key, text, span)
+
+    def define(self, key: str, text: str, value: Span, name: Span) -> None:
+        """Assign a text, with the places of value and name."""
+        self.table.define(key, text, value, name)
+        if self.queues and self.after_queue is None:
+            self.after_queue = name
+
+    def replaced(self, key: str) -> Definition | None:
+        """Return the value that a definition of a key would replace unseen: no job has it, no line has looked at it."""
+        return None if key in self._looked_up else self.table.unseen(key)
+
+    def lose(self, key: str, earlier: Definition | None) -> None:
+        """Note that what a key means now has replaced another value of the same text, unseen, if it has."""
+        later = self.table.at(key, self.table.version)
+        if earlier is None or later is None or later.version == earlier.version or key in self._looked_up:
+            return
+        is_made_of_it = "$" in later.span.text and key.removeprefix("my.") in later.span.text.lower()
+        is_same = earlier.text.lower() == later.text.lower() or not earlier.text.strip(BLANKS)
+        is_of_one_text = earlier.span.source is later.span.source
+        if is_of_one_text and not is_same and not is_made_of_it and len(self.table.lost) < _MOST_LOST:
+            self.table.lost.append(Lost(key, earlier, later))
+
+    def self_expanded(self, key: str, text: str, span: Span) -> str:
+        """Return a text with the references to the name it is assigned to replaced."""
+        if "$" not in text:
+            return text
+        now = self.now()
+        earlier = now.lookup(key) if key in text.lower() else None
+        around = now.around(f"{span.start}", lambda error: self.macro_warning(error, span))
+        return expand_self(text, key, earlier, self.budget, now.lookup, around)
+
+    def expanded(self, text: str, span: Span) -> str:
+        """Return a text with its macros expanded as they are here. Raises MacroError."""
+        if "$" not in text:
+            return text
+        now = self.now()
+        around = now.around(f"{span.start}", lambda error: self.macro_warning(error, span))
+        return expand(text, now.lookup, self.budget, around)
+
+    def macro_warning(self, error: MacroError, span: Span) -> None:
+        """Note a failure that HTCondor prints and passes over."""
+        for fault in error.diagnostics:
+            self.found.warn(fault.kind, fault.message, span, fault.help)
+
+    def macro_fault(self, error: MacroError, span: Span) -> None:
+        """Note a fault of a macro, and on what way it was met."""
+        way = way_of(error, self.now())
+        for fault in error.diagnostics:
+            help_text = f"{fault.help or 'look there'}; the fault comes {way}" if way else fault.help
+            self.found.error(fault.kind, fault.message, span, help_text)
+        if self.budget.left < 0:
+            self.found.check()  # nothing that follows could be expanded either
+
+    def now(self) -> Scope:
+        """Return what names mean here, between the jobs of the last queue statement and those of the next."""
+        scope = Scope(self.table, self.facts, self.table.version, self.last_job)
+        scope.has_folder = self.jobs > 0
+        scope.used = self._looked_up
+        return scope
+
+    @property
+    def looked_up(self) -> frozenset[str]:
+        """The names that the lines themselves have asked for: conditions, lists, and values of their own name."""
+        return frozenset(self._looked_up)
+
+    def word(self, name: str, snake: str) -> str:
+        """Return the value of a command of two spellings as it is here, nothing where it is not assigned."""
+        now = self.now()
+        text = now.lookup(name.lower()) or now.lookup(snake) or ""
+        try:
+            return expand(text, now.lookup, self.budget).strip(BLANKS)
+        except MacroError:
+            return ""
+
 
 if TYPE_CHECKING:
     from crondor.macro.conditions import Conditions
@@ -206,7 +340,7 @@ class _Reader(StatementReader):
     def conditions(self, span: Span) -> Conditions:
         """Return what is defined here; what only the machine knows is."""
         from crondor.macro.conditions import Conditions  # noqa: PLC0415 - 0.3 ms, and few files have an if
-        from crondor.macro.templates import is_template  # noqa: PLC0415 - the same
+        from crondor.macro.expand import is_template  # noqa: PLC0415 - the same
 
         def lookup(key: str) -> str | None:
             try:
@@ -249,7 +383,7 @@ class _Reader(StatementReader):
             message = f"at use {category[:60]}: a submit description has only templates to use"
             self.found.error("use", message, span, "write use template : NAME")
             return
-        from crondor.macro.including import parse_uses, template_text  # noqa: PLC0415 - 0.3 ms, and few files use any
+        from crondor.macro.conditions import parse_uses, template_text  # noqa: PLC0415 - 0.3 ms, and few files use any
 
         for use in parse_uses(listed):
             if self.config is None:
@@ -279,19 +413,19 @@ class _Reader(StatementReader):
 
         queue = ("queue" | "iter" | "itera" | "iterat" | "iterate") arguments
         """
-        begin = statement.queue_arguments(line.text)
+        begin = reader.queue_arguments(line.text)
         if begin is not None:
             self._queue(begin, line)
             return
         if parts.operator == ":" and parts.name and not parts.is_sentence:
             message = f"condor_submit does not read a colon behind {parts.name}"
             self.found.error("colon", message, line.span(parts.at, parts.at + 1), "write = instead of :", fix="=")
-            if statement.is_name(parts.name):
+            if reader.is_name(parts.name):
                 self._define_macro(parts.name.lower(), parts, line)
             return
         name, rest = parts.name, line.text[len(parts.name) :].strip(BLANKS)
         shown = f"{name} = {rest or '...'}"
-        is_meant = statement.is_name(name) and "=" not in rest
+        is_meant = reader.is_name(name) and "=" not in rest
         self.found.error(
             "no-statement",
             "this line is neither an assignment nor a queue statement",
@@ -315,7 +449,7 @@ class _Reader(StatementReader):
         earlier = None if self.is_inside_if else self.work.replaced(key)
         if is_attribute:
             self._define_attribute(name, parts, line)
-        elif not statement.is_name(name):
+        elif not reader.is_name(name):
             message = f"Illegal Identifier: <{name}>: names are made of letters, digits, _ . and /"
             self.found.error("bad-name", message, line.span(0, len(parts.name)))
         elif parts.operator == "@=":

@@ -5,12 +5,10 @@
 ``TransformFacts`` has what they may see beside the ad.
 """
 
+from crondor.transform.apply import AttributeChange, Changes
 from crondor.transform.compiled import Chain, Transform, TransformOutcome, TransformResult, apply_all, transform_ads
-from crondor.transform.errors import InvalidTransform
-from crondor.transform.facts import TransformFacts
+from crondor.transform.expressions import InvalidTransform, TraceStep, TransformFacts
 from crondor.transform.program import RuleSource
-from crondor.transform.trace import TraceStep
-from crondor.transform.undo import AttributeChange, Changes
 
 __all__ = [
     "AttributeChange",

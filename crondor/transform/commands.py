@@ -7,17 +7,141 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from typing import NamedTuple
 
+from crondor.classad.regexp import GivenUp, Regex, RegexpMatch, compiled
 from crondor.classad.scope import Value
-from crondor.classad.text import lower
-from crondor.diagnostics import Diagnostic
-from crondor.macro.lines import LogicalLine
+from crondor.classad.text import from_bytes, lower, to_bytes
+from crondor.diagnostics import Diagnostic, similar
+from crondor.macro.expand import MacroKind, Scanner
+from crondor.macro.lines import BLANKS, LogicalLine, MacroError
 from crondor.transform.apply import RunnableLine, TransformRun
-from crondor.transform.errors import Stop
-from crondor.transform.expressions import as_macro, evaluation, settled, stored
-from crondor.transform.template import MacroTemplate
-from crondor.transform.words import Word
+from crondor.transform.expressions import Stop, as_macro, evaluation, fault, settled, short, stored
+
+_LONG = 1 << 16  # characters beyond which the text is expanded by the rules that bound it
+_Piece = tuple[str, str, str]
+"""The text before a macro, its lower-case name, its default."""
+
+
+class MacroTemplate:
+    """A text with its macros; ``text`` is the text itself, ``is_plain`` says that it has none."""
+
+    __slots__ = ("_end", "_pieces", "is_plain", "text")
+
+    def __init__(self, text: str) -> None:
+        """Find the macros."""
+        self.text = text
+        self.is_plain = "$" not in text
+        self._pieces, self._end = ((), text) if self.is_plain else _pieces(text)
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether its macros are all to be put in place as they are."""
+        return bool(self._pieces)
+
+    def asks_only(self, known: Container[str]) -> bool:
+        """Say whether its macros are all to be put in place as they are, and all are known."""
+        return bool(self._pieces) and all(name in known for _, name, _ in self._pieces)
+
+    def fill(self, lookup: Callable[[str], str | None], expand: Callable[[str], str]) -> str:
+        """Return the text with its macros replaced; ``expand`` does what is more than putting values in place."""
+        if not self._pieces:
+            return self.text if self.is_plain else expand(self.text)
+        done = ""
+        for before, name, default in self._pieces:
+            value = lookup(name) or default
+            if "$" in value:
+                return expand(self.text)
+            done += before + value
+            if len(done) > _LONG:
+                return expand(self.text)
+        return done + self._end
+
+
+def _pieces(text: str) -> tuple[tuple[_Piece, ...], str]:
+    """Return the parts of a text that has only plain macros; no parts for one that has to be read by the rules."""
+    pieces: list[_Piece] = []
+    begin, at = 0, text.find("$")
+    scanner = Scanner(text)
+    while at >= 0:
+        found = scanner.scan(at)
+        default = text[found.default : found.end - 1] if found.default >= 0 else ""
+        if found.kind is not MacroKind.MACRO or found.name == "dollar" or "$" in default:
+            return (), text
+        pieces.append((text[begin:at], found.name, default))
+        begin, at = found.end, text.find("$", found.end)
+    return tuple(pieces), text[begin:]
+
+
+_BLANK = re.compile(r"[ \t\r\n]")
+_NOT_BLANK = re.compile(r"[^ \t\r\n]")
+
+
+class Word(NamedTuple):
+    """A word: ``start`` is where it begins with its quote, ``at`` behind that; ``next`` is where to look for another.
+
+    ``next`` is None behind a quote that is never closed: nothing follows it.
+    """
+
+    text: str
+    start: int
+    at: int
+    next: int | None
+
+    @property
+    def end(self) -> int:
+        """Where the word ends, its quote aside."""
+        return self.at + len(self.text)
+
+
+def next_word(text: str, at: int | None) -> Word | None:
+    r"""Return the next word from ``at`` on. Quotes hold blanks together, and nothing escapes one inside them.
+
+    word = [^ \t\r\n"'] [^ \t\r\n]* | '"' [^"]* '"' | "'" [^']* "'"
+
+    HTCondor: tokener::next.
+    """
+    found = None if at is None else _NOT_BLANK.search(text, at)
+    if found is None:
+        return None
+    start = found.start()
+    if found[0] in "\"'":
+        close = text.find(found[0], start + 1)
+        if close < 0:
+            return Word(text[start + 1 :], start, start + 1, None)
+        return Word(text[start + 1 : close], start, start + 1, close + 1)
+    blank = _BLANK.search(text, start)
+    if blank is None:
+        return Word(text[start:], start, start, None)
+    return Word(text[start : blank.start()], start, start, blank.start())
+
+
+class Pattern(NamedTuple):
+    """A regular expression between slashes, its options, and where the next word is looked for."""
+
+    text: str
+    options: str
+    next: int
+
+
+def pattern(text: str, word: Word) -> Pattern | None:
+    """Return the regular expression that begins at a word; None: it has no end, or an option HTCondor does not know.
+
+    A slash inside cannot be escaped.
+
+    pattern = "/" [^/]* "/" [gimU]*
+    """
+    close = text.find("/", word.at + 1)
+    if close < 0:
+        return None
+    blank = _BLANK.search(text, close + 1)
+    end = len(text) if blank is None else blank.start()
+    options = text[close + 1 : end]
+    if set(options) - set("gimU"):
+        return None
+    return Pattern(text[word.at + 1 : close], options, end)
+
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -236,3 +360,245 @@ def move(run: TransformRun, keyword: str, name: str, new: str) -> None:
 def is_name(text: str) -> bool:
     """Whether HTCondor takes a text for the new name of an attribute."""
     return _NAME.fullmatch(text) is not None
+
+
+_GROUP = re.compile(rb"\\([0-9])")
+_MOST_KNOWN = 64  # sets of names whose search is remembered
+_MOST_NAMES = 1 << 15  # characters of one such set
+_LONG_PATTERN = 1 << 16  # bytes of a name that is made; HTCondor has no bound
+_STEP = 16  # what a step of a search costs of the budget of macros
+_NAME_GROUP = 4  # what it costs to look at a name once
+_DOUBLED = "a pattern that finds what it has made doubles it: let it find less"
+
+
+class ByPattern(NamedCommand):
+    """COPY, RENAME and DELETE of all attributes that a regular expression finds; ``name`` is the expression."""
+
+    __slots__ = ("_compiled", "_found", "options")
+
+    def __init__(self, line: LogicalLine, words: tuple[Word, Word], found: Pattern, rest: str) -> None:
+        """Compile it at the first use."""
+        super().__init__(line, words, found.text, rest)
+        self.options = found.options
+        self._compiled: Regex | bool | None = False
+        self._found: dict[tuple[str, ...], tuple[_Found, ...]] = {}
+
+    def compiled(self) -> Regex | None:
+        """Return the expression, None where it is none. Names are matched without case."""
+        if isinstance(self._compiled, bool):
+            ungreedy = "(?U)" if "U" in self.options else ""
+            self._compiled = compiled(ungreedy + self.name, "im" if "m" in self.options else "i")
+        return self._compiled
+
+    def run(self, run: TransformRun) -> int | None:
+        """Find all names first, then change them in the order of their bytes."""
+        text = self._filled(run)
+        regex = self.compiled()
+        if regex is None:
+            message = f"Error compiling regex '{self.name}': this entry will be ignored"
+            run.warn("regex", message, "mend the expression")
+            return None
+        names = run.own_names()
+        _spend(run, _NAME_GROUP * len(names))
+        found = self._found.get(names)
+        if found is None:
+            found = self._search_all(run, regex, names)
+        if self.keyword == "DELETE":
+            if run.steps is not None:
+                for name, _, _ in found:
+                    run.step(f"DELETE {name}")
+            run.delete_all([key for _, key, _ in found])
+            return None
+        for name, _, groups in found:
+            _spend(run, len(text))
+            new = _substituted(text, groups)
+            if new is None:
+                run.stop("long-name", f"{self.keyword} makes a name of more than {_LONG_PATTERN} characters", _DOUBLED)
+            move(run, self.keyword, name, new)
+        return None
+
+    def moves(self, names: tuple[str, ...]) -> list[tuple[str, str]] | None:
+        """Return names in lower case with their new ones, of names that were searched before.
+
+        None: they were not, or the new names depend on more than the old.
+        """
+        found = self._found.get(names)
+        if found is None or not self.rest.is_plain:
+            return None
+        text = self.rest.text
+        moves: list[tuple[str, str]] = []
+        for _, key, groups in found:
+            new = _substituted(text, groups)
+            if new is None or not (self.keyword == "DELETE" or is_name(new)):
+                return None
+            moves.append((key, new))
+        return moves
+
+    def _search_all(self, run: TransformRun, regex: Regex, names: tuple[str, ...]) -> tuple[_Found, ...]:
+        """Return what is found in the names of an ad, and keep it where all were searched: ads are much alike."""
+        found: list[_Found] = []
+        complete = True
+        for data, name in sorted((to_bytes(name), name) for name in names):
+            match, is_known = self._search(run, regex, data)
+            complete = complete and is_known
+            # HTCondor's flag for g is PCRE2's for a match at the beginning alone.
+            if match is not None and not ("g" in self.options and match.span()[0]):
+                found.append(_Found(name, lower(name), _groups(match, regex.groups)))
+        if complete and sum(map(len, names)) <= _MOST_NAMES:
+            if len(self._found) >= _MOST_KNOWN:
+                self._found.clear()
+            self._found[names] = tuple(found)
+        return tuple(found)
+
+    def _search(self, run: TransformRun, regex: Regex, data: bytes) -> tuple[RegexpMatch | None, bool]:
+        """Return what is found in a name, and whether that is known: a search that takes too long ends."""
+        try:
+            return regex.first(data, lambda steps: _spend(run, _STEP * steps)), True
+        except GivenUp:
+            message = f"the search of '{short(self.name)}' in {short(data.decode('utf-8', 'replace'))} takes too long"
+            run.warn("regex-limit", message, "the name counts as not found; repeat no group inside a repeated group")
+            return None, False
+
+
+class _Found(NamedTuple):
+    """A name with the groups that matched in it, the whole match first, up to the last that took part."""
+
+    name: str
+    key: str
+    groups: tuple[bytes, ...]
+
+
+def _groups(match: RegexpMatch, groups: int) -> tuple[bytes, ...]:
+    r"""Return the groups that matched, up to ``\9``, the whole match first."""
+    last = next((number for number in range(groups, 0, -1) if match.group(number) is not None), 0)
+    return tuple(match.group(number) or b"" for number in range(min(last, 9) + 1))
+
+
+def _spend(run: TransformRun, amount: int) -> None:
+    """Take work from what is left to a run. Raises Stop when there is no more."""
+    try:
+        run.spend(amount)
+    except MacroError:
+        run.stop("too-much-work", "the search for names takes too long: there are too many, or too long ones", _DOUBLED)
+
+
+def _substituted(template: str, groups: tuple[bytes, ...]) -> str | None:
+    r"""Return a new name with ``\0`` to ``\9`` replaced; one beyond the last group that matched stays as it is.
+
+    None: the name would be too long.
+    """
+    if "\\" not in template:
+        return template
+    data = to_bytes(template)
+    last = len(groups) - 1
+    numbers = [number for each in _GROUP.findall(data) if (number := int(each)) <= last]
+    if len(data) + sum(len(groups[number]) - 2 for number in numbers) > _LONG_PATTERN:
+        return None
+    return from_bytes(_GROUP.sub(lambda found: groups[int(found[1])] if int(found[1]) <= last else found[0], data))
+
+
+_TWO = frozenset(("COPY", "DEFAULT", "EVALMACRO", "EVALSET", "RENAME", "SET"))
+_WITH_PATTERN = frozenset(("COPY", "DELETE", "RENAME"))
+ENVELOPE = frozenset(("NAME", "REQUIREMENTS", "TRANSFORM", "UNIVERSE"))
+KEYWORDS = _TWO | _WITH_PATTERN | ENVELOPE
+_KINDS: dict[str, type[NamedCommand]] = {
+    "SET": Set,
+    "DEFAULT": Set,
+    "EVALSET": EvalSet,
+    "EVALMACRO": EvalMacro,
+    "COPY": Move,
+    "RENAME": Move,
+    "DELETE": Delete,
+}
+
+
+def command(line: LogicalLine) -> RunnableLine:
+    """Return what a line that is no assignment does; a line that is wrong is a LineFault.
+
+    command = ("SET" | "DEFAULT" | "EVALSET" | "EVALMACRO") word ("=" | ",")? text
+            | ("COPY" | "RENAME") (word | pattern) ("=" | ",")? text
+            | "DELETE" (word | pattern)
+            | ENVELOPE text
+    """
+    first = next_word(line.text, 0)
+    if first is None or first.text == "#":
+        return Nothing(line)
+    keyword = first.text.upper()
+    if keyword not in KEYWORDS:
+        return LineFault(line, lambda: _unknown(line, first))
+    second = next_word(line.text, first.next)
+    if keyword in ENVELOPE and (second is not None or keyword == "TRANSFORM"):
+        return Nothing(line, is_command=True)
+    if second is None:
+        return LineFault(line, lambda: _too_few(line, first), is_command=True)
+    return _with_arguments(line, keyword, first, second)
+
+
+def _with_arguments(line: LogicalLine, keyword: str, first: Word, second: Word) -> RunnableLine:
+    text = line.text
+    found, rest, behind = None, second, second.next
+    if keyword in _WITH_PATTERN and text.startswith("/", second.at):
+        found = pattern(text, second)
+        if found is None:
+            return LineFault(line, lambda: _bad_pattern(line, second), is_command=True)
+        behind = found.next
+    if keyword in _TWO:
+        third = next_word(text, behind)
+        if third is not None and third.text in {"=", ","}:
+            third = next_word(text, third.next)
+        if third is None:
+            return LateFault(line, lambda: _too_few(line, first, second), is_command=True)
+        rest = third
+    if found is not None:
+        return ByPattern(line, (first, second), found, text[rest.start :] if keyword in _TWO else "")
+    name = second.text
+    return _KINDS[keyword](line, (first, second), name[:-1] if name[-1:] in {",", "="} else name, text[rest.start :])
+
+
+def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
+    message = f"{word.text} is not a valid transform keyword"
+    span = line.span(word.at, max(word.end, word.at + 1))
+    near = _nearest(word.text.upper())
+    help_text = f"the commands are {', '.join(sorted(KEYWORDS))}; NAME = VALUE defines a macro"
+    if word.text.lower() == "queue":
+        help_text = "queue belongs to submit files, and HTCondor takes it for no macro either: choose another name"
+    if line.unterminated and line.text[:1] in BLANKS:
+        help_text = "HTCondor strips no blanks from a last line without a line end: end the file with one"
+    if line.text[word.end : word.end + 1] in {"", " "} and word.text[-1:] in {"=", ":"}:
+        help_text = "a command has no = or : behind its keyword"
+    return fault("keyword", message, span, f"did you mean {near}?" if near else help_text, near)
+
+
+def _nearest(word: str) -> str | None:
+    return next(iter(similar(word[:40], sorted(KEYWORDS), 0.7)), None)
+
+
+def _too_few(line: LogicalLine, first: Word, second: Word | None = None) -> Diagnostic:
+    keyword = first.text.upper()
+    span = line.span(first.start)
+    if keyword in ENVELOPE or keyword == "DELETE":
+        return fault("arguments", f"{keyword} needs an argument", span, "write it behind the keyword")
+    name, sign, value = second.text.partition("=") if second is not None else ("", "", "")
+    if is_name(name) and sign and value:
+        shown = f"{first.text} {name} {value}"
+        return fault(
+            "arguments", f"{keyword} needs 2 arguments: a blank stands between them", span, f"write {shown}", shown
+        )
+    return fault("arguments", f"{keyword} needs 2 arguments", span, f"write {_USAGE[keyword]}")
+
+
+_USAGE = {
+    "COPY": "COPY attribute newname",
+    "DEFAULT": "DEFAULT attribute expression",
+    "EVALMACRO": "EVALMACRO macro expression",
+    "EVALSET": "EVALSET attribute expression",
+    "RENAME": "RENAME attribute newname",
+    "SET": "SET attribute expression",
+}
+
+
+def _bad_pattern(line: LogicalLine, word: Word) -> Diagnostic:
+    help_text = (
+        "write /expression/ with nothing but g, i, m or U behind it; a slash inside cannot be escaped, . finds it"
+    )
+    return fault("regex", "invalid regex", line.span(word.at), help_text)

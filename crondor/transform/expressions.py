@@ -6,20 +6,34 @@ HTCondor: XFormCopyValueToTree, XFormValueToString.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
 
-from crondor.classad.errors import ClassAdSyntaxError, EvaluationFailed
+from crondor._types import Made
 from crondor.classad.evaluate import value_of
 from crondor.classad.expression import Expression
+from crondor.classad.parser import UnparseForm, print_name, print_real, unparse
 from crondor.classad.printing import prints_as_it_is
-from crondor.classad.scope import BEYOND, Attributes, Code, Codes, Context, Value
-from crondor.classad.show import code_tree, print_value, to_tree
+from crondor.classad.scope import BEYOND, Attributes, Code, Codes, Context, Value, code_tree, print_value, to_tree
 from crondor.classad.text import lower
-from crondor.classad.tree import AdNode, Binary, Call, ListNode, Literal, Node, Reference, Unary
-from crondor.classad.unparse import UnparseForm, print_name, print_real, unparse
-from crondor.classad.values import LocalTime, RelTime
-from crondor.diagnostics import Diagnostic
-from crondor.source import Source
+from crondor.classad.tree import (
+    AdNode,
+    Binary,
+    Call,
+    ClassAdSyntaxError,
+    EvaluationFailed,
+    ListNode,
+    Literal,
+    LocalTime,
+    Node,
+    Reference,
+    RelTime,
+    Unary,
+)
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, shortened
+from crondor.macro.lines import MacroError
 
 _MANY = 4096
 _SHORT = 4096  # characters of a text that is remembered
@@ -211,3 +225,183 @@ def as_text(code: Code | str) -> str:
     if isinstance(bare, Literal) and isinstance(bare.value, str):
         return bare.value
     return unparse(tree, UnparseForm.OLD)
+
+
+_NO_TEXT = re.compile("[\\0\\ud800-\\udc7f\\udd00-\\udfff]")
+MOST = 100  # findings kept of one kind; whoever has more learns nothing from the rest
+
+
+class InvalidTransform(CrondorError, ValueError):
+    """Transform rules that HTCondor would not load, with all their faults."""
+
+
+class Stop(Exception):
+    """Ends the application of a transform to an ad; carries the reason."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        """Keep the reason."""
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+
+def fault(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+    """Return the finding that ends a transform."""
+    return Diagnostic(code, message, Severity.ERROR, span, help, fix)
+
+
+def warning(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:  # noqa: A002
+    """Return a finding after which HTCondor goes on."""
+    return Diagnostic(code, message, Severity.WARNING, span, help, fix)
+
+
+def check_text(source: Source) -> None:
+    """Raise InvalidTransform for a text with a NUL, or with half a character."""
+    found = _NO_TEXT.search(source.text)
+    if found is not None:
+        what = "a NUL" if found[0] == "\0" else "half a character"
+        raise InvalidTransform(fault("not-text", f"rules are text, and this has {what}", source.span(*found.span())))
+
+
+def short(text: str, most: int = 60) -> str:
+    """Return a text for a message, cut where it is long."""
+    return shortened(text, most)
+
+
+def macro_fault(error: MacroError, span: Span) -> Stop:
+    """Return the end that a macro which cannot be expanded makes."""
+    only = error.diagnostics[0]
+    inside = f"; it is met in the text of $({error.inside})" if error.inside else ""
+    return Stop(fault(only.kind, only.message, span, f"{only.help}{inside}" if only.help else inside[2:] or None))
+
+
+if TYPE_CHECKING:
+    from crondor.macro.files import Files
+
+VERSION = (25, 14, 0)
+_MACHINE = {"arch": "X86_64", "opsys": "LINUX"}
+_ALWAYS = {"islinux": "1", "iswindows": "0", "iterating": "0"}
+_BASIC = {**_ALWAYS, "isclusterad": "0", "latematerialization": "0"}
+_BY_KNOB = ("arch", "opsys", "opsysandver", "opsysmajorver", "opsysver")
+
+
+class TransformFacts(Made):
+    """The surroundings of transforms.
+
+    ``knobs`` are the values of the configuration by name; ``environ`` is what $ENV() sees, None: not known, and a
+    fault where a value needs it. ``context`` has the clock (epoch seconds) and the zone of expressions, and the seed
+    that $RANDOM_CHOICE() and its like draw from. ``files`` opens what TRANSFORM ... FROM names; without it none is
+    opened. ``version`` is what ``if version`` compares.
+    """
+
+    __slots__ = ("_iterating", "context", "environ", "files", "knobs", "version")
+
+    def __init__(
+        self,
+        knobs: Mapping[str, str] | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        context: Context | None = None,
+        files: Files | None = None,
+        version: tuple[int, int, int] = VERSION,
+    ) -> None:
+        """Take what is known; the names of knobs have no case."""
+        self.knobs = {**_MACHINE, **{name.lower(): text for name, text in (knobs or {}).items()}}
+        self.environ = environ
+        self.context = context or Context()
+        self.files = files
+        self.version = version
+        self._iterating = {**_ALWAYS, "rulesfile": "", **{name: self.knobs.get(name, "") for name in _BY_KNOB}}
+
+    def __repr__(self) -> str:
+        """Return the number of knobs, and what is known beside them."""
+        known = [name for name in ("environ", "files") if getattr(self, name) is not None]
+        return f"<TransformFacts of {len(self.knobs)} knobs{''.join(f', {name}' for name in known)}>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return self.knobs, self.environ, self.context, self.files, self.version
+
+    def __hash__(self) -> int:
+        """Hash the version alone: knobs may change."""
+        return hash(self.version)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by all that the caller said."""
+        return _made, self._made_of()
+
+    def at(self, context: Context) -> TransformFacts:
+        """Return the same surroundings with another clock."""
+        made = TransformFacts.__new__(TransformFacts)
+        for name in self.__slots__:
+            setattr(made, name, getattr(self, name))
+        made.context = context
+        return made
+
+    def defaults(self, *, iterates: bool) -> Mapping[str, str]:
+        """Return the macros that HTCondor provides; a transform that iterates has others."""
+        return self._iterating if iterates else _BASIC
+
+
+def _made(
+    knobs: Mapping[str, str],
+    environ: Mapping[str, str] | None,
+    context: Context,
+    files: Files | None,
+    version: tuple[int, int, int],
+) -> TransformFacts:
+    return TransformFacts(knobs, environ=environ, context=context, files=files, version=version)
+
+
+class SeededDice:
+    """Random numbers from the seed of a context, made when the first is drawn."""
+
+    __slots__ = ("_random", "_seed")
+
+    def __init__(self, seed: int) -> None:
+        """Begin."""
+        self._seed = seed
+        self._random: Random | None = None
+
+    def randrange(self, stop: int, /) -> int:
+        """Return a number from 0 up to ``stop``, which is not included."""
+        if self._random is None:
+            self._random = Random(self._seed)  # noqa: S311 - a preview, no secret
+        return self._random.randrange(stop)
+
+
+NOTHING = TransformFacts()
+
+
+class TraceStep(NamedTuple):
+    """One thing that was done: the line of the rules that asked for it, and HTCondor's words for it.
+
+    ``is_detail`` marks what follows from the step before: the value that an expression turned out to have.
+    """
+
+    span: Span
+    text: str
+    is_detail: bool = False
+
+    def __str__(self) -> str:
+        """Return a line of text with its place."""
+        return f"{self.span.source.name}:{self.span.line}: {'    ' if self.is_detail else ''}{self.text}"
+
+
+UNIVERSES = (
+    *("", "STANDARD", "PIPE", "LINDA", "PVM", "VANILLA", "PVMD", "SCHEDULER", "MPI", "GRID", "JAVA", "PARALLEL"),
+    *("LOCAL", "VM"),
+)
+"""The name of each universe at its number, as CondorUniverseName() has it; nothing at 0."""
+
+
+def universe_number(text: str) -> int:
+    """Return the universe that a UNIVERSE statement names, by number or by name; 0 for none, which counts as unset."""
+    found = re.match(r"[ \t\r\n\v\f]*([-+]?[0-9]{1,9})", text)
+    if found is not None and int(found[1]):
+        return int(found[1])
+    name = text.upper()
+    return UNIVERSES.index(name) if name in UNIVERSES else 0
+
+
+def universe_name(number: int) -> str:
+    """Return the name of a universe, UNKNOWN for a number without one."""
+    return UNIVERSES[number] if 0 < number < len(UNIVERSES) else "UNKNOWN"

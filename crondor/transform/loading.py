@@ -6,15 +6,263 @@ HTCondor: src/condor_tools/transform_ads.cpp.
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Final, TypeAlias, TypeVar
 
-from crondor.diagnostics import Diagnostic
-from crondor.macro.statement import is_name
-from crondor.source import Source
-from crondor.transform.circular import as_warnings, find_circles
+from crondor.classad.ad import ClassAd
+from crondor.classad.circles import Circle, circles, entangled, new_circles
+from crondor.classad.compile import code_of
+from crondor.classad.scope import Code, code_tree
+from crondor.classad.tree import ListNode
+from crondor.diagnostics import Diagnostic, Severity, Source
+from crondor.macro.lines import LogicalLine
+from crondor.macro.reader import is_name
+from crondor.transform.apply import RunnableLine, TransformRun
+from crondor.transform.commands import ByPattern, NamedCommand
 from crondor.transform.compiled import Transform
-from crondor.transform.errors import InvalidTransform, fault, warning
-from crondor.transform.facts import TransformFacts
+from crondor.transform.expressions import InvalidTransform, TransformFacts, fault, warning
 from crondor.transform.program import RuleSource
+from crondor.transform.statements import Condition
+
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOVES: Final = frozenset(("COPY", "RENAME"))
+_SOME: Final = "TARGET.Unknown"
+_FIXED: Final = re.compile(r"(?i)[ \t]*(?:!?[ \t]*(?:[0-9.]+|true|false|yes|no|t|f)|version\b.*)[ \t]*").fullmatch
+_MOST_LINES: Final = 20_000
+_ALL_WAYS: Final = 4  # conditions of which each combination is tried
+_ONE_BY_ONE: Final = 30  # conditions each of which is tried against all others that matter
+_OF_LANGUAGE: Final = frozenset(("my", "target", "true", "false", "undefined", "defined", "isundefined", "ifthenelse"))
+_NO_WAY: Final[Mapping[int, bool]] = {}
+_OF_THE_MACHINE: Final = frozenset(("requirements", "rank"))
+
+
+def find_circles(transforms: Sequence[Transform], facts: TransformFacts) -> Iterator[Diagnostic]:
+    """Yield what to say of each circle that lines of the transforms close, an error only where it is sure."""
+    if sum(len(each.lines) for each in transforms) > _MOST_LINES:
+        return
+    told: set[frozenset[str]] = set()
+    found = [each for names in (_names(transforms), []) for each in _of_ways(transforms, facts, names)]
+    for circle, spelled, line in sorted(found, key=lambda each: not each[0].is_sure):
+        if frozenset(circle.names) not in told:
+            told.add(frozenset(circle.names))
+            yield circular(circle, spelled, line)
+
+
+def circular(circle: Circle, spelled: Mapping[str, str], line: LogicalLine | None) -> Diagnostic:
+    """Return what to say of a circle that a line of a transform closes."""
+    span = None if line is None else line.span()
+    text = "" if line is None else line.text
+    return Diagnostic("circle", circle.message(spelled), circle.severity, span, instead(circle, spelled, text))
+
+
+def instead(circle: Circle, spelled: Mapping[str, str], text: str) -> str:
+    """Return what to write in place of the text of a line that closes a circle."""
+    keyword, *words = _WORD.findall(text) or [""]
+    name = spelled.get(circle.names[0], circle.names[0])
+    if keyword.upper() in _MOVES:
+        return f"write EVALSET {' '.join(reversed(words[:2]))} to take the value, not the expression"
+    if len(circle.names) > 1:
+        return "COPY one of them to another name first, and refer to that"
+    if name.lower() in _OF_THE_MACHINE or "target." in text.lower():
+        return f"write $(MY.{name}) for the expression that the job has"
+    return f"write EVALSET {name} for its value, or $(MY.{name}) for the expression that the job has"
+
+
+def new_warnings(before: ClassAd, after: ClassAd, known: Container[str] = ()) -> list[Diagnostic]:
+    """Return warnings of circles that changes of an ad have closed, without those whose message is known."""
+    found = [circular(circle, after.names, None) for circle in new_circles(before.codes, after.codes)]
+    return as_warnings(each for each in found if each.message not in known)
+
+
+def as_warnings(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return what a command says of circles that goes on all the same, as HTCondor does: no notes, and no errors."""
+    return [replace(each, severity=Severity.WARNING) for each in found if each.severity is not Severity.NOTE]
+
+
+class _Probe(TransformRun):
+    """A run that goes a way of its own through conditions, and notes which line set an attribute.
+
+    ``way`` says which conditions hold, by their number; all others do. Commands about no name of ``wanted`` are left
+    out, None: of none.
+    """
+
+    is_plannable = False  # each line is run by itself
+
+    def __init__(
+        self,
+        ad: ClassAd,
+        facts: TransformFacts,
+        way: Mapping[int, bool] = _NO_WAY,
+        wanted: Container[str] | None = None,
+    ) -> None:
+        super().__init__(ad, facts, {}, facts.defaults(iterates=False))
+        self.asked = 0
+        self.writers: dict[str, LogicalLine] = {}
+        self.spelled: dict[str, str] = {}
+        self._way = way
+        self._wanted = wanted
+
+    def apply(self, statements: Sequence[RunnableLine], *, is_straight: bool = False) -> Diagnostic | None:  # noqa: ARG002 - as the base
+        return super().apply(statements)
+
+    def _next(self) -> RunnableLine | None:
+        statement = super()._next()
+        while statement is not None and not self._wants(statement):
+            statement = super()._next()
+        return statement
+
+    def _wants(self, statement: RunnableLine) -> bool:
+        if self._wanted is None or not isinstance(statement, NamedCommand) or isinstance(statement, ByPattern):
+            return True
+        return statement.key in self._wanted or (
+            statement.keyword in _MOVES and statement.rest.text.lower() in self._wanted
+        )
+
+    def condition(self, keyword: str, text: str) -> None:
+        if _asks(keyword, text):
+            text = "true" if self._way.get(self.asked, True) else "false"
+            self.asked += 1
+        super().condition(keyword, text)
+
+    def put(self, key: str, name: str, code: Code | str) -> None:
+        super().put(key, name, code)
+        if self.line is not None:
+            self.writers.pop(key, None)  # the last one stands last
+            self.writers[key] = self.line.line
+        self.spelled[key] = name
+
+
+class _Everything(_Probe):
+    """A run of all lines, whatever their conditions, in which an attribute may have several expressions.
+
+    ``guards`` has the numbers of the conditions around the lines that set an attribute.
+    """
+
+    def __init__(self, ad: ClassAd, facts: TransformFacts) -> None:
+        super().__init__(ad, facts)
+        self.guards: dict[str, set[int]] = {}
+        self._conditionals_around: list[list[int]] = []
+        self._others: dict[str, list[Code | str]] = {}
+
+    def _next(self) -> RunnableLine | None:
+        while self.at < len(self._statements):
+            self.line = statement = self._statements[self.at]
+            self.at += 1
+            if not isinstance(statement, Condition):
+                return statement.seen(is_inside=bool(self._conditionals_around))
+            if statement.keyword == "if":
+                self._conditionals_around.append([])
+            if _asks(statement.keyword, statement.text):
+                for each in self._conditionals_around[-1:]:
+                    each.append(self.asked)
+                self.asked += 1
+            if statement.keyword == "endif" and self._conditionals_around:
+                self._conditionals_around.pop()
+        return None
+
+    def put(self, key: str, name: str, code: Code | str) -> None:
+        self._leave(key)
+        super().put(key, name, code)
+
+    def delete(self, key: str) -> None:
+        self._leave(key)
+        super().delete(key)
+
+    def _leave(self, key: str) -> None:
+        earlier = self.codes.get(key)
+        self.guards.setdefault(key, set()).update(number for each in self._conditionals_around for number in each)
+        if not self._conditionals_around:
+            self._others.pop(key, None)
+        elif earlier is not None:
+            self._others.setdefault(key, []).append(earlier)
+
+    def all_codes(self) -> dict[str, Code | str]:
+        """Return the expressions, all of an attribute together as a list."""
+        found = dict(self.codes)
+        for key, others in self._others.items():
+            codes = [*others, *([found[key]] if key in found else [])]
+            found[key] = code_of(ListNode(tuple(map(code_tree, codes))))
+        return found
+
+
+def _asks(keyword: str, text: str) -> bool:
+    """Say whether a line is a condition that may hold or not."""
+    return keyword in {"if", "elif"} and _FIXED(text) is None
+
+
+_Run = TypeVar("_Run", bound=_Probe)
+_Found: TypeAlias = "tuple[Circle, Mapping[str, str], LogicalLine]"
+
+
+def _of_ways(transforms: Sequence[Transform], facts: TransformFacts, names: Sequence[str]) -> Iterator[_Found]:
+    """Yield the circles on each way through the conditions that matter, for ads that have some attributes."""
+    everything = _run(_Everything(_ad(names), facts), transforms)
+    tangled = entangled(everything.all_codes(), everything.writers)
+    if tangled.isdisjoint(everything.writers):
+        return
+    guards = sorted({number for name in tangled for number in everything.guards.get(name, ())})
+    wanted = _leading_to(tangled, transforms)
+    for way in _ways(guards):
+        run = _run(_Probe(_ad(names), facts, way, wanted), transforms)
+        yield from _closed(run, is_forced=bool(guards))
+
+
+def _ways(guards: Sequence[int]) -> Iterator[Mapping[int, bool]]:
+    """Yield which conditions hold: each combination of a few, else all, none, and each against all others."""
+    if len(guards) <= _ALL_WAYS:
+        yield from (dict(zip(guards, way, strict=True)) for way in product((True, False), repeat=len(guards)))
+        return
+    yield dict.fromkeys(guards, True)
+    yield dict.fromkeys(guards, False)
+    for taken in guards[:_ONE_BY_ONE]:
+        yield {number: number == taken for number in guards}
+
+
+def _leading_to(names: set[str], transforms: Sequence[Transform]) -> set[str]:
+    """Return some names with all that the lines about them speak of."""
+    lines = [
+        {word.lower() for word in _WORD.findall(line.text)[1:]} - _OF_LANGUAGE
+        for each in transforms
+        for line in each.lines
+    ]
+    found, size = set(names), 0
+    while len(found) > size:
+        size = len(found)
+        for words in lines:
+            if not words.isdisjoint(found):
+                found |= words
+    return found
+
+
+def _ad(names: Sequence[str]) -> ClassAd:
+    return ClassAd.of(dict.fromkeys(map(str.lower, names), _SOME), {name.lower(): name for name in names})
+
+
+def _run(run: _Run, transforms: Sequence[Transform]) -> _Run:
+    for transform in transforms:
+        if transform.run(run) is not None:
+            break
+    return run
+
+
+def _closed(run: _Probe, *, is_forced: bool) -> Iterator[_Found]:
+    for circle in circles(run.codes, run.writers):
+        if run.writers.keys().isdisjoint(circle.names):
+            continue
+        is_sure = circle.is_sure and (not is_forced or len(circle.names) == 1)
+        last = [name for name in run.writers if name in circle.names][-1]
+        at = circle.names.index(last)
+        turned = Circle((*circle.names[at:], *circle.names[:at]), is_sure)
+        yield turned, run.spelled, run.writers[last]
+
+
+def _names(transforms: Sequence[Transform]) -> list[str]:
+    """Return every word of the lines: the names of all attributes are among them."""
+    words = {word.lower(): word for each in transforms for line in each.lines for word in _WORD.findall(line.text)}
+    return list(words.values())
+
 
 JOB_TRANSFORM = "JOB_TRANSFORM_"
 JOB_ROUTE = "JOB_ROUTER_ROUTE_"

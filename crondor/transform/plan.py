@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from crondor.classad.printing import Spelling
 from crondor.classad.scope import Code
-from crondor.classad.spelling import Spelling
 from crondor.classad.text import lower
 from crondor.macro import MacroError
 from crondor.transform.apply import PREFIX, SHORT, RunnableLine, TransformRun, price
-from crondor.transform.commands import Delete, EvalMacro, EvalSet, Move, NamedCommand, Nothing, Set
-from crondor.transform.errors import Stop
-from crondor.transform.expressions import Evaluation, as_macro, evaluation, settled, stored
-from crondor.transform.patterns import ByPattern
+from crondor.transform.commands import ByPattern, Delete, EvalMacro, EvalSet, Move, NamedCommand, Nothing, Set
+from crondor.transform.expressions import Evaluation, Stop, as_macro, evaluation, settled, stored
 from crondor.transform.statements import Assignment
 
 _Step = Callable[[TransformRun, "dict[str, Code | str]"], None]

@@ -5,14 +5,17 @@ HTCondor: Parse_macros.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from crondor.diagnostics import Diagnostic, Severity, Span
 from crondor.macro import BLANKS, LogicalLine
-from crondor.macro.statement import Statement as Parts
-from crondor.macro.statement import conditional, is_hidden_if, is_name, split
-from crondor.source import Span
+from crondor.macro.reader import Statement as Parts
+from crondor.macro.reader import conditional, is_hidden_if, is_name, split
 from crondor.transform.apply import RunnableLine, TransformRun
-from crondor.transform.command_line import command
-from crondor.transform.commands import LineFault
-from crondor.transform.errors import Stop, fault, short
+from crondor.transform.commands import KEYWORDS, ByPattern, LineFault, NamedCommand, command, next_word
+from crondor.transform.expressions import Stop, evaluation, fault, settled, short, warning, why_not, why_not_whole
 
 _FORBIDDEN = {
     "include": ("include statement is not allowed in this context", "paste the lines in place of this one"),
@@ -210,3 +213,163 @@ def _plain(line: LogicalLine) -> RunnableLine:
     if parts.is_sentence or parts.operator in {"", ":"} or parts.name.lower() == "queue":
         return command(line)
     return Heredoc(line, parts) if parts.operator == "@=" else Assignment(line, parts)
+
+
+_SPACED = re.compile(r"\$\([ \t]+[A-Za-z0-9_.]+[ \t]*\)|\$\([A-Za-z0-9_.]+[ \t]+\)")
+_TARGET = re.compile(r"(?i)\btarget\.")
+_EVALUATED = frozenset(("EVALSET", "EVALMACRO"))
+_MEANT = {
+    "REQUIREMENTS": "this defines a macro: the transform has no REQUIREMENTS and takes every ad",
+    "TRANSFORM": "this defines a macro: nothing is done more than once",
+}
+
+
+def find_traps(statements: Sequence[RunnableLine]) -> Iterator[Diagnostic]:
+    """Yield warnings for lines that HTCondor takes for something else than their author."""
+    for statement in statements:
+        line = statement.line
+        yield from _assigned_keyword(line)
+        for found in _SPACED.finditer(line.text):
+            message = f"{short(found[0])} stays as it is: a macro has no blanks inside its parentheses"
+            yield warning("macro-blanks", message, line.span(*found.span()), fix=re.sub(r"[ \t]+", "", found[0]))
+        if isinstance(statement, NamedCommand):
+            yield from _command(statement)
+
+
+def find_hidden_faults(statements: Sequence[RunnableLine], faults: Collection[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield warnings for lines that HTCondor refuses where an ad leads to them; its check on loading does not."""
+    tag = None
+    known = {each.span.source.position(each.span.start)[0] for each in faults if each.span is not None}
+    for statement in statements:
+        if tag is not None:
+            tag = None if statement.line.text == tag else tag
+            continue
+        if isinstance(statement, Heredoc):
+            tag = statement.tag
+        found = statement.seen(is_inside=True)
+        if isinstance(found, LineFault) and found.line.span().line not in known:
+            message = f"{found.diagnostic.message}: an ad that leads here fails"
+            yield replace(found.diagnostic, message=message, severity=Severity.WARNING)
+
+
+def _assigned_keyword(line: LogicalLine) -> Iterator[Diagnostic]:
+    parts = split(line.text)
+    keyword = parts.name.upper()
+    if keyword in KEYWORDS and parts.operator in {"=", "+=", "@="} and not parts.is_sentence:
+        message = _MEANT.get(keyword, f"this defines a macro named {parts.name}, it is no command")
+        value = line.text[parts.value :]
+        yield warning(
+            "keyword-assigned", message, line.span(0, parts.value), "leave the sign out", f"{keyword} {value}"
+        )
+
+
+def _command(of: NamedCommand) -> Iterator[Diagnostic]:
+    second = of.words[1]
+    raw = second.text
+    if not isinstance(of, ByPattern) and raw[-1:] in {",", "="}:
+        then = ", so that nothing is deleted" if of.keyword == "DELETE" else ""
+        message = f"HTCondor 25.14 makes a name of {raw} that ends in a NUL character{then}; crondor takes {of.name}"
+        yield warning(
+            "name-sign", message, of.line.span(second.start, second.end), "put a blank before the sign", of.name
+        )
+    if isinstance(of, ByPattern):
+        yield from _pattern(of)
+    else:
+        yield from _name(of)
+    if of.keyword == "DELETE":
+        if not isinstance(of, ByPattern) and next_word(of.line.text, second.next) is not None:
+            message = "DELETE takes one name: what follows it is not looked at"
+            yield warning("delete-words", message, of.line.span(second.end), "write a line for each name")
+        return
+    yield from _rest(of)
+
+
+def _name(of: NamedCommand) -> Iterator[Diagnostic]:
+    """Yield a warning for a name that is hardly that of an attribute: it is taken as it is written."""
+    name, second = of.name, of.words[1]
+    span = of.line.span(second.start, second.end)
+    head, dot, tail = name.partition(".")
+    if "$(" in name:
+        message = f"{short(name)} is the name itself: no macro is replaced in the name behind {of.keyword}"
+        yield warning("name-macro", message, span, "write the name out; only what follows it may have macros")
+    elif of.keyword == "EVALMACRO":
+        return
+    elif dot and head.lower() in {"my", "target"}:
+        message = f"{short(name)} is an attribute with a dot in its name, not {short(tail)} of the ad"
+        fix = tail if second.start == second.at and is_name(tail) else None
+        yield warning("name-scope", message, span, f"leave {head}. out: commands are about the ad itself", fix)
+    elif of.keyword in {"SET", "DEFAULT", "EVALSET"} and not is_name(name):
+        message = f"{short(name) or 'an empty text'} is no name: an expression finds it only in single quotes"
+        yield warning("name-odd", message, span, "a name is made of letters, digits and _, and begins with no digit")
+
+
+def _rest(of: NamedCommand) -> Iterator[Diagnostic]:
+    """Yield warnings for what follows the name."""
+    text = of.rest.text
+    if of.keyword in _EVALUATED and _TARGET.search(text):
+        message = f"TARGET is undefined in {of.keyword}: the expression is evaluated in the ad alone"
+        yield warning("evalset-target", message, _rest_span(of), "write MY. or the bare name")
+    if not of.rest.is_plain:
+        return
+    if of.keyword in {"SET", "DEFAULT"}:
+        yield from _set(of)
+    elif of.keyword in _EVALUATED:
+        yield from _evaluated(of)
+    elif of.keyword in {"COPY", "RENAME"} and not isinstance(of, ByPattern) and not is_name(text):
+        message = f"{of.keyword} {of.name} new name {text} is not valid"
+        help_text = "nothing is done: a name is made of letters, digits and _, and begins with no digit"
+        yield warning("new-name", message, _rest_span(of), help_text)
+
+
+def _rest_span(of: NamedCommand, start: int = 0, end: int | None = None) -> Span:
+    """Return where what follows the name stands, or a piece of it."""
+    begin = len(of.line.text) - len(of.rest.text)
+    return of.line.span(begin + start, None if end is None else begin + end)
+
+
+def _set(of: NamedCommand) -> Iterator[Diagnostic]:
+    """Yield a warning for an expression that is none, or is one only at its beginning."""
+    text = of.rest.text
+    if settled(text) is None:
+        reason = why_not(text)
+        help_text = f"{reason.message}; " if reason is not None else ""
+        message = f"SET {of.name} invalid expression : {text}"
+        span = _rest_span(of)
+        if reason is not None and reason.span is not None and reason.span.start < len(text):
+            span = _rest_span(of, reason.span.start, max(reason.span.end, reason.span.start + 1))
+        yield warning("set-expression", message, span, f"{help_text}HTCondor says so for each ad")
+    elif "?" in text and (reason := why_not_whole(text, old=True)) is not None:
+        message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
+        yield warning("set-rest", message, _rest_span(of), reason.message)
+
+
+def _evaluated(of: NamedCommand) -> Iterator[Diagnostic]:
+    """Yield a warning for an expression to be evaluated that is none, or is one only at its beginning."""
+    text = of.rest.text
+    reason = why_not_whole(text)
+    if reason is None:
+        return
+    if evaluation(text).is_none:
+        message = f"{of.keyword} {of.name} could not evaluate : {text}"
+        help_text = f"{reason.message}; HTCondor says so for each ad"
+        yield warning(of.keyword.lower(), message, _rest_span(of), help_text)
+    else:
+        message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
+        yield warning("evalset-rest", message, _rest_span(of), reason.message)
+
+
+def _pattern(of: ByPattern) -> Iterator[Diagnostic]:
+    regex = of.compiled()
+    if regex is None:
+        message = f"Error compiling regex '{of.name}': this entry will be ignored"
+        yield warning("regex", message, of.line.span(of.words[1].start), "mend the expression")
+        return
+    for found in re.finditer(r"\\([0-9])", "" if of.keyword == "DELETE" else of.rest.text):
+        if int(found[1]) > regex.groups:
+            message = f"{found[0]} stays as it is: the expression has {regex.groups} groups"
+            yield warning("regex-group", message, _rest_span(of, *found.span()), "put parentheses around what is meant")
+    if "g" in of.options:
+        message = "the option g makes the expression match at the beginning of a name alone"
+        yield warning(
+            "regex-g", message, of.line.span(of.words[1].start), "leave it out: all names are looked at anyway"
+        )

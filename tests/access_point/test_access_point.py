@@ -7,9 +7,9 @@ import pytest
 from crondor.access_point import AccessPoint, Admission, Submitter, read_access_point, sent_jobs
 from crondor.classad.scope import Context
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.job.attributes import printed
 from crondor.job.policy import Act, Ruling, periodic
-from crondor.source import Source
 from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
 from crondor.transform import TransformFacts
 

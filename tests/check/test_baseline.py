@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckReport, Finding, check_submit
 from crondor.lint.baseline import Baseline, InvalidBaseline, KnownFinding, read_baseline
-from crondor.source import Source
 from tests.check.asking import SETTINGS
 
 FAULTS = ("cron_minute = 60", "cron_minutes = 0", "cron_hour = MON", "cron_day_of_week = 1", "deferral_time = (")

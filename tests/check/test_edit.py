@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from crondor.diagnostics import Source
 from crondor.lint.cures import insertion, literal, replacement
 from crondor.lint.rule import Fix, compatible
 from crondor.lint.subject import CheckedFile, CheckedJob, CheckSettings
-from crondor.source import Source
 from crondor.submit import read_submit
 from crondor.submit.edits import OverlappingEdits, TextEdit, apply
 

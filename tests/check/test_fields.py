@@ -14,12 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.algebra import field_differences, reread
-from crondor.diagnostics import Severity
-from crondor.hold_codes import INVALID_CRON_SETTINGS
+from crondor.codes import INVALID_CRON_SETTINGS
+from crondor.diagnostics import Severity, Source
 from crondor.lint import RULES, CheckSettings, Finding, check_submit, page
 from crondor.lint.fixing import fixed
 from crondor.recurrence import NeverRuns, Recurrence
-from crondor.source import Source
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
 from crondor.submit.edits import apply
 

@@ -10,10 +10,10 @@ import pytest
 
 from crondor.access_point import read_access_point
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.knowledge import Release
 from crondor.lint import RULES, CheckSettings, check_submit, page
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor.submit.edits import apply
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckSettings, Finding, check_submit
 from crondor.lint.fixing import fixed
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from tests.check.asking import NOW, SETTINGS
 

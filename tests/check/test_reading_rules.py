@@ -13,12 +13,11 @@ import pytest
 
 import crondor
 from crondor.codes import KINDS
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.lint import RULES, CheckReport, CheckSettings, check_submit, refused
 from crondor.lint.rules.reading import READING_RULES, owner
 from crondor.macro import InvalidText, source_from_bytes
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.submit import read_submit
 from tests.check.asking import NOW, SETTINGS, cured, report
 

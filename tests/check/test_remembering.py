@@ -6,9 +6,9 @@ import gzip
 import json
 import random
 
+from crondor.diagnostics import Source
 from crondor.lint import CheckSettings, check_submit
 from crondor.lint.subject import CheckMemory
-from crondor.source import Source
 from crondor.submit import read_submit
 from crondor.submit.ad import job_ads
 from tests.cli.running import EXAMPLES, ROOT

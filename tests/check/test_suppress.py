@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crondor.diagnostics import Source
 from crondor.lint.report import Comments
-from crondor.source import Source
 from tests.check.asking import found, report
 
 

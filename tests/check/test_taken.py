@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckSettings, Finding, check_submit
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from tests.check.asking import NOW, SETTINGS, cured, found, places, report
 

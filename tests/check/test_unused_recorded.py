@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckReport, CheckSettings, check_submit
-from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from tests.golden.recording import read_recording
 

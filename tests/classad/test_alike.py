@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Format, Order, ReadMode, read_ads
-from crondor.classad.formats import alike as module
-from crondor.classad.formats.alike import AdTemplate, Alike
+from crondor.classad.formats import long_form as module
+from crondor.classad.formats.long_form import AdTemplate, Alike
 from crondor.classad.scope import Code
 
 NAMES = [f"Name{number}" for number in range(12)]

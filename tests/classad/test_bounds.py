@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import pytest
 
-from crondor.classad import ERROR, AdValue, ClassAdSyntaxError, EvaluationFailed, Expression, print_value, pythonic
-from crondor.classad.ad import ClassAd
+from crondor.classad import ERROR, AdValue, ClassAdSyntaxError, EvaluationFailed, Expression, print_value
+from crondor.classad import ad as ad_module
+from crondor.classad.ad import ClassAd, to_python
 from crondor.classad.compile import read
 from crondor.classad.evaluate import run
-from crondor.classad.pythonic import to_python
 from crondor.classad.scope import Code, EvaluationState, Value
 from crondor.diagnostics import CrondorError
 from tests.classad.helpers import NOW, ad, shown, value
@@ -141,7 +141,7 @@ def test_ads_that_hold_themselves_are_evaluated_once(monkeypatch: pytest.MonkeyP
         runs.append(code)
         return run(code, state)
 
-    monkeypatch.setattr(pythonic, "run", counting)
+    monkeypatch.setattr(ad_module, "run", counting)
     with pytest.raises(EvaluationFailed, match="members"):
         ClassAd.of_texts(ours).python("a0")
     assert len(runs) == len(ours)
@@ -181,7 +181,7 @@ def test_plain_values_read_a_text_once(monkeypatch: pytest.MonkeyPatch) -> None:
         counted.append(len(text))
         return read(text)
 
-    monkeypatch.setattr(pythonic, "read", counting)
+    monkeypatch.setattr(ad_module, "read", counting)
     assert holder.python("c") == [{"b": [1] * 9000}] * 3
     assert counted == []
     value_read = AdValue({"b": long}, {"b": "b"})

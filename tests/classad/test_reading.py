@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crondor.classad import ClassAdSyntaxError, Expression, UnparseForm, parse_ad
-from crondor.source import Source
+from crondor.diagnostics import Source
 
 
 @pytest.mark.parametrize(

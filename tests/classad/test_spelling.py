@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Expression, Format, Order
-from crondor.classad.printing import print_ad
-from crondor.classad.spelling import Spelling
+from crondor.classad.printing import Spelling, print_ad
 
 _NAMES = [f"Name{number}" for number in range(12)]
 _TEXTS = st.sampled_from(["1", '"a"', '"a\\\\b"', "x + 1", '"two\nlines"', "undefined", '"' + "long" * 9000 + '"'])

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from crondor.diagnostics import Diagnostic
-from crondor.hooks.cron.live import LiveProgram, LivePrograms
-from crondor.hooks.cron.schedule import CronManager, CronStep
+from crondor.hooks.cron.schedule import CronManager, CronStep, LiveProgram, LivePrograms
 from crondor.hooks.cron.settings import CronJob, CronMode, CronSettings, Manager
 from crondor.hooks.runner import RunningHook, wait
 from crondor_cli.hook import daemon_cron as hook_cron_loop

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor.diagnostics import Diagnostic, columns_of, render
-from crondor.source import Source
+from crondor.diagnostics import Diagnostic, Source, columns_of, render
 from crondor_cli.kit.screen import PROSE, fitted, in_columns, padded, prose, screen_columns
 from tests.cli.running import NOW, crondor
 from tests.cli.terminal import on_screen

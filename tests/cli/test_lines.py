@@ -10,14 +10,14 @@ from crondor._toml import TomlPlaces
 from crondor.classad import ClassAdSyntaxError
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats.reading import read_ad
-from crondor.source import Source
+from crondor.diagnostics import Source
 from crondor_cli.hook.run import ad_lines
 
 ROOT = Path(__file__).parents[2]
 ODD = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 OWN = {  # whose texts are this project's own, or come without a number
     "cli/crondor_cli/kit/command.py",
-    "crondor/knowledge/rows.py",
+    "crondor/knowledge/words.py",
 }
 
 

@@ -16,16 +16,15 @@ from hypothesis import strategies as st
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
+from crondor.diagnostics import Source
 from crondor.editing import EditSettings, ReadText, TextKind
-from crondor.editing.schedules import schedules
-from crondor.job.queued import QueuedJob, read_queue
+from crondor.editing.hovering import schedules
+from crondor.job.policy import QueuedJob, read_queue
 from crondor.lint import CheckSettings
 from crondor.monitor import QueueWatch
 from crondor.recurrence import Recurrence
-from crondor.source import Source
 from crondor.spec import CronSpec, Dialect
-from crondor.spreading import SpreadJob, SpreadTime
-from crondor.spreading.jobs import use_of
+from crondor.spreading import SpreadJob, SpreadTime, use_of
 from crondor.submit import job_ads, read_submit
 from crondor.times import JobTimes
 from tests.cli.running import crondor

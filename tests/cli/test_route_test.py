@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from crondor.diagnostics import Source
 from crondor.router.compare import Expectation
 from crondor.router.compare.expectation_files import BadExpectations, read_expectations, written
-from crondor.source import Source
 from tests.cli.running import Result, crondor
 from tests.cli.test_route_diff import JOB, NEW, OLD
 

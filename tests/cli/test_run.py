@@ -21,9 +21,9 @@ import pytest
 
 from crondor.job_queue import read_history
 from crondor.pool.daemons import pool as life
-from crondor.pool.local import clock as local_clock
-from crondor.pool.local import disk_queue, run_records, session
+from crondor.pool.local import programs, session, supervisor
 from crondor.pool.local import programs as real_programs
+from crondor.pool.local import session as local_clock
 from crondor.schedd import embedded
 from crondor_cli.kit import jobs
 from crondor_cli.main import main
@@ -55,15 +55,15 @@ POINTS = {
     "before the jobs are in the queue": Point(embedded.EmbeddedSchedd, "submit"),
     "before they are brought in": Point(session.Session, "begin"),
     "before anything is told": Point(session.Session, "_note"),
-    "before anything is written into it": Point(disk_queue.KeptQueue, "write"),
+    "before anything is written into it": Point(programs.KeptQueue, "write"),
     "between the mark and the supervisor": Point(real_programs.RealPrograms, "start"),
     "before the supervisor knows what to do": Point(real_programs, "_ask"),
     "between the start and its telling": Point(real_programs.RealPrograms, "start", after=True),
     "when the program has begun": Point(real_programs.RealPrograms, "poll"),
     "before its end is recorded": Point(session.Session, "_ended"),
     "before its end has an effect": Point(life.Pool, "ended"),
-    "before the job leaves": Point(disk_queue.KeptQueue, "leave"),
-    "before its records go": Point(run_records.Records, "forget"),
+    "before the job leaves": Point(programs.KeptQueue, "leave"),
+    "before its records go": Point(supervisor.Records, "forget"),
 }
 
 

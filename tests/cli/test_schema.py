@@ -14,21 +14,19 @@ from click.shell_completion import ShellComplete
 from jsonschema import Draft202012Validator
 
 from crondor.diagnostics import Severity
-from crondor.hooks.consequence import HookConsequence
 from crondor.hooks.cron.schedule import CronStep
-from crondor.hooks.hook_types import HookType
+from crondor.hooks.kinds import HookConsequence, HookType
 from crondor.hooks.runner import HookEnd
 from crondor.monitor import Cause, Verdict
 from crondor.pool.daemons.events import PoolEventKind
-from crondor.pool.settings.links import Party
+from crondor.pool.settings import Party
 from crondor.router.daemon.log import RouterEvent
-from crondor.router.daemon.reasons import RouteReason
-from crondor.router.match.limits import Limit
+from crondor.router.daemon.status import RouteReason
+from crondor.router.match.matcher import Limit
 from crondor.router.match.reasons import RouteOutcome
 from crondor.router.match.umbrella import Clause
-from crondor.router.plan.copy_schedule import CopySchedule
-from crondor.router.plan.runs import PlannedOutcome
-from crondor.schedd.status import ScheduledState
+from crondor.router.plan.copy_schedule import CopySchedule, PlannedOutcome
+from crondor.schedd.reading import ScheduledState
 from crondor.schedule import Recalculation
 from crondor.spec import Dialect
 from crondor_cli.main import cli

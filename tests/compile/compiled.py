@@ -14,10 +14,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from crondor.compile.text import WrittenSchedule, read_schedule
+from crondor.compile.meaning import WrittenSchedule, read_schedule
 from crondor.compile.writing.compiler import compile_schedule
-from crondor.compile.writing.distance import Timing
-from crondor.compile.writing.wish import CannotCompile, Compiled, Wish
+from crondor.compile.writing.wish import CannotCompile, Compiled, Timing, Wish
 from crondor.zones import zone_of
 from tests.compile.cases import KINDS, ZONES
 

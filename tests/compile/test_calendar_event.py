@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from crondor.compile.calendar_event import parse_event
-from crondor.compile.faults import Remarks
-from crondor.compile.text import InvalidSchedule, read_schedule
-from crondor.source import Source
+from crondor.compile.meaning import read_schedule
+from crondor.compile.walls import InvalidSchedule, Remarks
+from crondor.diagnostics import Source
 
 RECORDING = Path(__file__).parents[1] / "golden" / "calendar_events" / "systemd.jsonl"
 MOST = 12  # runs that were recorded of each

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crondor.compile.text import InvalidSchedule, WrittenSchedule, read_schedule
+from crondor.compile.meaning import WrittenSchedule, read_schedule
+from crondor.compile.walls import InvalidSchedule
 from crondor.macro.files import Files
 
 NOW = 1_796_083_200  # 2026-12-01 00:00 UTC

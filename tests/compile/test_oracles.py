@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from crondor.compile.text import read_schedule
+from crondor.compile.meaning import read_schedule
 from crondor.zones import Policy
 from tests.compile.cases import KINDS, ZONES, Case, instants, walls_of
 from tests.compile.size import COUNT, YEARS

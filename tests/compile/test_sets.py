@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.compile.days import DAYS_END, DaySet
-from crondor.compile.protocol import CronSchedule, Schedule
-from crondor.compile.sets import Active, Both, Either, Without, first_difference
-from crondor.compile.text import read_schedule
+from crondor.compile.meaning import read_schedule
+from crondor.compile.walls import Active, Both, CronSchedule, Either, Schedule, Without, first_difference
 from crondor.recurrence import Recurrence
 from crondor.spec import CronSpec
 from crondor.zones import Policy, zone_of

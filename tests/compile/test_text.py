@@ -6,9 +6,9 @@ from itertools import islice
 
 import pytest
 
-from crondor.compile.text import InvalidSchedule, read_schedule, schedule_line
-from crondor.diagnostics import Severity
-from crondor.source import Source
+from crondor.compile.meaning import read_schedule, schedule_line
+from crondor.compile.walls import InvalidSchedule
+from crondor.diagnostics import Severity, Source
 from crondor.zones import Policy, UnknownZone
 
 NOW = 1_796_083_200  # 2026-12-01 00:00 UTC

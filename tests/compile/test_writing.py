@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.classad import AdValue, Context, Expression
-from crondor.compile.text import read_schedule
+from crondor.compile.meaning import read_schedule
 from crondor.compile.writing.compiler import LONGEST_CLAUSE, compile_schedule
-from crondor.compile.writing.distance import Timing, spacing, spoiled
 from crondor.compile.writing.evaluation import Clause
-from crondor.compile.writing.wish import CannotCompile, Compiled, Wish
+from crondor.compile.writing.wish import CannotCompile, Compiled, Timing, Wish, spacing, spoiled
 from crondor.zones import zone_of
 from tests.compile.cases import KINDS, ZONES
 from tests.compile.compiled import DAY, START, Trial, trial, tried

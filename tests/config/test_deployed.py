@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from crondor.config import Configuration, read_config
-from crondor.config.deployed import find_root, follow, with_variables
-from crondor.config.entrypoint import GENERATOR, ROOT, VARIABLES, generated, variables
+from crondor.config.deployed import GENERATOR, ROOT, VARIABLES, find_root, follow, generated, variables, with_variables
+from crondor.diagnostics import Source
 from crondor.macro.files import FileRefused, Files
-from crondor.source import Source
 
 _USERS = "root:x:0:0::/root:/bin/sh\ncondor:x:1:1::/home/condor:/bin/sh\n"
 

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from crondor.config import Configuration, InvalidConfig, read_config
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.macro.files import Files
-from crondor.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOWEST = 60  # seconds of the processor
@@ -67,7 +66,7 @@ WATCHED = """
 import json, sys
 from crondor.config import read_config
 from crondor.macro.files import Files
-from crondor.source import Source
+from crondor.diagnostics import Source
 
 lines, folder = json.load(sys.stdin)
 seen = []

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from crondor.config import Configuration, read_config
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.macro.files import Files
-from crondor.source import Source
 
 
 def read(*lines: str, **around: object) -> Configuration:

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.algebra import same_meaning
-from crondor.crontab.export import CronLine, JobProgram, NoCommand, write_crontab
-from crondor.crontab.file import read_crontab
+from crondor.crontab.file import CronLine, JobProgram, NoCommand, read_crontab, write_crontab
 from crondor.crontab.import_ import ImportSettings, import_crontab
-from crondor.source import Source
+from crondor.diagnostics import Source
 from crondor.spec import CronSpec
 
 DAILY = CronSpec.from_line("0 6 * * *")

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.crontab.file import MAX_ENTRIES, MAX_LINE, MAX_VARIABLES, CrontabFile, is_system_crontab, read_crontab
-from crondor.diagnostics import Severity
-from crondor.source import Source
+from crondor.diagnostics import Severity, Source
 from crondor.spec import CronSpec, Dialect
 
 

@@ -15,7 +15,7 @@ from dateutil.tz import resolve_imaginary
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.crontab.ical import CalendarEvent, NoCalendar, NoRule, rule_of, write_calendar
+from crondor.crontab.file import CalendarEvent, NoCalendar, NoRule, rule_of, write_calendar
 from crondor.deferral import Deferral
 from crondor.recurrence import Policy, Recurrence
 from crondor.spec import CronSpec, Dialect

@@ -11,17 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.classad import Context, Expression
-from crondor.compile.text import read_schedule, schedule_line
+from crondor.compile.meaning import read_schedule, schedule_line
 from crondor.compile.writing.wish import default_end
 from crondor.compiled_text import compile_text
 from crondor.crontab.file import read_crontab
 from crondor.crontab.import_ import Imported, ImportSettings, SubmitText, import_crontab
-from crondor.diagnostics import Severity
-from crondor.job.arguments import split_arguments, split_environment
+from crondor.diagnostics import Severity, Source
+from crondor.job.attributes import split_arguments, split_environment
 from crondor.lint import CheckSettings, check_submit
 from crondor.recurrence import Recurrence
 from crondor.schedule import COMMANDS, JobSchedule, Universe
-from crondor.source import Source
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import read_submit
 from crondor.zones import zone_of

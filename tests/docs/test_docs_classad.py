@@ -16,9 +16,9 @@ from crondor.classad import (
     ClassAdSyntaxError,
     EvaluationFailed,
     Expression,
-    limits,
     print_value,
     read_ad,
+    tree,
 )
 from crondor.classad import formats as forms
 from crondor.diagnostics import CrondorError
@@ -91,13 +91,13 @@ def _doubled(text: str, begin: str, times: int) -> ClassAd:
 
 
 BEYOND: dict[str, Callable[[], object]] = {
-    "MAX_TEXT": lambda: Expression(" " * (limits.MAX_TEXT + 1)),
-    "MAX_TOKENS": lambda: Expression("1," * limits.MAX_TOKENS),
+    "MAX_TEXT": lambda: Expression(" " * (tree.MAX_TEXT + 1)),
+    "MAX_TOKENS": lambda: Expression("1," * tree.MAX_TOKENS),
     "MAX_NESTING": lambda: Expression("(" * 166 + "1" + ")" * 166),
-    "MAX_DEPTH": lambda: Expression("+".join(["1"] * (limits.MAX_DEPTH + 2))).evaluate(),
+    "MAX_DEPTH": lambda: Expression("+".join(["1"] * (tree.MAX_DEPTH + 2))).evaluate(),
     "MAX_STEPS": lambda: _doubled("a + a", "1", 31).value("a30"),
-    "MAX_STRING": lambda: ClassAd({"s": "x" * (limits.MAX_STRING // 2 + 1)}).evaluate("strcat(s, s)"),
-    "MAX_LIST": lambda: ClassAd({"s": "a " * (limits.MAX_LIST + 1)}).evaluate("split(s)"),
+    "MAX_STRING": lambda: ClassAd({"s": "x" * (tree.MAX_STRING // 2 + 1)}).evaluate("strcat(s, s)"),
+    "MAX_LIST": lambda: ClassAd({"s": "a " * (tree.MAX_LIST + 1)}).evaluate("split(s)"),
     "MAX_REFERENCES": lambda: Expression("a17").references(_doubled("a + a", "[b = 1].b", 18)),
     "MAX_AD*": lambda: read_ad('a = "' + "x" * forms.MAX_AD + '"\n'),
     "MAX_DEPTH*": lambda: read_ad('{"a": ' + "[" * (forms.MAX_DEPTH + 1) + "]" * (forms.MAX_DEPTH + 1) + "}"),
@@ -108,7 +108,7 @@ BEYOND: dict[str, Callable[[], object]] = {
 def test_bounds_are_those_of_the_table(row: list[str]) -> None:
     """The number is the constant's, and what goes beyond it has the message shown."""
     name = row[0].replace("`", "")
-    module = forms if name.endswith("*") else limits
+    module = forms if name.endswith("*") else tree
     assert getattr(module, name.rstrip("*")) == int(row[1])
     with pytest.raises((ClassAdSyntaxError, EvaluationFailed, CircularReference)) as error:
         BEYOND[name]()
@@ -117,7 +117,7 @@ def test_bounds_are_those_of_the_table(row: list[str]) -> None:
 
 def test_every_bound_has_a_row() -> None:
     """Those of the caches aside, which refuse nothing."""
-    named = {name for name in vars(limits) if name.startswith("MAX_") and "CACHED" not in name}
+    named = {name for name in vars(tree) if name.startswith("MAX_") and "CACHED" not in name}
     named |= {f"{name}*" for name in vars(forms) if name.startswith("MAX_")}
     assert named == {row[0].replace("`", "") for row in table("bound", "number")}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.compile.text import read_schedule
+from crondor.compile.meaning import read_schedule
 from tests.cli.running import crondor
 from tests.docs.test_docs import DOCS, bare, tables
 

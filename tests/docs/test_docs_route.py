@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crondor.lint import RULES as OTHERS
 from crondor.lint.routes import ROUTE_RULES
-from crondor.router.table.knobs import KNOBS
+from crondor.router.table.loading import KNOBS
 from tests.docs.test_docs import DOCS, bare, tables
 
 TABLES = list(tables(DOCS / "route.md"))

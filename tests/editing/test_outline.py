@@ -6,14 +6,12 @@ from itertools import pairwise
 
 import pytest
 
+from crondor.diagnostics import Source
 from crondor.editing import EditSettings, ReadText, TextKind, check_text, kind_of
-from crondor.editing.changes import difference, silenced
-from crondor.editing.outline import LineKind, Outline
-from crondor.editing.pieces import PieceKind, pieces
-from crondor.editing.spots import Spot, SpotKind, spot_at
+from crondor.editing.findings import difference, silenced
+from crondor.editing.reading import LineKind, Outline, PieceKind, Spot, SpotKind, pieces, spot_at
 from crondor.editing.structure import words
 from crondor.lint import RULES, CheckSettings
-from crondor.source import Source
 from crondor.submit.edits import apply
 
 SETTINGS = EditSettings(CheckSettings(1_795_195_625, "Europe/Berlin"))

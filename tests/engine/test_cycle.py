@@ -11,8 +11,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from crondor._recurrence.cycle import Range, month_masks, months
-from crondor._recurrence.local_walk import WallClock
+from crondor._recurrence import Range, WallClock, month_masks, months
 from crondor.day_rule import day_rule
 from crondor.recurrence import Counts, Gaps, NeverRuns, NotASet, Recurrence
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec, Dialect, InvalidSpec

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, render, shortened
-from crondor.source import Source, Span
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable, render, shortened
 
 
 def find(text: str, piece: str, name: str = "job.sub") -> Span:

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor import zones
-from crondor._recurrence.zone_walk import ZoneWalk
-from crondor._zone_file import NEVER, rule_year
+from crondor._recurrence import ZoneWalk
 from crondor.algebra import is_subset
 from crondor.recurrence import Recurrence
 from crondor.spec import CronSpec, Dialect
-from crondor.zones import Policy, Zone, year_kind
+from crondor.zones import NEVER, Policy, Zone, rule_year, year_kind
 from tests.engine.random_schedules import specs
 
 END = 7289654400  # 2201-01-01

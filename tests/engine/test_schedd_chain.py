@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from crondor._recurrence.schedd_walk import ScheddWalk
+from crondor._readings import ScheddWalk
 from crondor.audit import clock_changes
 from crondor.recurrence import Recurrence, ScheddAnswer, never_reason
 from crondor.spec import DAY_OF_WEEK, FIELDS, CronSpec, Dialect

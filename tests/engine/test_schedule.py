@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.deferral import Deferral, InvalidDeferral
+from crondor.diagnostics import Source, Span
 from crondor.recurrence import NeverRuns, Policy
 from crondor.schedule import (
     COMMANDS,
@@ -20,7 +21,6 @@ from crondor.schedule import (
     Universe,
     UnknownValue,
 )
-from crondor.source import Source, Span
 from crondor.spec import CronSpec, Dialect, InvalidSpec
 
 NOW = int(datetime(2026, 11, 24, 9, 30, tzinfo=timezone.utc).timestamp())

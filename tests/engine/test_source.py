@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from crondor.source import Source, Span
+from crondor.diagnostics import Source, Span
 
 TEXT = "executable = job\ncron_minute = 5\n\ncron_hour = *"
 

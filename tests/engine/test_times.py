@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.job.queued import read_queue
+from crondor.job.policy import read_queue
 from crondor.recurrence import NeverRuns
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect

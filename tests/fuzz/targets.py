@@ -23,9 +23,9 @@ from crondor.classad import (
     read_ad,
     read_ads,
 )
-from crondor.compile.text import InvalidSchedule, read_schedule
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.source import Source
+from crondor.compile.meaning import read_schedule
+from crondor.compile.walls import InvalidSchedule
+from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.submit import InvalidSubmit, job_ads, read_submit
 from crondor.transform import RuleSource as RulesForm
 from crondor.transform import Transform, TransformFacts

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from crondor.router.daemon.mirror import MIRRORED
+from crondor.router.daemon.follow import MIRRORED
 
 _SAID = "said about the line, for people"
 _SPEC = "the schedule"

@@ -17,8 +17,8 @@ import pytest
 from crondor.classad import ClassAd
 from crondor.hooks.fetch.journal import Journal, RunRecord
 from crondor.hooks.fetch.source import KEY, FetchableJob, Heard, WorkSource
-from crondor.hooks.hook_types import HookType
-from crondor.rights.accounts import Account
+from crondor.hooks.kinds import HookType
+from crondor.rights.trust import Account
 from tests.rights.people import IS_ROOT, be, become, said
 
 NOON = 1_795_608_000  # 2026-11-25 12:00 UTC
@@ -35,9 +35,9 @@ class Party:
         self.state = folder / "state"
         self.patch = patch
         self.left: dict[tuple[int, int], int] = {}  # whose each file is
-        patch.setattr("crondor.hooks.fetch.reports.user_id", USERS.get)
+        patch.setattr("crondor.hooks.fetch.journal.user_id", USERS.get)
         if not IS_ROOT:
-            patch.setattr("crondor.hooks.fetch.reports._writer", lambda found: self.left.get(mark(found), found.st_uid))
+            patch.setattr("crondor.hooks.fetch.journal._writer", lambda found: self.left.get(mark(found), found.st_uid))
 
     @property
     def folder(self) -> Path:

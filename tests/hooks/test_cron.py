@@ -11,10 +11,8 @@ import pytest
 
 from crondor.classad import ClassAd, Expression
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.hooks.cron.ads import CronAds
-from crondor.hooks.cron.live import LivePrograms, cron_environment
-from crondor.hooks.cron.output import Block, BlockReader
-from crondor.hooks.cron.schedule import CronEvent, CronManager, CronOutput, CronStep
+from crondor.hooks.cron.output import Block, BlockReader, CronAds
+from crondor.hooks.cron.schedule import CronEvent, CronManager, CronOutput, CronStep, LivePrograms, cron_environment
 from crondor.hooks.cron.settings import AutoPublish, CronJob, CronMode, CronSettings, Manager, read_settings
 from crondor.hooks.runner import wait
 

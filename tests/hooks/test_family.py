@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor.hooks import family
+from crondor.hooks import runner
 
 PROCESS = "4242"
 
@@ -16,7 +16,7 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of one process of a /proc of our own."""
     folder = tmp_path / PROCESS
     folder.mkdir()
-    monkeypatch.setattr(family, "_PROC", str(tmp_path))
+    monkeypatch.setattr(runner, "_PROC", str(tmp_path))
     return folder
 
 
@@ -35,11 +35,11 @@ def test_a_process_is_looked_at_again_while_it_changes_programs(proc: Path, monk
     def pause(seconds: float) -> None:
         pauses.append(seconds)
         if len(pauses) == 3:
-            shows(proc, f"{family.MARK}=abc\0", env=(100, 200))
+            shows(proc, f"{runner.MARK}=abc\0", env=(100, 200))
 
-    monkeypatch.setattr(family, "sleep", pause)
+    monkeypatch.setattr(runner, "sleep", pause)
     shows(proc, "")
-    assert family._marked("abc", 0) == {int(PROCESS)}
+    assert runner._marked("abc", 0) == {int(PROCESS)}
     assert len(pauses) == 3
 
 
@@ -57,18 +57,18 @@ def test_a_process_without_environment_is_not_waited_for(
     proc: Path, monkeypatch: pytest.MonkeyPatch, why: dict[str, int]
 ) -> None:
     """Others show none for good."""
-    monkeypatch.setattr(family, "sleep", lambda _: pytest.fail("waited"))
+    monkeypatch.setattr(runner, "sleep", lambda _: pytest.fail("waited"))
     shows(proc, "", **why)  # type: ignore[arg-type]
-    assert family._marked("abc", 0) == set()
+    assert runner._marked("abc", 0) == set()
 
 
 def test_a_process_that_never_gets_its_environment_is_given_up(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The looks are counted."""
     pauses: list[float] = []
-    monkeypatch.setattr(family, "sleep", pauses.append)
+    monkeypatch.setattr(runner, "sleep", pauses.append)
     shows(proc, "")
-    assert family._marked("abc", 0) == set()
-    assert len(pauses) == family._LOOKS
+    assert runner._marked("abc", 0) == set()
+    assert len(pauses) == runner._LOOKS
 
 
 def test_a_process_that_begins_while_others_are_looked_at_is_found(
@@ -77,15 +77,15 @@ def test_a_process_that_begins_while_others_are_looked_at_is_found(
     """Its parent was there when they were listed, and had gone when its turn came."""
     parent, child, last = proc, tmp_path / "4243", tmp_path / "loadavg"
     last.write_text(f"0.00 0.00 0.00 1/1 {parent.name}\n", encoding="ascii")
-    real = family._environment
+    real = runner._environment
 
     def environment(process: str) -> bytes:
         if process == parent.name:
             child.mkdir()
-            shows(child, f"{family.MARK}=abc\0", env=(100, 200))
+            shows(child, f"{runner.MARK}=abc\0", env=(100, 200))
             last.write_text(f"0.00 0.00 0.00 1/1 {child.name}\n", encoding="ascii")
             raise FileNotFoundError
         return real(process)
 
-    monkeypatch.setattr(family, "_environment", environment)
-    assert family._marked("abc", 4241) == {int(child.name)}
+    monkeypatch.setattr(runner, "_environment", environment)
+    assert runner._marked("abc", 4241) == {int(child.name)}

@@ -13,15 +13,27 @@ import pytest
 
 from crondor.classad import ClassAd, Expression
 from crondor.diagnostics import CrondorError
-from crondor.hooks.consequence import HookConsequence
-from crondor.hooks.fetch.cod import check_cod
-from crondor.hooks.fetch.driver import FetchingSlot
+from crondor.hooks.fetch.driver import (
+    FetchingSlot,
+    SlotState,
+    check_cod,
+    conclude_fetch,
+    decide,
+    fetch_delay,
+    fetch_keyword,
+    slot_input,
+)
 from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault, RunRecord
-from crondor.hooks.fetch.slot import SlotState, conclude_fetch, decide, fetch_delay, fetch_keyword, slot_input
 from crondor.hooks.fetch.source import KEY, FetchableJob, WorkSource
-from crondor.hooks.hook_types import HookType
+from crondor.hooks.kinds import (
+    HookConsequence,
+    HookType,
+    conclude_starter,
+    prepare_arguments,
+    starter_keyword,
+    update_intervals,
+)
 from crondor.hooks.runner import HookCall, HookRunner
-from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments, starter_keyword, update_intervals
 
 Script = Callable[..., str]
 ROOT = Path(__file__).resolve().parents[2]

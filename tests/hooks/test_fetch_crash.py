@@ -13,7 +13,7 @@ from crondor.classad import ClassAd
 from crondor.hooks.fetch.driver import FetchingSlot
 from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault
 from crondor.hooks.fetch.source import KEY, FetchableJob, WorkSource
-from crondor.hooks.hook_types import HookType
+from crondor.hooks.kinds import HookType
 from tests.hooks.crashing import crashing
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked and crash")

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from crondor.classad import ClassAd, Expression
-from crondor.hooks.fetch.journal import FetchRunState, Journal, NotPermitted
-from crondor.hooks.fetch.reports import MODE, ReportFault, Reports, RunReport
+from crondor.hooks.fetch.journal import MODE, FetchRunState, Journal, NotPermitted, ReportFault, Reports, RunReport
 from crondor.hooks.fetch.source import Heard
-from crondor.hooks.hook_types import HookType
+from crondor.hooks.kinds import HookType
 from tests.hooks.crashing import crashing
 from tests.hooks.party import NOON, USERS, Party, mark
 from tests.rights.people import IS_ROOT
@@ -70,7 +69,7 @@ def test_anybody_may_leave_and_nobody_else_may_see(party: Party) -> None:
 
 def test_one_user_for_all_hooks_needs_no_reports(party: Party) -> None:
     """As of a glide-in: there is no folder, and each hook writes the journal itself."""
-    party.patch.setattr("crondor.hooks.fetch.reports.user_id", lambda _: os.geteuid())
+    party.patch.setattr("crondor.hooks.fetch.journal.user_id", lambda _: os.geteuid())
     party.fetch()
     for hook in (HookType.REPLY_FETCH, *ENDS):
         assert party.tell(hook).run is not None
@@ -239,14 +238,14 @@ def test_what_cannot_be_removed_is_named(party: Party) -> None:
 
 def test_a_flood_is_taken_in_bit_by_bit(party: Party) -> None:
     """No more than a number of reports, or for a time, at each fetch."""
-    party.patch.setattr("crondor.hooks.fetch.reports._MOST_REPORTS", 5)
+    party.patch.setattr("crondor.hooks.fetch.journal._MOST_REPORTS", 5)
     party.fetch()
     for number in range(12):
         leave(party, "alice", f"{number}.report", json.dumps({**GOOD, "time": NOON + number}).encode())
     left = [[len(party.source().catch_up(NOON + 60)), len(list(party.folder.iterdir()))] for _ in range(3)]
     assert left == [[1, 7], [1, 2], [0, 0]]
     leave(party, "alice", "1.report", b"")
-    party.patch.setattr("crondor.hooks.fetch.reports._MOST_SECONDS", -1)
+    party.patch.setattr("crondor.hooks.fetch.journal._MOST_SECONDS", -1)
     (finding,) = party.source().catch_up(NOON + 60)
     assert "the others wait" in finding.message
 

@@ -7,10 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from crondor.classad import ClassAd, Expression
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import HookConsequence, RouterHooks, hook_input, route_ad
+from crondor.hooks.kinds import HookConsequence, HookType, RouterHooks, ad_text, hook_input, read_output, route_ad
 from crondor.hooks.runner import HookCall, HookLimits, HookRunner
-from crondor.hooks.texts import ad_text, read_output
 
 Script = Callable[..., str]
 TRANSLATE, UPDATE, FINALIZE, CLEANUP = (

@@ -11,8 +11,7 @@ from time import monotonic
 
 import pytest
 
-from crondor.hooks.paths import check_path
-from crondor.hooks.runner import HookCall, HookEnd, HookLimits, HookRunner, wait
+from crondor.hooks.runner import HookCall, HookEnd, HookLimits, HookRunner, check_path, wait
 from tests.rights.people import ALICE, as_root, home
 
 ENVIRON = {"PATH": "/usr/bin:/bin"}
@@ -293,7 +292,7 @@ def test_a_program_is_not_led_where_its_user_may_not_go(commons: Path, monkeypat
     secrets.chmod(0o700)
     theirs = home(commons, ALICE)
     (theirs / "home").symlink_to(secrets / "open")
-    monkeypatch.setattr("crondor.hooks.place.account_of", lambda _: ALICE._replace(home=f"{theirs}/home"))
+    monkeypatch.setattr("crondor.hooks.runner.account_of", lambda _: ALICE._replace(home=f"{theirs}/home"))
     run = HookRunner().run(HookCall("/bin/sh", ("-c", "pwd; cat key"), environ={}, user="alice"))
     assert (run.stdout, run.status) == ("/\n", 1)
     run = HookRunner().run(HookCall("/bin/pwd", environ={}, user="alice", folder=f"{theirs}/home"))
@@ -303,8 +302,8 @@ def test_a_program_is_not_led_where_its_user_may_not_go(commons: Path, monkeypat
 
 def test_who_is_not_root_runs_nothing_as_another_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not started, and said."""
-    monkeypatch.setattr("crondor.rights.acting.is_root", lambda: False)
-    monkeypatch.setattr("crondor.rights.acting.current_user", lambda: ALICE.uid)
+    monkeypatch.setattr("crondor.rights.replacing.is_root", lambda: False)
+    monkeypatch.setattr("crondor.rights.replacing.current_user", lambda: ALICE.uid)
     run = HookRunner().run(HookCall("/bin/pwd", environ={}, user=OWNER))
     assert run.ended is HookEnd.NOT_STARTED
     assert "only root may act as another user" in run.diagnostics[0].message

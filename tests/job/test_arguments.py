@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crondor.job.arguments import (
+from crondor.diagnostics import Source
+from crondor.job.attributes import (
     InvalidArguments,
     as_text,
     join_arguments,
@@ -14,7 +15,6 @@ from crondor.job.arguments import (
     split_arguments,
     split_environment,
 )
-from crondor.source import Source
 from crondor.submit import read_submit
 
 # Texts made of what means something to a shell, to condor_submit or to the schedd.

@@ -15,19 +15,22 @@ import pytest
 
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Source
 from crondor.hooks.cron.settings import Manager
-from crondor.hooks.environment import daemon_environment
-from crondor.hooks.fetch.driver import FetchingSlot
+from crondor.hooks.fetch.driver import FetchingSlot, SlotState, decide, fetch_delay, has_ended, is_willing, refuses
 from crondor.hooks.fetch.journal import Journal
-from crondor.hooks.fetch.slot import SlotState, decide, fetch_delay, has_ended, is_willing, refuses
 from crondor.hooks.fetch.source import KEY, FetchableJob, WorkSource
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks
+from crondor.hooks.kinds import (
+    ROUTER_HOOKS,
+    HookType,
+    RouterHooks,
+    conclude_starter,
+    daemon_environment,
+    starter_keyword,
+)
 from crondor.hooks.runner import HookCall, HookEnd, HookRun
-from crondor.hooks.starter_hooks import conclude_starter, starter_keyword
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import QueuedJob
 from crondor.job_queue import JobId
 from crondor.lint import CheckSettings, check_submit
 from crondor.pool.daemons.pool import Pool
@@ -37,14 +40,13 @@ from crondor.router.daemon import RoutedState, RouterEvent, RouterOptions
 from crondor.router.daemon import follow as following
 from crondor.router.daemon import router as router_module
 from crondor.router.daemon.context import RouterContext
+from crondor.router.daemon.rehearsal import Site
 from crondor.router.daemon.routed_job import RoutedJob
-from crondor.router.daemon.sites import Site
 from crondor.router_bridge import PlanOptions, plan
+from crondor.schedd.embedded import MemorySchedd
 from crondor.schedd.guard import Guard
-from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Hold
-from crondor.schedd.status import StatusReader
-from crondor.source import Source
+from crondor.schedd.reading import StatusReader
 from crondor.spec import Dialect
 from crondor.submit import SubmitHost, job_ads, read_submit
 from tests.cli.running import ROOT, crondor
@@ -58,9 +60,9 @@ from tests.router.daemon.scenes import job as routed_job
 JOBS: Final = tuple(f"crondor/{each}" for each in ("job/queued.py", "schedule.py", "_schedule/job_terms.py", "spec.py"))
 SCHEDD: Final = (*JOBS, "crondor/schedd", "crondor/job_queue")
 POLICY: Final = (*JOBS, "crondor/job/policy.py")
-WORLD: Final = (*POLICY, "crondor/schedd/actions.py", "crondor/pool")
-ROUTER: Final = (*POLICY, "crondor/router/daemon", "crondor/router/apply/applying.py", "crondor/schedd/actions.py")
-PLAN: Final = (*POLICY, "crondor/router/plan", "crondor/router/apply/applying.py")
+WORLD: Final = (*POLICY, "crondor/schedd/protocol.py", "crondor/pool")
+ROUTER: Final = (*POLICY, "crondor/router/daemon", "crondor/router/applying.py", "crondor/schedd/protocol.py")
+PLAN: Final = (*POLICY, "crondor/router/plan", "crondor/router/applying.py")
 HOOKS: Final = ("crondor/hooks",)
 LAST: Final = 1_000_000  # the cluster of the good job
 GOOD: Final = job("Good", "true", LAST)

@@ -10,14 +10,12 @@ import pytest
 
 from crondor.classad import Context, Expression
 from crondor.classad.ad import ClassAd
-from crondor.job.attributes import ExitValue
-from crondor.job.policy import Act, Ruling, at_exit, ended, expressions, periodic
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
+from crondor.job.attributes import ExitValue, JobStatus
+from crondor.job.policy import Act, QueuedJob, Ruling, at_exit, ended, expressions, periodic
 from crondor.router.daemon import RouterOptions
+from crondor.router.daemon.rehearsal import Site
 from crondor.router.daemon.runs import runs_again
-from crondor.router.daemon.sites import Site
-from crondor.router.plan.planned_job import stays
+from crondor.router.plan.planner import stays
 from crondor.schedd.protocol import Hold
 from tests.check.asking import found
 from tests.pool.pools import Seen

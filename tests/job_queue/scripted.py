@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from crondor.job_queue import History, JobId, JobQueue
-from crondor.job_queue.disk import Disk
+from crondor.job_queue.history import Disk
 
 NOW = 1_800_000_000
 _DEAD = 9

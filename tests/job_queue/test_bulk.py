@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.queue_logs import large_log
 from crondor.diagnostics import render
 from crondor.job_queue import DamagedLog, JobId, Mirror
-from crondor.job_queue.log import read_records
-from crondor.job_queue.recovery import Recovery, to_lines
+from crondor.job_queue.recovery import Recovery, read_records, to_lines
 from tests.golden.big_log import big_log
 
 KEYS = st.sampled_from(["1.0", "1.1", "2.0", "01.-1", "02.-1", "1.-2", "0.0", "0.2", "1.-1", "01.0", "0.-1", "x", "1"])

@@ -10,7 +10,7 @@ import pytest
 
 from crondor.diagnostics import render
 from crondor.job_queue import DamagedLog, Follower, JobQueue, read_log
-from crondor.job_queue.log import LogReading, read_records
+from crondor.job_queue.recovery import LogReading, read_records
 from tests.job_queue.schedd_reader import Ads, Refused, schedd_recovers
 from tests.job_queue.scripted import NOW, Counting
 

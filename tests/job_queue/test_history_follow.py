@@ -192,8 +192,8 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_without_records_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long it is: no more than a record's longest is held, and the records behind it are found."""
-    monkeypatch.setattr("crondor.job_queue.history_follow._PIECE", 100)
-    monkeypatch.setattr("crondor.job_queue.history_follow._LONGEST", 1000)
+    monkeypatch.setattr("crondor.job_queue.history._PIECE", 100)
+    monkeypatch.setattr("crondor.job_queue.history._LONGEST", 1000)
     path = tmp_path / "history"
     path.write_bytes(b"x" * 100_000)
     assert Reader(path).poll() == []

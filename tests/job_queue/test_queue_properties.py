@@ -33,8 +33,7 @@ from crondor.job_queue import (
     parse_record,
     read_log,
 )
-from crondor.job_queue.log import read_records
-from crondor.job_queue.recovery import Recovery
+from crondor.job_queue.recovery import Recovery, read_records
 from tests.job_queue.schedd_reader import Refused, schedd_recovers
 from tests.job_queue.scripted import Counting
 

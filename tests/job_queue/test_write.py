@@ -27,7 +27,7 @@ from crondor.job_queue import (
     read_history,
     read_log,
 )
-from crondor.job_queue.disk import Disk, Left
+from crondor.job_queue.history import Disk, Left
 from crondor.job_queue.mirror import RecordOutcome
 from tests.job_queue.schedd_reader import schedd_recovers
 

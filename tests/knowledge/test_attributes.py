@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crondor.knowledge import AttributeTable, AttributeType, job_attributes, machine_attributes
-from crondor.knowledge.rows import rows
-from crondor.knowledge.slips import one_slip
+from crondor.knowledge.words import one_slip, rows
 
 
 @pytest.mark.parametrize(

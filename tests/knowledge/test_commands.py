@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from crondor.knowledge import NEWEST, OLDEST, CommandType, Release, Releases, Setting, submit_commands
-from crondor.knowledge.rows import rows
+from crondor.knowledge.words import rows
 from crondor.submit.ad import COMMANDS
 
 # What condor_submit looks up and the ads of jobs do not depend on.

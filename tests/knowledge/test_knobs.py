@@ -8,10 +8,10 @@ import pytest
 
 from crondor.classad import Expression
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.knowledge import ConfigKnob, KnobKind, config_knobs
-from crondor.router.table.knobs import KNOBS
-from crondor.source import Source
-from crondor.submit.ad.knobs import SubmitKnobs
+from crondor.router.table.loading import KNOBS
+from crondor.submit.ad.draft import SubmitKnobs
 from tests.cli.running import ROOT
 
 

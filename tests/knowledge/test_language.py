@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import crondor.classad.functions  # noqa: F401 - declares them
 from crondor.classad.functions.registry import FUNCTIONS
+from crondor.diagnostics import Source
 from crondor.knowledge import classad_functions, submit_macros
 from crondor.macro import MacroError
-from crondor.source import Source
 from crondor.submit import InvalidSubmit, read_submit
-from crondor.submit.facts import SubmitFacts
-from crondor.submit.host import SubmitHost
+from crondor.submit.facts import SubmitFacts, SubmitHost
 
 
 def test_the_functions_are_those_of_the_engine() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from crondor.diagnostics import Source
 from crondor.lint import RULES, CheckSettings, check_submit, page
-from crondor.source import Source
 from crondor.submit.edits import apply
 from tests.cli.running import ROOT
 from tests.lsp.client import Client, place, serving

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from crondor._encoding import odd_comment
-from crondor.diagnostics import CrondorError, Severity, render
+from crondor._files import odd_comment
+from crondor.diagnostics import CrondorError, Severity, Source, render
 from crondor.macro import (
     Around,
     Budget,
@@ -22,7 +22,6 @@ from crondor.macro import (
     expand_self,
     source_from_bytes,
 )
-from crondor.source import Source
 
 HOSTILE = st.text(alphabet="$():ab. \\\n#=x,DOLAR[]", max_size=60)
 

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.config import read_config
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.submit import InvalidSubmit, read_submit
 
 _NAMES = ("ax", "bx", "cx")

@@ -15,7 +15,7 @@ from crondor.event_log import EventType, JobEvent
 from crondor.monitor import DueRun, QueueWatch, Totals, Verdict
 from crondor.monitor.judging import SETTLE
 from crondor.recurrence import Recurrence
-from crondor.schedd.status import ScheduledJob
+from crondor.schedd.reading import ScheduledJob
 from crondor.spec import CronSpec
 from tests.monitor.made import SIX, MadeJob
 

@@ -13,8 +13,7 @@ import pytest
 from crondor.diagnostics import Diagnostic
 from crondor.monitor.watched import Wanted, WatchedQueue
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import Unreachable
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Selection, Unreachable
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.monitor.command import _Told
 from tests.monitor.made import HOUR, SIX, MadeJob

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from crondor.job.arguments import join_arguments
+from crondor.job.attributes import join_arguments
 
 PEER = Path(__file__).with_name("arguments_peer.py")
 PIECES = ("'", '"', "$", "$$", "(", ")", "$(", "$$(", "$(DOLLAR)", "$ENV(", " ", "\t", "a", "x", "[", "\\", "%", "#",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from crondor.event_log import read_events, write_event
-from crondor.pool.daemons.log_events import events
+from crondor.pool.daemons.events import events
 from crondor.schedd.protocol import Hold
 from tests.pool.pools import NOW, Seen
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from crondor.classad.ad import ClassAd
+from crondor.diagnostics import Source
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent
 from crondor.pool.daemons.pool import Pool
-from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.pool import PoolSettings
-from crondor.source import Source
+from crondor.pool.settings import Lengths, PoolSettings
 from crondor.submit import SubmitHost, job_ads, read_submit
 
 if TYPE_CHECKING:

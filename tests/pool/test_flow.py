@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from crondor.classad import Expression
-from crondor.pool.daemons.flow.flow import Flow
-from crondor.pool.daemons.flow.messages import Message
-from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.links import FlowSettings, InvalidFault, InvalidKnob, Link, LinkFault, Party
+from crondor.pool.daemons.flow import Flow, Message
+from crondor.pool.settings import FlowSettings, InvalidFault, InvalidKnob, Lengths, Link, LinkFault, Party
 from tests.pool.pools import NOW, Seen
 
 HOURLY = "cron_minute = 0\non_exit_remove = false"

@@ -10,12 +10,18 @@ from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Mirror
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool import Pool
-from crondor.pool.settings.exits import Exits
-from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.links import FlowSettings, Link, LinkFault, Party
-from crondor.pool.settings.machines import Machine, Resources
-from crondor.pool.settings.pool import PoolSettings
-from crondor.pool.settings.preemption import Preemption
+from crondor.pool.settings import (
+    Exits,
+    FlowSettings,
+    Lengths,
+    Link,
+    LinkFault,
+    Machine,
+    Party,
+    PoolSettings,
+    Preemption,
+    Resources,
+)
 from crondor.schedd.protocol import Hold
 from tests.pool.pools import NOW, ads
 

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool import Pool
-from crondor.pool.settings.exits import Exits
-from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.machines import Machine
-from crondor.pool.settings.pool import PoolSettings
-from crondor.pool.settings.preemption import Preemption
+from crondor.pool.settings import Exits, Lengths, Machine, PoolSettings, Preemption
 from crondor.pool.simulate.outcome import JobOutcome, OutcomeCounts
 from crondor.spec import Dialect
 from tests.pool.pools import NOW, POOL, ads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crondor.classad import Expression
-from crondor.pool.settings.lengths import Lengths
+from crondor.pool.settings import Lengths
 from crondor.schedd.protocol import Hold, ScheddError
 from tests.pool.pools import NOW, Seen
 

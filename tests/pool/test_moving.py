@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Expression
-from crondor.pool.daemons import requirements
-from crondor.pool.daemons.requirements import CLOCK, VOLATILE, is_moving
+from crondor.pool.daemons import pool_job
+from crondor.pool.daemons.pool_job import CLOCK, VOLATILE, is_moving
 
 NAMES = ("A", "B", "C", "JobStatus", "My", "Cpus")
 TEXTS = (
@@ -35,7 +35,7 @@ def test_the_answer_is_that_without_a_memory(
         elif name in ad:
             del ad[name]
         remembered = [is_moving(part, job, machine, names) for part in parts]
-        requirements._MOVING.clear()
+        pool_job._MOVING.clear()
         assert remembered == [is_moving(part, job, machine, names) for part in parts]
         assert remembered == [is_moving(part, job, machine, names) for part in parts]
 

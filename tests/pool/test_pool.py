@@ -6,12 +6,20 @@ import pytest
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.pool.daemons.dollar_dollar import expand
-from crondor.pool.settings.exits import Exits, InvalidExits
-from crondor.pool.settings.lengths import InvalidLength, Lengths, chance
-from crondor.pool.settings.machines import InvalidMachine, Machine, Resources
-from crondor.pool.settings.pool import machine_ad
-from crondor.pool.settings.preemption import InvalidPreemption, Preemption
+from crondor.pool.daemons.matching import expand
+from crondor.pool.settings import (
+    Exits,
+    InvalidExits,
+    InvalidLength,
+    InvalidMachine,
+    InvalidPreemption,
+    Lengths,
+    Machine,
+    Preemption,
+    Resources,
+    chance,
+    machine_ad,
+)
 from tests.pool.pools import Seen
 
 HOURLY = "cron_minute = 0\non_exit_remove = false"

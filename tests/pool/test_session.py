@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 
 from crondor.classad.ad import ClassAd
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
-from crondor.pool.daemons.job_process import GRACE, Process, killing_of, process_of
+from crondor.pool.daemons.starter import GRACE, Process, killing_of, process_of
 from crondor.pool.local import supervisor
-from crondor.pool.local.run_records import Records, RunState
 from crondor.pool.local.session import Session, SessionPlan
-from crondor.pool.settings.exits import Exit
-from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.local.supervisor import Records, RunState
+from crondor.pool.settings import Exit, PoolSettings
 from crondor.schedd.protocol import Hold
 from tests.hooks.test_runner import ends
 

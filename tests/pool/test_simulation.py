@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.pool.daemons.matching import Matching
-from crondor.pool.settings.exits import Exits
-from crondor.pool.settings.lengths import InvalidLength, Lengths
+from crondor.pool.settings import Exits, InvalidLength, Lengths
 from crondor.pool.simulate import simulation as simulating
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import EndlessSecond, Enough, Life, Simulation, Terms

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from crondor.classad.values import UNDEFINED
+from crondor.classad.tree import UNDEFINED
 from crondor.job_queue import Mirror, history_record, read_history
-from crondor.job_queue.log import read_records
+from crondor.job_queue.recovery import read_records
 from tests.golden.big_log import big_log
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor.rights.acting import RightsRefused, as_account
+from crondor.rights.replacing import RightsRefused, as_account
 from tests.rights.people import ACCESS, ACCESS_LIST, ALICE, BOB, IS_ROOT, ME, as_root
 
 
@@ -154,8 +154,8 @@ def test_errors_come_to_who_asked() -> None:
 
 def test_who_is_not_root_acts_for_himself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """For anybody else it is refused, and said."""
-    monkeypatch.setattr("crondor.rights.acting.is_root", lambda: False)
-    monkeypatch.setattr("crondor.rights.acting.current_user", lambda: BOB.uid)
+    monkeypatch.setattr("crondor.rights.replacing.is_root", lambda: False)
+    monkeypatch.setattr("crondor.rights.replacing.current_user", lambda: BOB.uid)
     assert as_account(BOB, lambda: "done") == "done"
     with pytest.raises(RightsRefused, match="only root may act as another user"):
         as_account(ALICE, lambda: "done")
@@ -163,9 +163,9 @@ def test_who_is_not_root_acts_for_himself_alone(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_system_without_users_for_threads_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Root does nothing with its own rights in a user's place."""
-    monkeypatch.setattr("crondor.rights.acting.is_root", lambda: True)
-    monkeypatch.setattr("crondor.rights.acting.current_user", lambda: 0)
-    monkeypatch.setattr("crondor.rights.acting._SETGROUPS", {})
+    monkeypatch.setattr("crondor.rights.replacing.is_root", lambda: True)
+    monkeypatch.setattr("crondor.rights.replacing.current_user", lambda: 0)
+    monkeypatch.setattr("crondor.rights.replacing._SETGROUPS", {})
     done: list[int] = []
     with pytest.raises(RightsRefused, match="no users for single threads"):
         as_account(ALICE, lambda: done.append(1))
@@ -180,7 +180,7 @@ def test_rights_that_cannot_be_given_up_are_refused(monkeypatch: pytest.MonkeyPa
         def __getattr__(self, _name: str) -> Callable[..., int]:
             return lambda *_: 0
 
-    monkeypatch.setattr("crondor.rights.acting._libc", Libc)
+    monkeypatch.setattr("crondor.rights.replacing._libc", Libc)
     with pytest.raises(RightsRefused, match="nothing can be done as alice"):
         as_account(ALICE, (commons / "file").touch)
     assert list(commons.iterdir()) == []

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from crondor.classad import ClassAd, Context
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.router import RoutingTable, load_table
-from crondor.source import Source
 
 _NAMES = "JOB_ROUTER_ROUTE_NAMES"
 

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from crondor.classad import ClassAd, Context, read_ads
 from crondor.diagnostics import Severity
 from crondor.router import RoutingTable
-from crondor.router.apply.applying import RoutedAd, apply_route
-from crondor.router.match.candidates import Candidates
-from crondor.router.match.matcher import Matcher
-from crondor.router.match.route_state import RouteState
-from crondor.router.table.conversion import DELETED, RESET
-from crondor.router.table.remaps import EndlessRemaps, remapped
+from crondor.router.applying import RoutedAd, apply_route
+from crondor.router.match.matcher import Matcher, RouteState
+from crondor.router.match.reasons import Candidates
+from crondor.router.table.route import DELETED, RESET, EndlessRemaps, remapped
 from crondor.transform import TransformFacts
 from tests.router.tables import job, table_of
 

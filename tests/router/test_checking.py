@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crondor.config import read_config
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.lint.routes import ROUTE_RULES, check_routes
-from crondor.source import Source
 
 HEAD = "JOB_ROUTER_ROUTE_NAMES = A\n"
 

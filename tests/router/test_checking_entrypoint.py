@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crondor.config import read_config
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.lint.routes import check_routes
-from crondor.source import Source
 
 _AROUND = """\
 JOB_ROUTER_SOURCE_JOB_CONSTRAINT = (target.x509userproxysubject =!= UNDEFINED || target.Owner =!= "") && \\

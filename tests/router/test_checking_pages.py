@@ -7,10 +7,10 @@ import re
 import pytest
 
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.lint import RULES as OTHERS
 from crondor.lint import page
 from crondor.lint.routes import ROUTE_RULES, check_routes
-from crondor.source import Source
 
 CODES = sorted(ROUTE_RULES.keys() - OTHERS.keys())
 BLOCK = re.compile(r"^```condor\n(.*?)^```$", re.MULTILINE | re.DOTALL)

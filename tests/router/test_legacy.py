@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crondor.classad import ClassAd, EvaluationFailed
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.macro.files import Files
 from crondor.router.legacy import (
     ConversionMode,
@@ -18,7 +18,6 @@ from crondor.router.legacy import (
     legacy_table,
     read_legacy,
 )
-from crondor.source import Source
 
 SEED = r"""
 JOB_ROUTER_DEFAULTS = \

@@ -11,7 +11,7 @@ import pytest
 from crondor.classad import ClassAd
 from crondor.classad.expression import Expression
 from crondor.config import read_config
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.router import load_table
 from crondor.router.legacy import (
     ConversionMode,
@@ -25,7 +25,6 @@ from crondor.router.legacy import (
     legacy_routes,
     read_legacy,
 )
-from crondor.source import Source
 from crondor.transform import RuleSource, Transform
 
 RECORDINGS = Path(__file__).resolve().parent.parent / "golden" / "legacy_routes" / "conversions.jsonl.gz"

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.router import load_table
 from crondor.router.legacy import (
     ConversionMode,
@@ -20,7 +21,6 @@ from crondor.router.legacy import (
     legacy_routes,
     read_legacy,
 )
-from crondor.source import Source
 
 SLOWEST = 60.0  # seconds of the processor
 

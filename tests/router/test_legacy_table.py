@@ -6,10 +6,10 @@ from pathlib import Path
 
 from crondor.classad import ClassAd
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.macro.files import Files
 from crondor.router import RoutingTable, load_table
 from crondor.router.legacy import convert_table, legacy_table, read_legacy
-from crondor.source import Source
 
 OLD = """JOB_ROUTER_DEFAULTS = [ requirements = target.WantJobRouter is True; MaxJobs = 200; set_requirements = true; ]
 JOB_ROUTER_ENTRIES = [ GridResource = "batch slurm"; name = "Site 1"; ] \\

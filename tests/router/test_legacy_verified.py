@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from crondor.config import Configuration, read_config
+from crondor.diagnostics import Source
 from crondor.router import apply_route, load_table
 from crondor.router.compare import plain_job
 from crondor.router.legacy import Macros, convert_table, read_legacy
 from crondor.router.legacy.configuration import NewTable
-from crondor.router.legacy.verifying import Verified, verify
-from crondor.source import Source
+from crondor.router.legacy.routes import Verified, verify
 
 _CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT = target.JobUniverse == 5\n"
 

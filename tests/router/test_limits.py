@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.router import Route
-from crondor.router.match.limits import Limit, RouteLoad, limit_of, limit_text, room_of
-from crondor.router.match.throttle import NO_THROTTLE, Throttle
+from crondor.router.match.matcher import NO_THROTTLE, Limit, RouteLoad, Throttle, limit_of, limit_text, room_of
 from crondor.transform import Transform
 
 _TRANSFORM = Transform.parse("SET A 1", name="A")

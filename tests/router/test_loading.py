@@ -8,10 +8,9 @@ import pytest
 
 from crondor.classad import ClassAd
 from crondor.config import Configuration, read_config
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.router import RoutingTable, difference, load_table
-from crondor.router.table.knobs import KNOBS
-from crondor.source import Source
+from crondor.router.table.loading import KNOBS
 
 SITE = "UNIVERSE VANILLA\nREQUIREMENTS WantJobRouter"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from crondor.classad import ClassAd
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.lint.routes import check_routes
 from crondor.router import apply_route, load_table
-from crondor.source import Source
 
 MANUAL = r"""# Now we define each of the routes to send jobs to
 JOB_ROUTER_SOURCE_JOB_CONSTRAINT = WantJobRouter

@@ -8,12 +8,9 @@ import pytest
 
 from crondor.classad import ClassAd, Context, Format, read_ads, write_ads
 from crondor.router import RoutingTable
-from crondor.router.match.limits import RouteLoad
-from crondor.router.match.matcher import Matcher
-from crondor.router.match.route_state import RouteState
-from crondor.router.match.throttle import Throttle
+from crondor.router.match.matcher import Matcher, RouteLoad, RouteState, Throttle
 from crondor.router.match.umbrella import umbrella_text
-from crondor.router.table.job_ids import id_text
+from crondor.router.table.route import id_text
 from tests.router.tables import job, table_of
 
 NOW = 1_700_000_000
@@ -208,7 +205,7 @@ def test_a_route_that_is_listed_twice_has_its_limit_once() -> None:
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs of which no two are alike are matched as well, and leave little behind."""
-    monkeypatch.setattr("crondor.router.match.clusters.MOST_KEYS", 10)
+    monkeypatch.setattr("crondor.router.match.umbrella.MOST_KEYS", 10)
     monkeypatch.setattr("crondor.router.match.matcher.MOST_KEYS", 10)
     table = table_of({"A": "REQUIREMENTS Want\nMaxJobs = 1000\nMaxIdleJobs = -1"})
     matcher = Matcher(table)

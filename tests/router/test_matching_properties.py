@@ -10,11 +10,8 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Expression
 from crondor.router import Route, RouterSettings, RoutingTable
-from crondor.router.match.candidates import Candidates
-from crondor.router.match.judging import Judged, JudgedSearch, judge
-from crondor.router.match.matcher import Match, Matcher
-from crondor.router.match.reasons import RouteOutcome, why
-from crondor.router.match.route_state import RouteState
+from crondor.router.match.matcher import Match, Matcher, RouteState
+from crondor.router.match.reasons import Candidates, Judged, JudgedSearch, RouteOutcome, judge, why
 from crondor.router.match.umbrella import umbrella_text
 from crondor.transform import Transform
 

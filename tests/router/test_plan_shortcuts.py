@@ -11,9 +11,9 @@ from crondor.classad.formats import Format
 from crondor.classad.scope import Context
 from crondor.config import read_config
 from crondor.deferral import GATE
-from crondor.router.plan import copy_schedule, planned_job
+from crondor.diagnostics import Source
+from crondor.router.plan import copy_schedule, planner
 from crondor.router_bridge import PlanOptions, plan
-from crondor.source import Source
 from crondor.submit import SubmitHost, read_submit
 
 NOW = 1_795_608_000  # 2026-11-25 12:00 UTC
@@ -87,8 +87,8 @@ def test_a_plan_is_the_same_without_its_shortcuts(
     options = PlanOptions(at_gate=at_gate, run_time=run_time, count=40)
     job = f"{schedule}\n{extra}"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(planned_job, "_with_texts", lambda ad: ad)
-        patched.setattr(planned_job, "known_at_exit", lambda _: None)
+        patched.setattr(planner, "_with_texts", lambda ad: ad)
+        patched.setattr(planner, "known_at_exit", lambda _: None)
         patched.setattr(copy_schedule, "_gate_numbers", lambda _: None)
         expected = planned(job, route, before, options)
     assert planned(job, route, before, options) == expected
@@ -102,7 +102,7 @@ def test_numbers_become_texts_only_where_they_are_written_so() -> None:
     for name in ("A", "B"):
         ad.code(name)
     before = {name: ad.text(name) for name in ad}
-    made = planned_job._with_texts(ad)
+    made = planner._with_texts(ad)
     assert {name: made.text(name) for name in made} == before
     assert made.codes["a"] == "7"
     assert not isinstance(made.codes["e"], str)

@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 
 from crondor.classad import Context
-from crondor.router.match.candidates import Candidates
-from crondor.router.match.limits import RouteLoad
-from crondor.router.match.matcher import Matcher
-from crondor.router.match.route_state import RouteState
+from crondor.router.match.matcher import Matcher, RouteLoad, RouteState
+from crondor.router.match.reasons import Candidates
 from tests.router.tables import job, table_of
 
 _CONTEXT = Context(now=1)

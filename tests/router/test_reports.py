@@ -25,7 +25,7 @@ from crondor.router.tools import (
     summarise,
     summary_lines,
 )
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Selection
 
 CONTEXT = Context(now=1_795_195_625)
 NAMES = (

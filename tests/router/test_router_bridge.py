@@ -15,7 +15,8 @@ from crondor.classad import Context, read_ads
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.deferral import Deferral
-from crondor.job.queued import QueuedJob
+from crondor.diagnostics import Source
+from crondor.job.policy import QueuedJob
 from crondor.recurrence import Recurrence
 from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
 from crondor.router.plan.copy_schedule import DEFERRAL
@@ -33,7 +34,6 @@ from crondor.router_bridge import (
 )
 from crondor.schedd_adapter import EmbeddedSchedd
 from crondor.schedule import JobSchedule, Universe
-from crondor.source import Source
 from crondor.spec import CronSpec, Dialect
 from crondor.submit import SubmitFile, read_submit
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crondor.router.daemon.sites import Site, SiteFault
+from crondor.router.daemon.rehearsal import Site, SiteFault
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
 

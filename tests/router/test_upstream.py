@@ -6,8 +6,8 @@ from collections import Counter
 
 from crondor.classad import ClassAd, Context
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.router import Matcher, RouteState, RoutingTable, apply_route, load_table
-from crondor.source import Source
 from tests.router.tables import job
 
 _CONFIG = """\

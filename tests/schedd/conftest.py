@@ -13,11 +13,10 @@ import pytest
 
 from crondor.classad.ad import ClassAd
 from crondor.job_queue import JobId
-from crondor.schedd.embedded import LOG, EmbeddedSchedd
+from crondor.schedd.embedded import LOG, EmbeddedSchedd, MemorySchedd
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
-from crondor.schedd.queue_log import QueueLogSchedd
+from crondor.schedd.reading import QueueLogSchedd
 
 ROOT = Path(__file__).parents[2]
 NOW = 1_795_195_625  # 2026-11-20 17:27:05 UTC

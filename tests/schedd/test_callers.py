@@ -10,15 +10,13 @@ import pytest
 
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
-from crondor.job.queued import QueuedJob
+from crondor.job.policy import QueuedJob
 from crondor.job_queue import JobId
-from crondor.schedd.ads import mirror_of
-from crondor.schedd.applying import apply_edits
-from crondor.schedd.cron_tabs import recalculate
+from crondor.schedd.cron_tabs import apply_edits, recalculate
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.guard import Guard
-from crondor.schedd.protocol import Acted, Hold, Schedd, Unreachable
-from crondor.schedd.selection import Which
+from crondor.schedd.protocol import Acted, Hold, Schedd, Unreachable, Which
+from crondor.schedd.reading import mirror_of
 
 NOW = 1_795_195_625
 WEEKLY = {"CronMinute": "0", "CronHour": "1-10/3"}  # the schedd reads 3, 6, 9; the manual 1, 4, 7, 10

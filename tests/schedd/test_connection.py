@@ -9,8 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from crondor.classad.ad import ClassAd
-from crondor.schedd.connection import Connection, connection_of
-from crondor.schedd.live import LiveSchedd
+from crondor.schedd.live import Connection, LiveSchedd, connection_of
 from tests.schedd.conftest import NOW, PATIENCE, StandIn
 
 UTC = timezone.utc

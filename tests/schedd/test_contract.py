@@ -9,13 +9,12 @@ import pytest
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import QueuedJob
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import ChangeKind
-from crondor.schedd.ads import job_id
-from crondor.schedd.protocol import Acted, Hold, NotOffered, PartlyEdited, Schedd, ScheddError
-from crondor.schedd.selection import Selection, Which
+from crondor.schedd.protocol import Acted, Hold, NotOffered, PartlyEdited, Schedd, ScheddError, Selection, Which
+from crondor.schedd.reading import job_id
 from tests.schedd.conftest import NOW, Place, StandIn
 
 KINDS = ("embedded", "memory", "log", "live")

@@ -13,8 +13,8 @@ from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import Op, Record
 from crondor.recurrence import Recurrence
-from crondor.schedd.ads import mirror_of
 from crondor.schedd.cron_tabs import CronTabs, recalculate
+from crondor.schedd.reading import mirror_of
 from crondor.schedule import Recalculation
 from crondor.spec import CronSpec, Dialect
 

@@ -9,12 +9,11 @@ import pytest
 from crondor.classad import UNDEFINED, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import QueuedJob
 from crondor.job_queue import JobId, QueueIO, QueueLocked
 from crondor.schedd.embedded import LOG, EmbeddedSchedd
-from crondor.schedd.protocol import Acted, Hold
-from crondor.schedd.selection import NoSelection, Selection
+from crondor.schedd.protocol import Acted, Hold, NoSelection, Selection
 from crondor.spec import Dialect
 
 NOW = 1_795_195_625

@@ -10,10 +10,9 @@ import pytest
 
 from crondor.classad import ClassAdSyntaxError, Expression, print_string
 from crondor.classad.ad import ClassAd
-from crondor.schedd.ads import job_id
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import SUBMITTING, Hold, NotOffered, ScheddError, Unreachable
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import SUBMITTING, Hold, NotOffered, ScheddError, Selection, Unreachable
+from crondor.schedd.reading import job_id
 from tests.schedd.conftest import PATIENCE, StandIn
 
 SHORT = 0.3  # seconds; what is waited for with it never comes

@@ -17,15 +17,14 @@ import pytest
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import QueuedJob
 from crondor.job_queue import JobId
 from crondor.router.daemon import Router, RouterEvent, RouterOptions
 from crondor.router.daemon.log import LogEntry
 from crondor.router.table.loading import load_table
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import Acted, Hold
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Acted, Hold, Selection
 from tests.schedd.ads_to_submit import ADS, ODD
 
 LATER = 4_102_444_800  # 2100-01-01

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from crondor.schedd.live_faults import refusal
+from crondor.schedd.live_process import refusal
 from crondor.schedd.protocol import Forbidden
 
 TOKEN = "/home/alice/.condor/tokens.d/token"  # noqa: S105 - where it is

@@ -9,10 +9,10 @@ import pytest
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, ReadMode, read_ads
+from crondor.diagnostics import Source
 from crondor.job_queue import JobId
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import Forbidden, ScheddError
-from crondor.source import Source
 from tests.schedd.ads_to_submit import ADS
 from tests.schedd.conftest import PATIENCE
 from tests.schedd.wire import CLUSTER, WireSchedd

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
-from crondor.schedd.status import ScheduledJob, ScheduledState, StatusReader
+from crondor.schedd.reading import ScheduledJob, ScheduledState, StatusReader
 from crondor.spec import Dialect
 
 NOW = 1_795_195_625  # a Friday, 17:27:05 UTC

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.event_log import EventType, JobEvent, write_event
-from crondor.job_queue.keys import JobId
+from crondor.job_queue.records import JobId
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd
 from tests.soak.world import Load
 

@@ -19,8 +19,8 @@ from crondor.classad.ad import ClassAd
 from crondor.config import read_config
 from crondor.router import load_table
 from crondor.router.daemon import LogEntry, Router, RouterLock, RouterOptions
-from crondor.schedd.ads import job_id
 from crondor.schedd.embedded import EmbeddedSchedd
+from crondor.schedd.reading import job_id
 
 _ROUTED: Final = 20  # of so many jobs one is for the router
 _AT_ONCE: Final = 50  # jobs of a cluster

@@ -30,8 +30,8 @@ def _small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have what is remembered up to a bound reach it early."""
     for bound, most in (
         ("crondor.job_queue.mirror._MAX_KNOWN", 1000),
-        ("crondor.router.table.compiled_route._MOST_NAMES", 4),
-        ("crondor.schedd.status._MOST_KNOWN", 200),
+        ("crondor.router.table.route._MOST_NAMES", 4),
+        ("crondor.schedd.reading._MOST_KNOWN", 200),
         ("crondor.transform.plan._MOST_PLANS", 4),
     ):
         monkeypatch.setattr(bound, most)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from datetime import timezone
 
 from crondor.monitor.watched import Wanted, WatchedQueue
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Selection
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.monitor.queues import queues_of
 from tests.soak.files import Files

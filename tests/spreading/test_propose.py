@@ -14,9 +14,19 @@ from hypothesis import strategies as st
 from crondor.recurrence import Policy
 from crondor.schedule import JobSchedule
 from crondor.spec import HOUR, CronSpec, Dialect
-from crondor.spreading import Load, Spreading, SpreadJob, SpreadTime, propose
-from crondor.spreading.jobs import use_of
-from crondor.spreading.minutes import Cycle, cycle_of, may_move, own_offset, with_minutes
+from crondor.spreading import (
+    Cycle,
+    Load,
+    Spreading,
+    SpreadJob,
+    SpreadTime,
+    cycle_of,
+    may_move,
+    own_offset,
+    propose,
+    use_of,
+    with_minutes,
+)
 from crondor.times import JobTimes
 
 BERLIN = "Europe/Berlin"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crondor.classad.ad import ClassAd
-from crondor.source import Source
+from crondor.diagnostics import Source
 from crondor.submit import InvalidSubmit, SubmitFile, SubmitHost, job_ads, read_submit
 
 HERE = SubmitHost(folder="/home/alice")

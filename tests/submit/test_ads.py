@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from crondor.classad import UnparseForm, code_tree, unparse
 from crondor.classad.ad import ClassAd
-from crondor.source import Source
+from crondor.diagnostics import Source
 from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
-from crondor.submit.ad import COMMANDS, JobAd, values
-from crondor.submit.ad.knobs import SubmitKnobs
+from crondor.submit.ad import COMMANDS, JobAd, draft
+from crondor.submit.ad.draft import SubmitKnobs
 
 BASE = "executable = /bin/sleep\n"
 ARCH = '(TARGET.Arch == "X86_64")'
@@ -385,20 +385,20 @@ def test_a_template_asks_whether_an_argument_is_given(use: str, window: str) -> 
 @pytest.mark.parametrize(
     ("text", "base", "expected"),
     [
-        ("1", values.KIB, 1),
-        ("1.5M", values.KIB, 1536),
-        (".5g", values.MIB, 512),
-        ("1 Kb", values.MIB, 1),
-        (" 3 ", values.MIB, 3),
-        ("-1", values.MIB, 0),
-        ("1KK", values.MIB, None),
-        ("x", values.MIB, None),
-        ("", values.MIB, None),
+        ("1", draft.KIB, 1),
+        ("1.5M", draft.KIB, 1536),
+        (".5g", draft.MIB, 512),
+        ("1 Kb", draft.MIB, 1),
+        (" 3 ", draft.MIB, 3),
+        ("-1", draft.MIB, 0),
+        ("1KK", draft.MIB, None),
+        ("x", draft.MIB, None),
+        ("", draft.MIB, None),
     ],
 )
 def test_amounts(text: str, base: int, expected: int | None) -> None:
     """Amounts have units of bytes, and are rounded up."""
-    found = values.amount(text, base)
+    found = draft.amount(text, base)
     assert (None if found is None else found.value) == expected
 
 
@@ -419,7 +419,7 @@ def test_amounts(text: str, base: int, expected: int | None) -> None:
 )
 def test_words_for_booleans_and_integers(text: str, flag: bool | None, number: int | None) -> None:
     """Both may be expressions."""
-    assert (values.boolean(text), values.integer(text)) == (flag, number)
+    assert (draft.boolean(text), draft.integer(text)) == (flag, number)
 
 
 def test_knobs() -> None:

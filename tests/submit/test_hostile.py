@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Source
 from crondor.macro.files import Files
-from crondor.macro.items import Items
-from crondor.source import Source
+from crondor.macro.queue_statement import Items
 from crondor.submit import InvalidSubmit, SubmitFile, read_submit
 
 ROOT = Path(__file__).parents[2]
@@ -24,11 +23,11 @@ ROOT = Path(__file__).parents[2]
 # Runs in a process of its own: an audit hook cannot be taken away again.
 WATCHED = """
 import json, sys
-from crondor.source import Source
+from crondor.diagnostics import Source
 from crondor.submit import read_submit
 from crondor.macro.files import Files
-import crondor.macro.conditions, crondor.macro.evaluated, crondor.macro.functions, crondor.macro.including
-import crondor.macro.templates, crondor.rights.walk, crondor.submit.listing, random, zoneinfo
+import crondor.macro.conditions, crondor.macro.functions, crondor.macro.functions, crondor.macro.conditions
+import crondor.macro.expand, crondor.rights.trust, crondor.submit.listing, random, zoneinfo
 
 seen = []
 WATCH = ("open", "os.", "subprocess.", "socket.", "shutil.", "glob.", "exec", "pty.", "ctypes.", "urllib.")

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from crondor.diagnostics import Source
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile, SubmitHost, read_submit
 
 TEMPLATES = {

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.source import Source
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile, read_submit
 
 FIELDS = ("cron_minute", "cron_hour", "cron_day_of_month", "cron_month", "cron_day_of_week")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crondor.source import Source
+from crondor.diagnostics import Source
 from crondor.transform.apply import definitions
-from crondor.transform.facts import NOTHING
+from crondor.transform.expressions import NOTHING
 from crondor.transform.program import RuleSource, read_program
 from crondor.transform.statements import compile_line
 

@@ -6,7 +6,7 @@ import pytest
 
 from crondor.diagnostics import Severity
 from crondor.transform import Transform, TransformFacts
-from crondor.transform.circular import find_circles
+from crondor.transform.loading import find_circles
 
 
 def found(*texts: str, knobs: dict[str, str] | None = None) -> list[tuple[str, str, str]]:

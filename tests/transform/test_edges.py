@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from crondor.classad import ClassAd, Format, read_ad
+from crondor.diagnostics import Source
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.transform import Chain, InvalidTransform, Transform, TransformFacts, apply_all
 from crondor.transform.loading import JOB_TRANSFORM, Rules
 

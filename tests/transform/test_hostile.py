@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Format
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Source
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.transform import Chain, InvalidTransform, RuleSource, Transform, TransformFacts, apply, compiled
 from crondor.transform.loading import JOB_TRANSFORM, Rules
 

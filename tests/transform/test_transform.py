@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Format, Order, read_ad
-from crondor.diagnostics import Severity
-from crondor.source import Source
+from crondor.diagnostics import Severity, Source
 from crondor.transform import Chain, InvalidTransform, RuleSource, Transform, TransformFacts, apply_all, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from tests.transform.knobs import read_knobs

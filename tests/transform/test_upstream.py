@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crondor.classad import ClassAd, Format, read_ad
+from crondor.diagnostics import Source
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.transform import Transform, TransformFacts, apply_all, transform_ads
 from crondor.transform.loading import JOB_TRANSFORM, Rules
 from tests.transform.knobs import read_knobs

@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from crondor.compile.text import WrittenSchedule, read_schedule
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.compile.meaning import WrittenSchedule, read_schedule
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.lint import CheckSettings, check_submit, finding_data
 from crondor.recurrence import Recurrence, never_reason
-from crondor.source import Source, Span
 from crondor.spec import FIELDS, CronSpec, InvalidSpec
 from crondor.submit.edits import apply
 from crondor_cli.main import main

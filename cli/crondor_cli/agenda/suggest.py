@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import click
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import Source, printable
 from crondor.preview.agenda import LISTED, Agenda, AgendaEntry, with_count
 from crondor.preview.suggestion import Suggestion, why
-from crondor.source import Source
 from crondor.spreading import Load
 from crondor_cli.agenda.shown import some
 from crondor_cli.common.changed_text import diff_of, write_source

@@ -27,7 +27,7 @@ from crondor_cli.kit.progress import watch_option
 from crondor_cli.kit.screen import say
 
 if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
+    from crondor.knowledge.words import Release
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub

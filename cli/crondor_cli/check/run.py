@@ -8,11 +8,10 @@ from typing import Final, NamedTuple
 
 import click
 
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Source
 from crondor.knowledge.kinds import FileKind
-from crondor.knowledge.releases import NEWEST, Release
+from crondor.knowledge.words import NEWEST, Release
 from crondor.lint import RULES, CheckReport, CheckSettings, check_submit, refused
-from crondor.source import Source
 from crondor.submit import SubmitFile
 from crondor_cli.common.checked_files import read_checked
 from crondor_cli.common.findings.result import ChosenReports

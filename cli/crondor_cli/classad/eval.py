@@ -7,8 +7,7 @@ import click
 from crondor.classad import EvaluationFailed, Explanation, Expression, print_value
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Reference
-from crondor.diagnostics import printable
-from crondor.source import Source
+from crondor.diagnostics import Source, printable
 from crondor_cli.kit.ads import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, clock_options, format_option

@@ -13,16 +13,15 @@ import click
 
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.formats import Format, Order
-from crondor.classad.formats.writing import Frame, frame_of, print_among
+from crondor.classad.formats.reading import Frame, frame_of, print_among
 from crondor.classad.scope import Context
 from crondor.config import InvalidConfig
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import Files
 from crondor.transform import TraceStep, TransformFacts, TransformOutcome, transform_ads
-from crondor.transform.circular import new_warnings
 from crondor.transform.compiled import MOST_ADS
-from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
+from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, new_warnings
 from crondor_cli.kit.ads import (
     AdFindings,
     Report,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from crondor.diagnostics import printable
-from crondor.source import Source, lines_of
+from crondor.diagnostics import Source, lines_of, printable
 from crondor_cli.common.findings.result import STDIN
 from crondor_cli.kit.files import replace_file
 from crondor_cli.kit.screen import usage

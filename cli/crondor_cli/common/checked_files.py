@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
+from crondor.diagnostics import Source
 from crondor.lint import CheckSettings
-from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.common.findings.result import STDIN
 from crondor_cli.kit.jobs import files_of, host_of

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import click
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import Source, printable
 from crondor.lint import CheckReport
 from crondor.lint.fixing import Cured
-from crondor.source import Source
 from crondor_cli.common.changed_text import diff_of, write_source
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown

@@ -8,15 +8,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.compile.days import seconds_of
-from crondor.compile.text import Beside, WrittenSchedule, read_schedule, schedule_line, whole_text
+from crondor.compile.meaning import Beside, WrittenSchedule, read_schedule, schedule_line, whole_text
 from crondor.compile.writing.compiler import compile_schedule
 from crondor.compile.writing.wish import LAST, Compiled, LineOptions, Wish, default_end
 from crondor.compiled_text import compile_text
 from crondor.deferral import DEFAULT_PREP_TIME
-from crondor.diagnostics import CrondorError, printable
+from crondor.diagnostics import CrondorError, Source, Span, printable
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import Files
-from crondor.source import Source, Span
 from crondor.words import describe
 from crondor.zones import Policy, zone_of
 from crondor_cli.common.changed_text import write_source

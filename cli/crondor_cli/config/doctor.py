@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import click
 
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.schedd.connection import Access, Connection, Offset, connection_of
+from crondor.schedd.live import Access, Connection, Offset, connection_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import ConfigReader
 from crondor_cli.kit.options import (

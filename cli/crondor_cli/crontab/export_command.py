@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crondor.crontab.export import JobProgram
+from crondor.crontab.file import JobProgram
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.preview.export import (
     PROGRAM_COMMANDS,

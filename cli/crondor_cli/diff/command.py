@@ -14,8 +14,8 @@ import click
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.preview.comparison import Comparison, compare, pairs
 from crondor.preview.facts import LAST_INSTANT, years_after
-from crondor.preview.jobs import Job
 from crondor.preview.runs import placed
+from crondor.preview.stored import Job
 from crondor.spec import Dialect
 from crondor.words import describe
 from crondor_cli.diff.shown import print_json, print_table
@@ -36,7 +36,7 @@ from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant,
 from crondor_cli.kit.times import local_text, relative
 
 if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
+    from crondor.compile.meaning import WrittenSchedule
 
 
 EXAMPLE = "crondor diff '0 6 * * 1' '0 6 * * 1-5'"

@@ -43,7 +43,7 @@ from crondor_cli.kit.times import local_text, relative
 from crondor_cli.kit.typed_times import SkippedTime
 
 if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
+    from crondor.compile.meaning import WrittenSchedule
 
 EXAMPLE = 'crondor explain --crontab "30 2 * * *"'
 

@@ -17,11 +17,9 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ads
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
-from crondor.hooks.cron.live import LivePrograms
-from crondor.hooks.cron.misspelt import misspelt
-from crondor.hooks.cron.schedule import CronEvent, CronManager, CronStep
-from crondor.hooks.cron.settings import CronMode, CronSettings, Manager, read_settings
-from crondor.hooks.environment import daemon_environment
+from crondor.hooks.cron.schedule import CronEvent, CronManager, CronStep, LivePrograms
+from crondor.hooks.cron.settings import CronMode, CronSettings, Manager, misspelt, read_settings
+from crondor.hooks.kinds import daemon_environment
 from crondor.hooks.runner import RunningHook, wait
 from crondor.job.attributes import printed, string
 from crondor_cli.hook.run import ad_lines

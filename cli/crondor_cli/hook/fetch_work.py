@@ -11,15 +11,13 @@ from pathlib import Path
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Source, has_error, printable
 from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault, RunRecord
 from crondor.hooks.fetch.source import FetchableJob, WorkSource
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.texts import ad_text, read_output
+from crondor.hooks.kinds import HookType, ad_text, read_output
 from crondor.job.attributes import integer
 from crondor.macro import MAX_BYTES, source_from_bytes
-from crondor.rights.accounts import current_user, user_name
-from crondor.source import Source
+from crondor.rights.trust import current_user, user_name
 from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
 from crondor_cli.hook.run import HookChoice

@@ -12,19 +12,28 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
-from crondor.diagnostics import has_error, printable, similar
-from crondor.hooks.consequence import Consequence, HookConsequence
-from crondor.hooks.environment import Scratch, daemon_environment, main_job_end, starter_environment
-from crondor.hooks.fetch.cod import check_cod
-from crondor.hooks.fetch.slot import conclude_fetch, slot_input
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.paths import PATH_FAULTS
-from crondor.hooks.router_hooks import ROUTER_HOOKS, RouterHooks, hook_input, route_ad
-from crondor.hooks.runner import HookCall, HookLimits, HookRun, HookRunner, wait
-from crondor.hooks.starter_hooks import EXIT_REASONS, EXIT_TIMEOUT, STARTER_HOOKS, conclude_starter
-from crondor.hooks.texts import ad_text
+from crondor.diagnostics import has_error, lines_of, printable, similar
+from crondor.hooks.fetch.driver import check_cod, conclude_fetch, slot_input
+from crondor.hooks.kinds import (
+    EXIT_REASONS,
+    EXIT_TIMEOUT,
+    ROUTER_HOOKS,
+    STARTER_HOOKS,
+    Consequence,
+    HookConsequence,
+    HookType,
+    RouterHooks,
+    Scratch,
+    ad_text,
+    conclude_starter,
+    daemon_environment,
+    hook_input,
+    main_job_end,
+    route_ad,
+    starter_environment,
+)
+from crondor.hooks.runner import PATH_FAULTS, HookCall, HookLimits, HookRun, HookRunner, wait
 from crondor.job.attributes import boolean, string
-from crondor.source import lines_of
 from crondor_cli.kit.ads import ad_of, check_stdin, lenient_option, mode_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import format_option

@@ -14,9 +14,8 @@ import click
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import MAX_AD, Format, ReadMode, detect, read_ad, read_ads
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, Source, printable
 from crondor.knowledge.kinds import FileKind
-from crondor.source import Source
 from crondor_cli.kit.files import check_kind, file_problem, open_given, standard_input
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.parallel import Alone, Sharing

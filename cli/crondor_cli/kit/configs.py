@@ -15,18 +15,26 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration, read_config
-from crondor.config.configuration import VERSION
-from crondor.config.defaults import DEFAULTS
-from crondor.config.deployed import FOLDERS, ONLY_VARIABLES, PLACES, VARIABLE, find_root, follow, with_variables
-from crondor.config.entrypoint import ROOT, generated, variables
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.cron.templates import TEMPLATES
+from crondor.config.deployed import (
+    FOLDERS,
+    ONLY_VARIABLES,
+    PLACES,
+    ROOT,
+    VARIABLE,
+    find_root,
+    follow,
+    generated,
+    variables,
+    with_variables,
+)
+from crondor.config.reader import DEFAULTS, VERSION
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, printable
+from crondor.hooks.cron.settings import TEMPLATES
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
 from crondor.router import RoutingTable, load_table
 from crondor.router.legacy import legacy_table, read_legacy
-from crondor.source import Source
-from crondor.transform.circular import as_warnings
+from crondor.transform.loading import as_warnings
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import file_problem, read_source
 from crondor_cli.kit.jobs import files_of

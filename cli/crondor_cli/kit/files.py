@@ -14,20 +14,17 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 import click
 
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, Source, printable
 from crondor.knowledge.kinds import FileKind, recognised, submit_files_of_dag
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.macro.files import FileRefused, Files
-from crondor.rights.acting import RightsRefused
-from crondor.rights.replacing import Changed, replace_text, whole_file
-from crondor.rights.trust import Untrusted
-from crondor.rights.walk import open_named, open_plain
-from crondor.source import Source
+from crondor.rights.replacing import Changed, RightsRefused, replace_text, whole_file
+from crondor.rights.trust import Untrusted, open_named, open_plain
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import say, show, usage
 
 if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
+    from crondor.knowledge.words import Release
 
     _ParamType = click.ParamType[Release]
 else:

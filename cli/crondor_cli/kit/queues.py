@@ -16,21 +16,16 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import ReadMode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.job.queued import read_queue
-from crondor.job_queue.faults import refused_by_disk
-from crondor.job_queue.lock import at_once
-from crondor.preview.jobs import Job
-from crondor.preview.queued import Known, QueueJob
-from crondor.rights import walk
+from crondor.job.policy import read_queue
+from crondor.job_queue.records import refused_by_disk
+from crondor.job_queue.write import at_once
+from crondor.preview.stored import Job, Known, QueueJob
+from crondor.rights import trust
 from crondor.rights.trust import Untrusted
-from crondor.schedd.ads import mirror_of
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd, no_queue
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import Schedd, Scheduled
-from crondor.schedd.queue_log import QueueLogSchedd
-from crondor.schedd.reading import scheduled_among
-from crondor.schedd.selection import NoSelection, Selection
-from crondor.schedd.status import ScheduledJob, StatusReader
+from crondor.schedd.protocol import NoSelection, Schedd, Scheduled, Selection
+from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, StatusReader, mirror_of, scheduled_among
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
@@ -212,7 +207,7 @@ def embedded_of(
 def is_there(log: Path) -> bool:
     """Say whether there is a queue's log. Raises QueueIO where this user may not look."""
     try:
-        return walk.is_there(log)
+        return trust.is_there(log)
     except OSError as error:
         raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
 

@@ -9,7 +9,7 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.files import Files
-from crondor.preview.jobs import Job
+from crondor.preview.stored import Job
 from crondor.zones import Policy
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, UsageProblem, complete_zone
@@ -18,7 +18,7 @@ from crondor_cli.kit.tables import iso
 from crondor_cli.kit.times import find_zone, local_text
 
 if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
+    from crondor.compile.meaning import WrittenSchedule
 
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -61,7 +61,7 @@ def read_asked(
 
     Raises UsageProblem for a zone that is none, CrondorError for a text that is no schedule.
     """
-    from crondor.compile.text import read_schedule  # noqa: PLC0415 - 15 ms, and few commands are asked in words
+    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - 15 ms, and few commands are asked in words
 
     try:
         zone = clock.zone_name if own_zone is None else find_zone(own_zone, label="--zone").key

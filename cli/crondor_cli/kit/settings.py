@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from crondor._toml import TomlPlaces, error_place, parse_toml
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, render, similar
-from crondor.rights.accounts import ROOT, current_user, user_name
-from crondor.rights.walk import HAS_DESCRIPTORS, followed, open_file, open_plain
-from crondor.source import Source, Span
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable, render, similar
+from crondor.rights.trust import HAS_DESCRIPTORS, ROOT, current_user, followed, open_file, open_plain, user_name
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.files import (
@@ -32,7 +30,7 @@ from crondor_cli.kit.screen import COLORS, show
 from crondor_cli.kit.times import find_zone
 
 if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
+    from crondor.knowledge.words import Release
 
     _ParamType = click.ParamType[Release]
 else:

@@ -10,15 +10,14 @@ from datetime import datetime, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
-from crondor._recurrence.refusals import END_OF_INSTANTS, FIRST_INSTANT
+from crondor._recurrence import END_OF_INSTANTS, FIRST_INSTANT
 from crondor.calendar import DAY, short_weekday
 from crondor.deferral import LATEST
-from crondor.diagnostics import CrondorError, Diagnostic, similar
-from crondor.source import Source
+from crondor.diagnostics import CrondorError, Diagnostic, Source, similar
 from crondor.zones import UnknownZone, is_zone_name, load_zone, zone_of
 
 if TYPE_CHECKING:
-    from crondor.preview.jobs import Clock
+    from crondor.preview.stored import Clock
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SAME_WEEK = 6 * DAY

@@ -8,8 +8,7 @@ from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from enum import Enum, auto
 
 from crondor.calendar import MONTHS, WEEKDAYS
-from crondor.diagnostics import CrondorError, Diagnostic, similar
-from crondor.source import Source
+from crondor.diagnostics import CrondorError, Diagnostic, Source, similar
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SECOND = timedelta(seconds=1)

@@ -30,19 +30,27 @@ from lsprotocol.types import (
     WorkspaceEdit,
 )
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source, Span
 from crondor.editing import CheckedText, EditSettings, ReadText
-from crondor.editing.changes import safe_fixes, silenced
-from crondor.editing.compiling import says_schedule
 from crondor.editing.completing import Completion, WordKind, completions, documentation
-from crondor.editing.hints import hints
-from crondor.editing.hovering import hover
-from crondor.editing.names import definitions, references, renameable, renamed
-from crondor.editing.schedules import counted, moment, schedules
-from crondor.editing.structure import ColouredWord, Part, PartKind, WordClass, folds, links, parts, words
+from crondor.editing.findings import safe_fixes, says_schedule, silenced
+from crondor.editing.hovering import counted, hints, hover, moment, schedules
+from crondor.editing.structure import (
+    ColouredWord,
+    Part,
+    PartKind,
+    WordClass,
+    definitions,
+    folds,
+    links,
+    parts,
+    references,
+    renameable,
+    renamed,
+    words,
+)
 from crondor.lint import Finding, Fix, address
 from crondor.lint.report import page_file
-from crondor.source import Source, Span
 from crondor_cli.kit.tables import plural
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")

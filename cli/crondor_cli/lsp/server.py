@@ -19,15 +19,13 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
-from crondor.diagnostics import CrondorError, Severity, render
-from crondor.editing import CheckedText, EditSettings, check_text, compiling, kind_of
+from crondor.diagnostics import CrondorError, Severity, Source, render
+from crondor.editing import CheckedText, EditSettings, check_text, findings, kind_of
 from crondor.editing.findings import explanation
-from crondor.editing.reading import ReadText
-from crondor.editing.settings import HintKind
-from crondor.knowledge.releases import NEWEST, Release
+from crondor.editing.reading import HintKind, ReadText
+from crondor.knowledge.words import NEWEST, Release
 from crondor.lint import RULES, CheckSettings, TextEdit
 from crondor.lint.subject import CheckMemory
-from crondor.source import Source
 from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.checked_files import read_checked
 from crondor_cli.common.findings.result import ChosenReports
@@ -462,7 +460,7 @@ def add_compiling(server: CrondorServer) -> None:
 
 def _compiled(server: CrondorServer, screen: TextOnScreen, line: int) -> TextEdit | None:
     text = server.fresh(screen)
-    return None if text is None else compiling.compiled(text, screen.places.line_start(line))
+    return None if text is None else findings.compiled(text, screen.places.line_start(line))
 
 
 def _first_lines(error: CrondorError) -> str:

@@ -20,7 +20,7 @@ from crondor_cli.kit.times import ClockFace, zone_text
 from crondor_cli.next.shown import CSV_COLUMNS
 
 if TYPE_CHECKING:
-    from crondor.compile.text import WrittenSchedule
+    from crondor.compile.meaning import WrittenSchedule
 
 Times = Sequence[int]
 

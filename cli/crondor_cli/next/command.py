@@ -11,8 +11,8 @@ import click
 from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
-from crondor.preview.jobs import Job
 from crondor.preview.runs import Preview, Wanted, placed, preview
+from crondor.preview.stored import Job
 from crondor.recurrence import NeverRuns, OutOfRange
 from crondor.spec import Dialect
 from crondor.times import JobTimes
@@ -49,7 +49,7 @@ from crondor_cli.kit.times import ClockFace, local_text, relative
 from crondor_cli.next.shown import print_csv, print_epochs, print_json, print_table
 
 if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
+    from crondor.knowledge.words import Release
 
 Found = list[tuple[Job, "Sequence[int] | None"]]
 

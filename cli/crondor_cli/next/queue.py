@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from crondor.diagnostics import has_error
-from crondor.schedd.status import QueuedStart, coming_starts
+from crondor.schedd.reading import QueuedStart, coming_starts
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.options import Clock, QueueOptions

@@ -9,11 +9,11 @@ from datetime import tzinfo
 from itertools import chain
 
 from crondor.algebra import Untranslatable, portable
+from crondor.codes import INVALID_CRON_SETTINGS
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable, shortened
-from crondor.hold_codes import INVALID_CRON_SETTINGS
-from crondor.preview.jobs import Clock, JobState
 from crondor.preview.runs import Preview, RunRow, RunSide
+from crondor.preview.stored import Clock, JobState
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.times import MOST_EXCLUDED

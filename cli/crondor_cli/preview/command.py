@@ -17,7 +17,7 @@ from crondor.classad.formats import Format, Order
 from crondor.diagnostics import CrondorError, has_error
 from crondor.job.attributes import printed
 from crondor.knowledge.kinds import FileKind
-from crondor.preview.accepted import (
+from crondor.preview.stored import (
     PreviewedFile,
     PreviewedJobs,
     accepted_jobs,
@@ -43,7 +43,7 @@ from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together, us
 from crondor_cli.kit.tables import diagnostic_data
 
 if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
+    from crondor.knowledge.words import Release
 
 
 EXAMPLE = """\

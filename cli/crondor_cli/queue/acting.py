@@ -9,8 +9,7 @@ import click
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.schedd.embedded import EmbeddedSchedd
-from crondor.schedd.protocol import Acted, Hold, Schedd
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Acted, Hold, Schedd, Selection
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, QueueOptions, clock_options, format_option, schedd_options
 from crondor_cli.kit.queues import job_arguments, live_of, missing_of, no_job, selection_of, unknown_job

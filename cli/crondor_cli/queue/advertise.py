@@ -10,7 +10,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
 from crondor.job.attributes import integer
-from crondor.schedd.status import advertised, coming_starts
+from crondor.schedd.reading import advertised, coming_starts
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy

@@ -11,13 +11,11 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, Severity, has_error, printable
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
-from crondor.schedd.ads import job_id, mirror_of
-from crondor.schedd.applying import apply_edits
-from crondor.schedd.cron_tabs import CronEdit, recalculate
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import QueuedJob
+from crondor.schedd.cron_tabs import CronEdit, apply_edits, recalculate
 from crondor.schedd.embedded import no_queue
-from crondor.schedd.status import ScheduledJob, ScheduledState
+from crondor.schedd.reading import ScheduledJob, ScheduledState, job_id, mirror_of
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command

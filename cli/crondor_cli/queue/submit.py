@@ -16,20 +16,18 @@ import click
 
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable
 from crondor.job_queue import JobId, QueueLocked
-from crondor.job_queue.faults import refused_by_disk
+from crondor.job_queue.records import refused_by_disk
 from crondor.knowledge.kinds import FileKind
-from crondor.pool.local.requests import Request
 from crondor.pool.local.session import MARKER
-from crondor.rights.walk import is_there
-from crondor.schedd.ads import job_id
+from crondor.pool.local.supervisor import Request
+from crondor.rights.trust import is_there
 from crondor.schedd.cron_tabs import CronEdit
 from crondor.schedd.embedded import EmbeddedSchedd
-from crondor.schedd.protocol import PartlyEdited, ScheddError
-from crondor.schedd.selection import Selection, read_constraint
+from crondor.schedd.protocol import PartlyEdited, ScheddError, Selection, read_constraint
+from crondor.schedd.reading import job_id
 from crondor.schedule import misspelt
-from crondor.source import Source, Span
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import read_source, submit_files

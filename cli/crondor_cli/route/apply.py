@@ -12,15 +12,15 @@ import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order
-from crondor.classad.formats.writing import Frame
+from crondor.classad.formats.reading import Frame
 from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, printable
 from crondor.job.attributes import string
 from crondor.router import Matcher, Route, RoutedAd, apply_route
-from crondor.router.match.judging import Judged, JudgedSearch, judge
+from crondor.router.match.reasons import Judged, JudgedSearch, judge
 from crondor.transform import TraceStep
-from crondor.transform.circular import new_warnings
-from crondor.transform.universes import universe_name
+from crondor.transform.expressions import universe_name
+from crondor.transform.loading import new_warnings
 from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import complete_route

@@ -19,14 +19,13 @@ from crondor.classad.scope import Context
 from crondor.classad.text import lower
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import exact_integer, string
-from crondor.job_queue.log import read_records
+from crondor.job_queue.recovery import read_records
 from crondor.knowledge.kinds import FileKind, recognised
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.router import RouteLoad, RouteState, RoutingTable, Throttle
-from crondor.router.table.conversion import forget_routing
-from crondor.router.table.job_ids import id_text
+from crondor.router.table.route import forget_routing, id_text
 from crondor.submit import job_ads, read_submit
-from crondor.transform.circular import as_warnings
+from crondor.transform.loading import as_warnings
 from crondor_cli.kit.ads import (
     AdChunk,
     AdFindings,

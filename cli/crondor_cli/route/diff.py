@@ -19,7 +19,7 @@ from crondor.router import RoutingTable
 from crondor.router.compare import CopyChange, MadeJob, SettingChange, TablesComparison, Unreached, Witness, made_jobs
 from crondor.router.compare.comparing import Comparing
 from crondor.router.compare.outcomes import JobOutcome, JobOutcomes
-from crondor.transform.circular import as_warnings
+from crondor.transform.loading import as_warnings
 from crondor_cli.kit.ads import AdFindings, NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import legacy_option, load_route_table

@@ -11,7 +11,7 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable, shortened
 from crondor.router import JobVerdict, Matcher, Route, RouteOutcome, Search, why
-from crondor.router.match.judging import Judged, JudgedSearch, judge
+from crondor.router.match.reasons import Judged, JudgedSearch, judge
 from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.parallel import jobs_option

@@ -14,7 +14,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import ReadMode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job_queue import read_history
-from crondor.rights.walk import is_there
+from crondor.rights.trust import is_there
 from crondor.router.tools import (
     EndedJob,
     Period,
@@ -28,7 +28,7 @@ from crondor.router.tools import (
     sites_of,
 )
 from crondor.schedd.embedded import no_queue
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Selection
 from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
 from crondor_cli.kit.command import OneDashCommand
 from crondor_cli.kit.files import file_problem

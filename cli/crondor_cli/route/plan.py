@@ -17,7 +17,7 @@ from crondor.classad.formats.pieces import Report
 from crondor.classad.scope import Context
 from crondor.deferral import LATEST
 from crondor.diagnostics import Diagnostic, Severity, printable, shortened
-from crondor.job.queued import QueuedJob
+from crondor.job.policy import QueuedJob
 from crondor.knowledge.kinds import FileKind
 from crondor.router.match.reasons import JobVerdict
 from crondor.router_bridge import (
@@ -32,7 +32,7 @@ from crondor.router_bridge import (
     plan,
 )
 from crondor.schedd.embedded import LOG
-from crondor.schedd.queue_log import QueueLogSchedd
+from crondor.schedd.reading import QueueLogSchedd
 from crondor.schedule import COMMANDS, misspelt
 from crondor.spec import Dialect
 from crondor.submit import read_submit

@@ -27,7 +27,7 @@ from crondor.router.tools import (
     summary_lines,
     totals_lines,
 )
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Selection
 from crondor_cli.kit.ads import context_of
 from crondor_cli.kit.command import OneDashCommand
 from crondor_cli.kit.options import (

@@ -11,8 +11,7 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router.tools import HELD, IDLE
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import Acted, NotOffered
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Acted, NotOffered, Selection
 from crondor_cli.kit.command import OneDashCommand
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, schedd_options
 from crondor_cli.kit.queues import embedded_of, live_of

@@ -18,9 +18,9 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.config import Configuration
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.router_hooks import RouterHooks
+from crondor.hooks.kinds import RouterHooks
 from crondor.hooks.runner import HookCall, HookLimits, HookRunner
-from crondor.rights.accounts import is_root
+from crondor.rights.trust import is_root
 from crondor.router import RoutingTable
 from crondor.router.daemon import (
     EventWriter,
@@ -32,7 +32,7 @@ from crondor.router.daemon import (
     RouterOptions,
     UserLogs,
 )
-from crondor.router.daemon.user_log import no_log
+from crondor.router.daemon.log import no_log
 from crondor.router.sandbox import (
     FileDelivery,
     PlannedDelivery,
@@ -44,13 +44,11 @@ from crondor.router.sandbox import (
     TokenRequest,
     read_tokens,
 )
-from crondor.router.table.knobs import SettingsReader
+from crondor.router.table.loading import SettingsReader
 from crondor.router.tools import routed
-from crondor.schedd.ads import job_id
-from crondor.schedd.embedded import EmbeddedSchedd, no_queue
-from crondor.schedd.memory import MemorySchedd
-from crondor.schedd.protocol import Schedd
-from crondor.schedd.selection import Selection
+from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd, no_queue
+from crondor.schedd.protocol import Schedd, Selection
+from crondor.schedd.reading import job_id
 from crondor_cli.kit.command import Command, need_processes
 from crondor_cli.kit.configs import complete_route, config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.kit.options import (

@@ -10,13 +10,12 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import Diagnostic, Severity, Span, printable
 from crondor.router import JobVerdict, Rejected, Route, RouteState, RoutingTable, why
-from crondor.router.apply.passing import PassedTransform, PassedVariable, Passing, Setter, passing
-from crondor.router.table.printing import printed_route, printed_transform
-from crondor.source import Span
+from crondor.router.applying import PassedTransform, PassedVariable, Passing, Setter, passing
+from crondor.router.table.route import printed_route, printed_transform
 from crondor.transform import Transform
-from crondor.transform.universes import universe_name
+from crondor.transform.expressions import universe_name
 from crondor_cli.kit.ads import AdFindings
 from crondor_cli.kit.configs import ConfigCommand, config_option, legacy_option, load_config, show_faults, table_of
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, clock_options, format_option

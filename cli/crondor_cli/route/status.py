@@ -16,8 +16,8 @@ from crondor.job_queue import JobId
 from crondor.router import RoutingTable
 from crondor.router.daemon import Because, QueueStatus, RouteNow, RouteReason, RouterOptions, RouterReport
 from crondor.router.daemon.lock import is_locked
-from crondor.router.daemon.public_ad import public_ad
-from crondor.router.match.throttle import WINDOW
+from crondor.router.daemon.routed_job import public_ad
+from crondor.router.match.matcher import WINDOW
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import config_option, legacy_option, load_config, load_route_table
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, folder_of, source_options

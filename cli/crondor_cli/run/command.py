@@ -14,18 +14,16 @@ from pathlib import Path
 
 import click
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, printable
 from crondor.job.attributes import string
 from crondor.job_queue import QueueLocked
 from crondor.knowledge.kinds import FileKind
 from crondor.lint import CheckSettings, check_submit
-from crondor.pool.local.session import Session, SessionPlan
+from crondor.pool.local.session import JobLogs, Session, SessionPlan
 from crondor.pool.local.submit_file import DIGEST, RunFile, digest_of, read_spec
-from crondor.pool.local.user_log import JobLogs
-from crondor.pool.settings.pool import PoolSettings, schedd_ad
+from crondor.pool.settings import PoolSettings, schedd_ad
 from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import LOG, no_queue
-from crondor.source import Source
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor_cli.kit.command import Command, need_processes

@@ -14,12 +14,11 @@ from typing import Final
 
 from crondor.classad import Context
 from crondor.diagnostics import Diagnostic, printable
-from crondor.job.attributes import ending, string
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus, ending, string
 from crondor.job_queue import JobId
-from crondor.pool.daemons.arrivals import time_of
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.pool_job import PoolJob
+from crondor.pool.daemons.starter import time_of
 from crondor.pool.local.session import Session, is_missed
 from crondor.pool.local.submit_file import NAME
 from crondor_cli.kit.progress import ServiceManager, Waker, waking

@@ -10,9 +10,8 @@ import click
 from click.core import ParameterSource
 
 from crondor.event_log import write_event
-from crondor.pool.daemons.events import PoolEvent, Watcher
-from crondor.pool.daemons.flow.messages import Listener
-from crondor.pool.daemons.log_events import events
+from crondor.pool.daemons.events import PoolEvent, Watcher, events
+from crondor.pool.daemons.flow import Listener
 from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import Dialect
 from crondor.zones import Policy
@@ -50,7 +49,7 @@ from crondor_cli.simulate.shown import (
 )
 
 if TYPE_CHECKING:
-    from crondor.knowledge.releases import Release
+    from crondor.knowledge.words import Release
 
 
 class SimulationViews(NamedTuple):

@@ -11,15 +11,14 @@ import click
 from crondor.classad import lower
 from crondor.classad.scope import Context
 from crondor.diagnostics import CrondorError, Diagnostic, printable
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.settings import PoolSettings
 from crondor.pool.simulate.jobs import Simulated
 from crondor.router import RoutingTable
 from crondor.router.daemon import LogEntry, RouteReason, RouterOptions
-from crondor.router.daemon.chronicle import JobEnds, StatusStep
+from crondor.router.daemon.rehearsal import JobEnds, Site, StatusStep
 from crondor.router.daemon.simulation import RoutedSimulation, findings_of
-from crondor.router.daemon.sites import Site
 from crondor_cli.kit.configs import load_route_table
 from crondor_cli.kit.files import needs_matplotlib, writes
 from crondor_cli.kit.options import UsageProblem

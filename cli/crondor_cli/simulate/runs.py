@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Source
 from crondor.knowledge.kinds import FileKind
 from crondor.pool.simulate.jobs import PoolOptions, Simulated
-from crondor.source import Source
 from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor_cli.kit.files import read_source

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
 from crondor.calendar import DAY
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.diagnostics import CrondorError, columns_of, printable, shortened
-from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
-from crondor.pool.daemons.flow.messages import Listener, Message
-from crondor.pool.settings.lengths import Shape
+from crondor.pool.daemons.flow import Listener, Message
+from crondor.pool.settings import Shape
 from crondor.pool.simulate.jobs import Group, Simulated, SimulatedResult
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.schedule import JobSchedule

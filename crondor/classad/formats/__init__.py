@@ -8,8 +8,7 @@ Diagnostic with its line and column. ``write_ads(ads, Format.JSON)`` returns pie
 from __future__ import annotations
 
 from crondor.classad.formats.pieces import MAX_AD, MAX_DEPTH, ReadMode
-from crondor.classad.formats.reading import detect, read_ad, read_ads
-from crondor.classad.formats.writing import write_ads
+from crondor.classad.formats.reading import detect, read_ad, read_ads, write_ads
 from crondor.classad.printing import Format, Order, print_ad
 
 __all__ = [

@@ -12,12 +12,23 @@ from typing import Final, NoReturn
 
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
-from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats.extents import JSON, LENIENT_JSON, read_pieces
-from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Piece, ReadMode, Report, check_characters, error
-from crondor.classad.show import code_tree
+from crondor.classad.formats.pieces import (
+    DEEP,
+    JSON,
+    LENIENT_JSON,
+    MAX_DEPTH,
+    Feed,
+    Piece,
+    ReadMode,
+    Report,
+    check_characters,
+    error,
+    read_pieces,
+)
+from crondor.classad.parser import print_name, print_string, unparse
+from crondor.classad.scope import code_tree
 from crondor.classad.text import from_bytes, lower, normal
-from crondor.classad.unparse import print_name, print_string, unparse
+from crondor.classad.tree import ClassAdSyntaxError
 
 _BODY: Final = r'[^"\\]*(?:\\[\s\S][^"\\]*)*'
 _TOKEN: Final = re.compile(

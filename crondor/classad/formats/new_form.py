@@ -9,8 +9,14 @@ from collections.abc import Iterator
 
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
-from crondor.classad.formats.extents import NEW, read_pieces
-from crondor.classad.formats.pieces import Feed, Piece, ReadMode, Report
+from crondor.classad.formats.pieces import (
+    NEW,
+    Feed,
+    Piece,
+    ReadMode,
+    Report,
+    read_pieces,
+)
 from crondor.classad.parser import parse_ad
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from enum import Enum
-from typing import Final, TextIO, TypeAlias
+from typing import Final, NamedTuple, TextIO, TypeAlias
 
 from crondor._types import expect
-from crondor.classad.errors import ClassAdSyntaxError
-from crondor.diagnostics import Diagnostic
-from crondor.source import Source
+from crondor.classad.ad import ClassAd
+from crondor.classad.tree import ClassAdSyntaxError
+from crondor.diagnostics import Diagnostic, Source
 
 MAX_AD: Final = 16 << 20
 """Characters of one ad's text, whatever its form."""
@@ -223,3 +225,259 @@ def name_of(text: Text, name: str | None) -> str:
         return text.name
     found = getattr(text, "name", None)
     return found if isinstance(found, str) else "<text>"
+
+
+_SHOWN: Final = 80  # characters of a text between ads that are shown
+_MARGIN: Final = 2  # characters at the end of a buffer that may begin an ad which goes on behind it
+_DTD: Final = "a DTD inside the document: an ad needs none, and its entities could grow without end"
+
+
+class Syntax(NamedTuple):
+    """How a form writes an ad and a list of ads.
+
+    ``begin`` matches the beginning of an ad. ``between`` matches what may stand between ads, and its group says what
+    it is: ``blank`` (a header or a comment, too), ``ad``, ``before``, ``comma`` and ``after`` (a list's own signs), or
+    ``open``, which has begun and not ended; ``plain`` is the same without comments. ``within`` matches what counts
+    inside an ad: ``begin`` and ``end``, an ad that is ``whole``, and all in which these mean nothing, with ``open`` as
+    before. ``list_sign`` matches the beginning and the end of a list. ``shown`` and ``list_shown`` are what messages
+    call the beginnings. ``told`` says that whoever reads an ad tells best why it does not end.
+    """
+
+    begin: re.Pattern[str]
+    between: re.Pattern[str]
+    plain: re.Pattern[str]
+    within: re.Pattern[str]
+    list_sign: re.Pattern[str]
+    shown: str
+    list_shown: str
+    told: bool = False
+
+
+def _brackets(ad: str, of_list: str, texts: str, unclosed: str, *, comments: bool) -> Syntax:
+    """Return the syntax of a form with brackets, two for an ad and two for a list.
+
+    ``texts`` and ``unclosed`` are patterns of what may stand inside an ad and has brackets that mean nothing.
+    """
+    opening, closing, before, after = map(re.escape, ad + of_list)
+    signs = rf"|(?P<ad>{opening})|(?P<before>{before})|(?P<comma>,)|(?P<after>{after})"
+    plain = re.compile(rf"(?P<blank>[ \t\r\n\f\v]+){signs}")
+    comment = r"|//[^\n]*\n|/\*[\s\S]*?\*/" if comments else ""
+    return Syntax(
+        re.compile(opening),
+        re.compile(rf"(?P<blank>[ \t\r\n\f\v]+{comment}){signs}|(?P<open>//|/\*|/\Z)") if comments else plain,
+        plain,
+        re.compile(rf"(?P<begin>{opening})|(?P<end>{closing})|{texts}{comment}|(?P<open>{unclosed})"),
+        re.compile(f"{before}|{after}"),
+        ad[0],
+        of_list[0],
+    )
+
+
+_STRING: Final = r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"'
+_NAME: Final = r"'[^'\\]*(?:\\[\s\S][^'\\]*)*'"
+NEW: Final = _brackets("[]", "{}", f"{_STRING}|{_NAME}", r"""["']|//|/\*|/\Z""", comments=True)
+JSON: Final = _brackets("{}", "[]", _STRING, '"', comments=False)
+LENIENT_JSON: Final = _brackets("{}", "[]", _STRING, r'"|//|/\*|/\Z', comments=True)
+_XML_BLANK: Final = r"[ \t\r\n]+|<\?[^<>]*\?>|<!DOCTYPE\s[^<>\[\]]*>|<classads\s*/>"
+_XML_SIGNS: Final = r"|(?P<ad><c(?=[\s/>]))|(?P<before><classads(?:\s[^<>]*)?>)|(?P<after></classads\s*>)"
+XML: Final = Syntax(
+    re.compile(r"<c(?=[\s/>])"),
+    re.compile(rf"(?P<blank>{_XML_BLANK}|<!--[\s\S]*?-->){_XML_SIGNS}|(?P<open><!--|<[^<>]*\Z)"),
+    re.compile(rf"(?P<blank>{_XML_BLANK}){_XML_SIGNS}"),
+    re.compile(
+        r"<(?:(?P<begin>c(?:\s[^<>]*)?(?<!/)>)|(?P<end>/c\s*>)|(?P<whole>c(?:\s[^<>]*)?/>)"
+        r"|!--[\s\S]*?-->|!\[CDATA\[[\s\S]*?\]\]>|\?[\s\S]*?\?>|(?P<open>!--|!\[CDATA\[|\?|c\s[^<>]*<|[^<>]*\Z))"
+    ),
+    re.compile(r"</?classads\b"),
+    "<c>",
+    "<classads>",
+    told=True,
+)
+
+
+def read_pieces(
+    feed: Feed, syntax: Syntax, read: Callable[[Piece], ClassAd], report: Report | None, *, tolerant: bool
+) -> Iterator[ClassAd]:
+    """Return what ``read`` makes of each ad's text. ``tolerant`` ends in silence where something else follows.
+
+    Raises ClassAdSyntaxError for the first fault; with ``report`` each is told instead, and reading goes on with the
+    next ad.
+    """
+    walk = _Walk(feed, syntax, report, tolerant=tolerant)
+    for piece in walk.pieces():
+        try:
+            found = read(piece)
+        except ClassAdSyntaxError as problem:  # noqa: PERF203 - a call costs nothing beside the reading of an ad
+            walk.refuse(problem)
+        else:
+            walk.junk_line = 0
+            yield found
+
+
+class _Walk:
+    """The way through a text from ad to ad.
+
+    ``junk_line`` is the line of the last fault between ads, if no ad has come after it.
+    """
+
+    def __init__(self, feed: Feed, syntax: Syntax, report: Report | None, *, tolerant: bool) -> None:
+        self.junk_line = 0
+        self._feed = feed
+        self._syntax = syntax
+        self._between = syntax.between
+        self._report = report
+        self._tolerant = tolerant
+        self._list: Piece | None = None  # the beginning of the list that is open
+        self._is_torn = False  # a fault had a list's signs in it: nobody knows whether one is open
+        self._broken = 0  # characters to come of which it is known that an ad does not end in them
+        self._line_begin = syntax.begin  # what ends an ad in these
+        self._unfinished = False  # the text ends inside what is told
+        self._stopped = False
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the text of each ad, and of one that is never closed where its reader is to tell so.
+
+        Raises ClassAdSyntaxError.
+        """
+        while not self._stopped:
+            kind = self._next()
+            if kind == "ad":
+                yield from self._ad()
+            elif self._tolerant:
+                return
+            elif kind == "end":
+                self._stopped = True
+                if self._list is not None and not self._is_torn:
+                    shown = self._syntax.list_shown
+                    tell(error(self._list, 0, len(shown), f"this {shown} is never closed"), self._report)
+            else:
+                self._junk()
+
+    def refuse(self, problem: ClassAdSyntaxError) -> None:
+        """Tell why an ad cannot be read, if it is no part of a fault between ads that was told. May raise it."""
+        found = problem.diagnostics
+        if self._unfinished:
+            problem = ClassAdSyntaxError((*found[:-1], replace(found[-1], kind=UNFINISHED)))
+        if not self.junk_line or found[0].span is None or found[0].span.line != self.junk_line:
+            tell(problem, self._report)
+
+    def _skip(self, end: int) -> None:
+        self._broken -= end - self._feed.at
+        self._feed.skip(end)
+
+    def _next(self) -> str:
+        """Go to what is neither blank nor a list's, and say what it is: ``ad``, ``end``, or nothing."""
+        feed = self._feed
+        while True:
+            match = self._between.match(feed.buffer, feed.at)
+            kind = None if match is None else match.lastgroup
+            if match is None or kind == "open":
+                if (kind or feed.at == len(feed.buffer)) and feed.more():
+                    continue
+                self._unfinished = bool(kind) and feed.done
+                if kind:  # there is no end of it, nor of another one
+                    self._between = self._syntax.plain
+                    self._skip(len(feed.buffer) if match is not None and match[0] == "//" else feed.at)
+                return "end" if feed.at == len(feed.buffer) else ""
+            if kind == "ad" or not self._passes(kind):
+                return kind if kind == "ad" else ""
+            self._skip(match.end())
+
+    def _passes(self, kind: str | None) -> bool:
+        """Say whether a sign may stand here; where it begins or ends a list, take note."""
+        if kind == "before" and (self._list is None or self._is_torn):
+            self._list = self._feed.beginning()
+            return True
+        if kind == "after" and (self._list is not None or self._is_torn):
+            self._list = None
+            return True
+        return kind == "blank" or (kind == "comma" and (self._list is not None or self._is_torn))
+
+    def _junk(self) -> None:
+        """Tell of a text that is no ad, and go to the next one."""
+        feed, begin = self._feed, self._syntax.begin
+        while len(feed.buffer) - feed.at < _SHOWN and feed.more():
+            pass
+        found = begin.search(feed.buffer, feed.at)
+        piece = feed.piece(min(len(feed.buffer) if found is None else found.start(), feed.at + _SHOWN))
+        line = piece.text.partition("\n")[0]
+        if feed.line != self.junk_line:
+            self.refuse(error(piece, 0, max(1, len(line)), self._expected(line)))
+        passed = 0
+        while found is None:
+            end = max(feed.at, len(feed.buffer) - _MARGIN)
+            passed += end - feed.at
+            self._look_for_list(end)
+            self._skip(end)
+            self._stopped = passed > MAX_AD or not feed.more()
+            if self._stopped:
+                return
+            found = begin.search(feed.buffer, feed.at)
+        self.junk_line = piece.position(0)[0]
+        self._look_for_list(found.start())
+        self._skip(found.start())
+
+    def _look_for_list(self, end: int) -> None:
+        """Take note of a list's signs in what is passed over."""
+        self._is_torn = self._is_torn or bool(self._syntax.list_sign.search(self._feed.buffer, self._feed.at, end))
+
+    def _expected(self, line: str) -> str:
+        if line.startswith("<!DOCTYPE"):
+            return _DTD
+        if self._list is not None and line.startswith(self._syntax.list_shown):
+            return f"another list begins here, and that of line {self._list.position(0)[0]} has not ended"
+        return f"an ad is expected here, which begins with {self._syntax.shown}"
+
+    def _ad(self) -> Iterator[Piece]:
+        """Yield the ad that begins here, and go behind it."""
+        feed = self._feed
+        end, why = self._end()
+        self._unfinished = bool(why) and feed.done and end == len(feed.buffer)
+        if not why or (self._syntax.told and end - feed.at <= MAX_AD):
+            yield feed.piece(end)
+        else:
+            self.refuse(error(feed.beginning(), 0, len(self._syntax.shown), why))
+        self._stopped = bool(why) and (self._tolerant or end == len(feed.buffer))
+        self._skip(end)
+
+    def _end(self) -> tuple[int, str]:
+        """Return the offset after the ad that begins here, or where to go on and why, if it is never closed."""
+        feed, find = self._feed, self._syntax.within.search
+        why = f"this {self._syntax.shown} is never closed"
+        limit = self._limit() if self._broken > 0 else None
+        depth, at = 0, feed.at
+        while True:
+            match = find(feed.buffer, at) if limit is None else find(feed.buffer, at, limit)
+            kind = None if match is None else match.lastgroup
+            if match is None or kind == "open":
+                if limit is not None:
+                    return limit, why
+                known = (len(feed.buffer) if match is None else match.start()) - feed.at
+                try:
+                    if not feed.more():
+                        return self._resumed(), why
+                except ClassAdSyntaxError as problem:
+                    return self._resumed(), problem.diagnostics[0].message
+                at = feed.at + known
+                continue
+            at = match.end()
+            if kind in ("begin", "end"):
+                depth += 1 if kind == "begin" else -1
+            if depth <= 0 and kind:
+                return at, ""
+
+    def _resumed(self) -> int:
+        """Return where to go on behind an ad that is not closed in all that is here: the next line that begins one."""
+        feed = self._feed
+        pattern = rf"\n(?:[ \t]{{{feed.column - 1}}})?(?={self._syntax.begin.pattern})"
+        self._line_begin = re.compile(pattern)
+        if feed.done:
+            self._broken = len(feed.buffer) - feed.at
+        else:  # the last one may well end in what has still to come
+            for found in self._line_begin.finditer(feed.buffer, feed.at + 1):
+                self._broken = found.end() - feed.at
+        return self._limit()
+
+    def _limit(self) -> int:
+        found = self._line_begin.search(self._feed.buffer, self._feed.at + 1)
+        return len(self._feed.buffer) if found is None else found.end()

@@ -18,13 +18,22 @@ from xml.parsers import expat
 
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import read
-from crondor.classad.errors import ClassAdSyntaxError
-from crondor.classad.formats.extents import XML, read_pieces
-from crondor.classad.formats.pieces import DEEP, MAX_DEPTH, Feed, Piece, ReadMode, Report, check_characters, fault
-from crondor.classad.scope import Code
-from crondor.classad.show import code_tree
+from crondor.classad.formats.pieces import (
+    DEEP,
+    MAX_DEPTH,
+    XML,
+    Feed,
+    Piece,
+    ReadMode,
+    Report,
+    check_characters,
+    fault,
+    read_pieces,
+)
+from crondor.classad.parser import print_name, unparse
+from crondor.classad.scope import Code, code_tree
 from crondor.classad.text import lower
-from crondor.classad.unparse import print_name, unparse
+from crondor.classad.tree import ClassAdSyntaxError
 from crondor.diagnostics import Diagnostic
 
 _SHOWN: Final = 80  # characters of a tag without an end that are underlined

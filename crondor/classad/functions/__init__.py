@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from crondor.classad.functions import (  # noqa: F401 - each declares its functions
-    contexts,
-    environment,
-    lists,
-    moments,
-    numbers,
-    patterns,
-    stringlists,
-    strings,
-    types,
-)
+from crondor.classad.functions import contexts, moments, registry, texts
 from crondor.classad.functions.registry import FUNCTIONS, CallArguments, Maker
 
-__all__ = ["CallArguments", "find_function"]
+__all__ = ["CallArguments", "contexts", "find_function", "moments", "registry", "texts"]
 
 
 def find_function(name: str) -> Maker | None:

@@ -5,28 +5,44 @@ HTCondor: FunctionCall::ifThenElse, FunctionCall::eval, evalInEachContext_func, 
 
 from __future__ import annotations
 
-from crondor.classad.code import (
-    made_list,
-)
-from crondor.classad.convert import to_string
-from crondor.classad.errors import ClassAdSyntaxError, Failure, StackExhausted
+import re
+
+from crondor.classad import operators
 from crondor.classad.functions.registry import CallArguments, builtin, special
-from crondor.classad.limits import MAX_DEPTH
-from crondor.classad.lookup import find, find_bare, root_of
 from crondor.classad.operators import truth
-from crondor.classad.parser import parse_expression
+from crondor.classad.parser import UnparseForm, parse_expression, unparse
 from crondor.classad.references import External
 from crondor.classad.regexp import compiled, searched
-from crondor.classad.scope import NOWHERE, AdValue, Code, Compiler, EvaluationState, ListValue, Run, Value
-from crondor.classad.show import code_tree
-from crondor.classad.text import lower
-from crondor.classad.tree import ListNode, Reference, Ternary
-from crondor.classad.unparse import UnparseForm, unparse
-from crondor.classad.values import (
-    ERROR,
-    UNDEFINED,
+from crondor.classad.scope import (
+    NOWHERE,
+    AdValue,
+    Code,
+    Compiler,
+    EvaluationState,
+    ListValue,
+    Run,
+    Value,
+    code_tree,
+    find,
+    find_bare,
+    made_list,
+    root_of,
+    to_string,
 )
-from crondor.source import Source
+from crondor.classad.text import lower, size, to_bytes
+from crondor.classad.tree import (
+    ERROR,
+    MAX_DEPTH,
+    UNDEFINED,
+    ClassAdSyntaxError,
+    Failure,
+    ListNode,
+    Reference,
+    StackExhausted,
+    Ternary,
+    wrap32,
+)
+from crondor.diagnostics import Source
 
 
 def _error(_state: EvaluationState) -> Value:
@@ -268,3 +284,275 @@ def _user_home(call: CallArguments) -> Run:
         return UNDEFINED if user is UNDEFINED or isinstance(user, str) else ERROR
 
     return user_home
+
+
+_WHITE = " \t\n\r"
+_BLANK = re.compile(f"[{_WHITE}]")
+
+
+def split_arguments(text: str) -> list[str] | None:
+    """Return the arguments of a V2 string: single quotes group, a doubled one in them is one. None: no end quote."""
+    found: list[str] = []
+    piece: list[str] | None = None
+    at = 0
+    while at < len(text):
+        character = text[at]
+        at += 1
+        if character in _WHITE:
+            if piece is not None:
+                found.append("".join(piece))
+                piece = None
+            continue
+        piece = [] if piece is None else piece
+        if character != "'":
+            piece.append(character)
+            continue
+        while True:
+            end = text.find("'", at)
+            if end < 0:
+                return None
+            piece.append(text[at:end])
+            at = end + 1
+            if text[at : at + 1] != "'":
+                break
+            piece.append("'")
+            at += 1
+    if piece is not None:
+        found.append("".join(piece))
+    return found
+
+
+def join_arguments(arguments: list[str]) -> str:
+    """Return arguments as a V2 string; sections that need quotes are quoted one character at a time and merged."""
+    return " ".join(_quoted(argument) for argument in arguments)
+
+
+def _quoted(argument: str) -> str:
+    if not argument:
+        return "''"
+    text = ""
+    for character in argument:
+        if character not in " \t\n\r'":
+            text += character
+            continue
+        text = text[:-1] if text.endswith("'") else text + "'"
+        text += character * (2 if character == "'" else 1) + "'"
+    return text
+
+
+def _version(value: Value) -> int | None:
+    """Return the version of the syntax, 1 or 2, of an integer that HTCondor cuts to 32 bits."""
+    version = wrap32(value) if type(value) is int else 0
+    return version if version in (1, 2) else None
+
+
+@builtin("argsToList", 1, 2)
+def _args_to_list(_state: EvaluationState, text: Value, version: Value = 2) -> Value:
+    number = _version(version)
+    if number is None or not isinstance(text, str):
+        return ERROR
+    found = split_arguments(text) if number == 2 else [piece for piece in _BLANK.split(text) if piece]
+    return ERROR if found is None else made_list(list(found))
+
+
+@builtin("listToArgs", 1, 2)
+def _list_to_args(state: EvaluationState, whole: Value, version: Value = 2) -> Value:
+    number = _version(version)
+    if number is None or not isinstance(whole, ListValue):
+        return ERROR
+    state.spend(len(whole.members))
+    found: list[str] = []
+    for code in whole.members:
+        value = code.evaluate(state)
+        if not isinstance(value, str):
+            return ERROR
+        found.append(value)
+    if number == 2:
+        return join_arguments(found)
+    if any(blank in argument for argument in found for blank in _WHITE):
+        return ERROR
+    return " ".join(found)
+
+
+def _merge(variables: dict[str, str | None], entry: str) -> bool:
+    name, equals, value = entry.partition("=")
+    if not equals and "$$" in entry:  # a macro the schedd has not expanded yet; kept as it is
+        variables[entry] = None
+        return True
+    if not name or not equals:
+        return False
+    variables[name] = value
+    return True
+
+
+def _printed(variables: dict[str, str | None]) -> str:
+    ordered = sorted(variables.items(), key=lambda item: to_bytes(item[0]))
+    return join_arguments([name if value is None else f"{name}={value}" for name, value in ordered])
+
+
+@builtin("envV1ToV2", 1)
+def _env_v1_to_v2(_state: EvaluationState, text: Value) -> Value:
+    if text is UNDEFINED:
+        return UNDEFINED
+    if not isinstance(text, str):
+        return ERROR
+    variables: dict[str, str | None] = {}
+    separator = ";"
+    if text[:1] in _DELIMITERS:
+        separator, text = text[:1] or separator, text[1:]
+    for entry in text.replace("\n", separator).split(separator):
+        body = entry.lstrip(_WHITE)
+        if body and not _merge(variables, body):
+            return ERROR
+    return _printed(variables)
+
+
+_DELIMITERS = frozenset("!#$%&*+,-/:;<>?@^`|~\x1f")
+
+
+@special("mergeEnvironment")
+def _merge_environment(call: CallArguments) -> Run:
+    runs = call.runs
+
+    def merge_environment(state: EvaluationState) -> Value:
+        variables: dict[str, str | None] = {}
+        for run in runs:  # the first that cannot be used ends it: those after it are not evaluated
+            text = run(state)
+            if text is UNDEFINED:
+                continue
+            entries = split_arguments(text) if isinstance(text, str) else None
+            if entries is None or not all(_merge(variables, entry) for entry in entries):
+                return ERROR
+        return _printed(variables)
+
+    return merge_environment
+
+
+@builtin("member", 2)
+def _member(state: EvaluationState, value: Value, whole: Value) -> Value:
+    if value is UNDEFINED:
+        return UNDEFINED
+    if value is ERROR and whole is not UNDEFINED:
+        return ERROR
+    return _among(state, "==", value, whole)
+
+
+@builtin("identicalMember", 2)
+def _identical_member(state: EvaluationState, value: Value, whole: Value) -> Value:
+    return _among(state, "=?=", value, whole)
+
+
+def _among(state: EvaluationState, op: str, value: Value, whole: Value) -> Value:
+    if whole is UNDEFINED:
+        return UNDEFINED
+    if not isinstance(whole, ListValue) or isinstance(value, (ListValue, AdValue)):
+        return ERROR
+    state.spend(len(whole.members))
+    return any(operators.binary(op, code.evaluate(state), value) is True for code in whole.members)
+
+
+@builtin("size", 1)
+def _size(_state: EvaluationState, value: Value) -> Value:
+    if isinstance(value, str):
+        return size(value)
+    if isinstance(value, (ListValue, AdValue)):
+        return len(value)
+    return UNDEFINED if value is UNDEFINED else ERROR
+
+
+def _numbers(state: EvaluationState, whole: Value) -> list[bool | int | float] | Value:
+    """Return the members that are numbers, undefined ones left out; another value: the result of the call."""
+    if not isinstance(whole, ListValue):
+        return UNDEFINED if whole is UNDEFINED else ERROR
+    found: list[bool | int | float] = []
+    state.spend(len(whole.members))
+    for code in whole.members:
+        value = code.evaluate(state)
+        if value is UNDEFINED:
+            continue
+        if not isinstance(value, (bool, int, float)):
+            return ERROR
+        found.append(value)
+    return found
+
+
+def _total(numbers: list[bool | int | float]) -> Value:
+    total: Value = numbers[0] if numbers else 0
+    for number in numbers[1:]:
+        total = operators.binary("+", total, number)
+    return total
+
+
+@builtin("sum", 1)
+def _sum(state: EvaluationState, whole: Value) -> Value:
+    numbers = _numbers(state, whole)
+    return _total(numbers) if isinstance(numbers, list) else numbers
+
+
+@builtin("avg", 1)
+def _avg(state: EvaluationState, whole: Value) -> Value:
+    numbers = _numbers(state, whole)
+    if not isinstance(numbers, list):
+        return numbers
+    return operators.binary("/", _total(numbers), float(len(numbers))) if numbers else 0
+
+
+@builtin("min", 1)
+def _min(state: EvaluationState, whole: Value) -> Value:
+    return _extreme(state, whole, "<")
+
+
+@builtin("max", 1)
+def _max(state: EvaluationState, whole: Value) -> Value:
+    return _extreme(state, whole, ">")
+
+
+def _extreme(state: EvaluationState, whole: Value, op: str) -> Value:
+    """Return the least or greatest member; each comparison promotes what it compares, the best so far too."""
+    numbers = _numbers(state, whole)
+    if not isinstance(numbers, list):
+        return numbers
+    if not numbers:
+        return UNDEFINED
+    best = numbers[0]
+    for number in numbers[1:]:
+        real = isinstance(number, float) or isinstance(best, float)
+        one: int | float = float(number) if real else int(number)
+        best = float(best) if real else int(best)
+        if operators.compare(op, one, best) is True:
+            best = one
+    return best
+
+
+_COMPARISONS = {"<": "<", "<=": "<=", "!=": "!=", "==": "==", ">": ">", ">=": ">=", "is": "=?=", "isnt": "=!="}
+
+
+@builtin("anyCompare", 3)
+def _any_compare(state: EvaluationState, op: Value, whole: Value, value: Value) -> Value:
+    return _compare_all(state, op, whole, value, every=False)
+
+
+@builtin("allCompare", 3)
+def _all_compare(state: EvaluationState, op: Value, whole: Value, value: Value) -> Value:
+    return _compare_all(state, op, whole, value, every=True)
+
+
+def _compare_all(state: EvaluationState, op: Value, whole: Value, value: Value, *, every: bool) -> Value:
+    """Compare each member with a value; the first undefined comparison ends the walk, with false."""
+    if op is UNDEFINED:
+        return UNDEFINED
+    comparison = _COMPARISONS.get(op) if isinstance(op, str) else None
+    if comparison is None:
+        return ERROR
+    if not isinstance(whole, ListValue):
+        return UNDEFINED if whole is UNDEFINED else ERROR
+    state.spend(len(whole.members))
+    for code in whole.members:
+        result = operators.binary(comparison, code.evaluate(state), value)
+        if result is UNDEFINED:
+            return False
+        if type(result) is not bool:
+            return ERROR
+        if result is not every:
+            return result
+    return every

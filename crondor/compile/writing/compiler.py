@@ -2,22 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
+from typing import NamedTuple
 
-from crondor.calendar import DAY
-from crondor.compile.days import seconds_of
-from crondor.compile.writing.clause import WORTH, Day, grouped, ways
-from crondor.compile.writing.clock import TIME, Change, EpochClock, HostClock
-from crondor.compile.writing.distance import Spacing, hurried, spacing, spoiled
+from crondor.calendar import DAY, lowest
+from crondor.classad import Expression
+from crondor.classad.parser import UnparseForm, unparse
+from crondor.classad.tree import Binary, Node, Reference, bare, nodes
+from crondor.compile.days import MINUTES, DaySet, members, seconds_of
+from crondor.compile.writing.clause import (
+    TIME,
+    WORTH,
+    Change,
+    Day,
+    EpochClock,
+    HostClock,
+    Way,
+    by_clock,
+    grouped,
+    one_of,
+    runs_between,
+    ways,
+)
 from crondor.compile.writing.evaluation import Clause
-from crondor.compile.writing.left_out import Said, complete
-from crondor.compile.writing.proof import Proof, prove, wanted_days, within
-from crondor.compile.writing.superset import Superset, local_days, smallest, split
-from crondor.compile.writing.wish import CannotCompile, Compiled, CompiledJob, Wish
+from crondor.compile.writing.superset import Proof, Superset, local_days, prove, smallest, split, wanted_days, within
+from crondor.compile.writing.wish import CannotCompile, Compiled, CompiledJob, Spacing, Wish, hurried, spacing, spoiled
 from crondor.diagnostics import Diagnostic
+from crondor.spec import CronSpec
 from crondor.zones import Zone
+
+_MOST_LEFT_OUT = 20_000  # minutes that are looked at one by one
+_SPAN_OF_DAYS = 8  # a run of so many days that are left out is a span of time
+_NEVER = 1 << 40
+Moment = tuple[int, int]  # a day and a minute
+
+
+class Said(NamedTuple):
+    """A way's whole text, and whether it may hold for ever: nothing but what is before its first time is left out."""
+
+    text: str
+    is_rule: bool
+    is_local: bool
+    ends: bool  # no time passes after the last one that is wanted
+
+
+def complete(way: Way, days: dict[int, Day]) -> Said:
+    """Return a way's text with what it takes too many left out."""
+    is_local = way.clock.is_local
+    is_endless = not (way.is_list or way.clock.ends)
+    if way.clock.has_table and not way.clock.is_local:
+        way = _by_utc(way)
+    whole, spans = _left_out(way, days)
+    parts = [grouped(way.text)] if way.text else []
+    if whole:
+        text = way.clock.day_in(whole)
+        parts.append(f"!{text}" if text.startswith(("member", "stringList")) else text.replace(" == ", " != "))
+    single = [low for low, high in spans if low == high]
+    if len(single) == 1:
+        parts.append(f"{TIME} != {single[0]}")
+    elif single:
+        parts.append(f"!{one_of(TIME, single)}")
+    parts += [_outside(low, high) for low, high in spans if low != high]
+    is_rule = is_endless and not whole and all(low < 0 and high < _NEVER for low, high in spans)
+    return Said(" && ".join(parts), is_rule, is_local, any(high >= _NEVER for _, high in spans))
+
+
+def _by_utc(way: Way) -> Way:
+    """Return a way that leaves out days of UTC, which need no table; the same where those are too many."""
+    if sum(bits.bit_count() for bits in way.excess.values()) > _MOST_LEFT_OUT:
+        return way
+    found: dict[int, int] = {}
+    for day, bits in way.excess.items():
+        for minute in members(bits):
+            at = way.clock.instant(day, minute)
+            found[at // DAY] = found.get(at // DAY, 0) | 1 << at % DAY // 60
+    return Way(way.text, EpochClock((Change(0, 0),)), found, way.is_list)
+
+
+def _outside(low: int, high: int) -> str:
+    if low < 0:
+        return f"{TIME} > {high}"
+    if high >= _NEVER:
+        return f"{TIME} < {low}"
+    return f"({TIME} < {low} || {TIME} > {high})"
+
+
+def _left_out(way: Way, days: dict[int, Day]) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return the days to leave out whole, and the spans (both ends included) to leave out, in order of time."""
+    if not way.excess:
+        return [], []
+    table = by_clock(days, way.clock)
+    if any(day not in table for day in way.excess):
+        return [], []
+    filled = sorted(day for day, (_, wanted) in table.items() if wanted)
+    whole: list[int] = []
+    left: list[tuple[int, int]] = []
+    for low, high in _joined(way.excess, table, filled):
+        inside = range(low[0], high[0] + 1)
+        is_edge = not filled or low < (filled[0], 0) or high > (filled[-1], MINUTES)
+        if not is_edge and len(inside) <= _SPAN_OF_DAYS and all(d not in table or not table[d].wanted for d in inside):
+            whole += [d for d in inside if d in way.excess]
+            continue
+        before = not filled or low < (filled[0], lowest(table[filled[0]].wanted))
+        after = not filled or high > (filled[-1], table[filled[-1]].wanted.bit_length() - 1)
+        left.append((-1 if before else way.clock.instant(*low), _NEVER if after else way.clock.instant(*high)))
+    return whole, left
+
+
+def _joined(excess: dict[int, int], table: dict[int, Day], filled: list[int]) -> Iterator[tuple[Moment, Moment]]:
+    """Yield the spans of minutes taken too many, as long as no wanted one lies in them."""
+    start: Moment | None = None
+    last: Moment = (0, 0)
+    for day in sorted(excess):
+        wanted = table[day].wanted
+        for low, high in _gaps(excess[day], wanted):
+            if start is not None and _has_wanted(table, filled, last, (day, low)):
+                yield start, last
+                start = None
+            start = (day, low) if start is None else start
+            last = day, high
+    if start is not None:
+        yield start, last
+
+
+@lru_cache(maxsize=2048)
+def _gaps(excess: int, wanted: int) -> tuple[tuple[int, int], ...]:
+    if not wanted:
+        return ((lowest(excess), excess.bit_length() - 1),)
+    return tuple(runs_between(excess, excess | wanted))
+
+
+def _has_wanted(table: dict[int, Day], filled: list[int], low: Moment, high: Moment) -> bool:
+    """Say whether a wanted minute lies between two moments."""
+    between_ = (1 << high[1]) - 1
+    if low[0] == high[0]:
+        return bool(table[low[0]].wanted & between_ >> low[1] << low[1])
+    if table[low[0]].wanted >> low[1] or table[high[0]].wanted & between_:
+        return True
+    at = bisect_right(filled, low[0])
+    return at < len(filled) and filled[at] < high[0]
+
 
 LONGEST_CLAUSE = 4000
 """Characters that a clause may have: each negotiation evaluates it for each slot."""
@@ -373,3 +501,43 @@ class _Compiling:
 def _changes(zone: Zone, start: int, until: int) -> tuple[Change, ...]:
     first = Change(0, zone.at(start - DAY).offset)
     return (first, *(Change(c.start, c.offset) for c in zone.changes(start - DAY, until + DAY)))
+
+
+class WrittenJob(NamedTuple):
+    """What a file says of a job: its fields as HTCondor's manual reads them, and its requirements ("" for none)."""
+
+    spec: CronSpec
+    requirements: str
+
+
+def fit(schedule: DaySet, jobs: Iterable[WrittenJob], zone: Zone, start: int, until: int) -> Proof:
+    """Compare a schedule with jobs from ``start`` to ``until`` (epoch seconds) on a submit host in a zone.
+
+    Of requirements the parts count that speak of DeferralTime. Raises ClassAdSyntaxError.
+    """
+    if schedule.until is not None:
+        until = min(until, schedule.until)
+    pairs = []
+    for job in jobs:
+        text = clause_of(job.requirements)
+        pairs.append((Superset(job.spec, zone), Clause(text, zone) if text else None))
+    return prove(wanted_days(schedule, start, until), pairs, start, until)
+
+
+def clause_of(requirements: str) -> str:
+    """Return the parts of requirements, joined by ``&&``, that speak of DeferralTime. Raises ClassAdSyntaxError."""
+    if "deferraltime" not in requirements.lower():
+        return ""
+    parts = [unparse(part, UnparseForm.COMPACT) for part in _parts(Expression(requirements).tree) if _speaks(part)]
+    return " && ".join(f"({part})" for part in parts)
+
+
+def _parts(node: Node) -> list[Node]:
+    node = bare(node)
+    if isinstance(node, Binary) and node.op == "&&":
+        return _parts(node.left) + _parts(node.right)
+    return [node]
+
+
+def _speaks(node: Node) -> bool:
+    return any(isinstance(each, Reference) and each.name.lower() == "deferraltime" for each in nodes(node))

@@ -3,19 +3,171 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from crondor.compile.days import DaySet
-from crondor.compile.writing.distance import Spacing, Timing
-from crondor.compile.writing.proof import Proof
-from crondor.compile.writing.superset import Superset
-from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW
-from crondor.diagnostics import CrondorError
+from crondor._schedule import UNIVERSES, Universe
+from crondor.calendar import DAY, lowest
+from crondor.compile.days import MINUTES, DaySet, members, spread
+from crondor.compile.walls import BEGIN, END, InvalidSchedule
+from crondor.compile.writing.superset import Proof, Superset
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW, passed_over
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, lines_of
 from crondor.spec import FIELDS, MINUTE
 from crondor.zones import Zone
+
+_SHORTEST_PREP = {"local": 15}  # seconds that finding a slot, or in the local universe starting, may take
+_SHORTEST = 60
+
+
+class Timing(NamedTuple):
+    """What decides on the distance that is needed (seconds); ``prep_time`` None: as long as fits, up to 300."""
+
+    window: int = DEFAULT_WINDOW
+    prep_time: int | None = None
+    schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
+    universe: str = "vanilla"
+
+    @property
+    def least_prep(self) -> int:
+        """Return the shortest prep time that may be chosen."""
+        if self.prep_time is not None:
+            return self.prep_time
+        return _SHORTEST_PREP.get(self.universe, _SHORTEST)
+
+    @property
+    def needed(self) -> int:
+        """Return how many seconds must lie between a wrong time and the next right one."""
+        return self.window + self.schedd_interval + self.least_prep
+
+    @property
+    def pass_interval(self) -> int:
+        """Return the seconds within which the schedd computes a job's next time once; 0 where it waits for no pass."""
+        universe = UNIVERSES.get(self.universe.lower(), Universe.VANILLA)
+        return self.schedd_interval if universe.waits_for_passes else 0
+
+    def prep_for(self, distance: int | None) -> int | None:
+        """Return the prep time to write for a distance, None where HTCondor's own does."""
+        if self.prep_time is not None or distance is None:
+            return self.prep_time
+        left = distance - self.window - self.schedd_interval
+        return None if left >= DEFAULT_PREP_TIME else left
+
+
+class Spacing(NamedTuple):
+    """``least``: seconds from a wrong time to the right one behind it, at the least; None where none is behind one.
+
+    ``wrong`` times pass by unused; ``between_runs`` is the least time from a right one to the next.
+    """
+
+    least: int | None
+    wrong: int
+    between_runs: int | None
+
+
+class _Inner(NamedTuple):
+    least: int | None
+    apart: int | None
+    first: int
+    first_is_wanted: bool
+    last: int
+    last_is_wanted: bool
+    first_wanted: int
+    last_wanted: int
+
+
+def spacing(days: Iterable[tuple[int, int, int]]) -> Spacing:
+    """Return the distances in UTC days, in order, with bit sets of the offered and the wanted minutes."""
+    least = apart = wrong_at = right_at = None
+    wrong = 0
+    for day, offered, wanted in days:
+        if not offered:
+            continue
+        inner = _inside(offered, wanted)
+        wrong += (offered & ~wanted).bit_count()
+        if inner.first_is_wanted and wrong_at is not None:
+            least = _less(least, day * DAY + inner.first - wrong_at)
+        least = _less(least, inner.least)
+        if wanted:
+            if right_at is not None:
+                apart = _less(apart, day * DAY + inner.first_wanted - right_at)
+            apart = _less(apart, inner.apart)
+            right_at = day * DAY + inner.last_wanted
+        wrong_at = None if inner.last_is_wanted else day * DAY + inner.last
+    return Spacing(least, wrong, apart)
+
+
+def spoiled(days: Iterable[tuple[int, int, int]], needed: int) -> list[int]:
+    """Return the wanted times (epoch seconds) less than ``needed`` seconds behind a wrong one, of all days in order.
+
+    Whether the schedd jumps over them depends on when its passes come.
+    """
+    found: list[int] = []
+    reach = -(-needed // 60) - 1  # minutes
+    behind = 0
+    for day, offered, wanted in days:
+        behind |= spread(offered & ~wanted, reach)
+        found += [day * DAY + 60 * minute for minute in members(behind & wanted)]
+        behind >>= MINUTES
+    return found
+
+
+def hurried(days: Mapping[int, int], interval: int) -> dict[int, int]:
+    """Return which of a job's times, UTC days in order with bit sets of minutes, a schedd may pass over.
+
+    It computes the next one once in ``interval`` seconds (crondor.deferral.passed_over).
+    """
+    found: dict[int, int] = {}
+    last: int | None = None  # the last time that was kept
+    for day, bits in days.items():
+        before = None if last is None else max(last - day * DAY, -interval)
+        lost, kept = _hurried(bits, before, interval)
+        if lost:
+            found[day] = lost
+        last = last if kept is None else day * DAY + kept
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _hurried(bits: int, before: int | None, interval: int) -> tuple[int, int | None]:
+    times = [60 * minute for minute in members(bits)]
+    lost = passed_over(times, interval, before)
+    kept = set(times) - set(lost)
+    return sum(1 << time // 60 for time in lost), max(kept, default=None)
+
+
+@lru_cache(maxsize=4096)
+def _inside(offered: int, wanted: int) -> _Inner:
+    least = apart = wrong_at = right_at = None
+    for minute in members(offered):
+        second = minute * 60
+        if not wanted >> minute & 1:
+            wrong_at = second
+            continue
+        if wrong_at is not None:
+            least = _less(least, second - wrong_at)
+        if right_at is not None:
+            apart = _less(apart, second - right_at)
+        wrong_at, right_at = None, second
+    first, last = lowest(offered), offered.bit_length() - 1
+    return _Inner(
+        least,
+        apart,
+        first * 60,
+        bool(wanted >> first & 1),
+        last * 60,
+        bool(wanted >> last & 1),
+        lowest(wanted) * 60 if wanted else 0,
+        (wanted.bit_length() - 1) * 60,
+    )
+
+
+def _less(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else min(one, other)
+
 
 _YEARS = 5  # that are proven where nobody says until when
 LAST = 7289568000
@@ -173,3 +325,142 @@ def means_host(schedule: DaySet, host: Zone, universe: str) -> bool:
     Jobs of the local universe run on the submit host.
     """
     return universe == "local" and schedule.zone.name == host.name
+
+
+CLAUSE = "crondor_times"
+"""The macro that the clause stands in, so that a file's own requirements stay what they are."""
+
+_QUEUE = re.compile(r"[ \t]*queue\b[^\n]*", re.IGNORECASE)
+_REQUIREMENTS = re.compile(r"[ \t]*requirements[ \t]*=", re.IGNORECASE)
+_STAMP = "%Y-%m-%dT%H:%MZ"
+
+
+class Block(NamedTuple):
+    """Compiled lines that a file has: their place, the proof's end (epoch seconds), and what they say of each job.
+
+    ``zone`` is the submit host's that they were compiled for, "" where the marker does not say it; ``options`` are
+    those that they were made with.
+    """
+
+    span: Span
+    until: int
+    zone: str
+    options: LineOptions
+    jobs: tuple[Mapping[str, str], ...]
+
+
+def marked_lines(source: Source) -> Block | None:
+    """Return the compiled lines of a submit file, None for a file without.
+
+    Raises InvalidSchedule for markers that do not belong together, and for a time that cannot be read.
+    """
+    begin: tuple[int, re.Match[str]] | None = None
+    found: Block | None = None
+    at = 0
+    for line in lines_of(source.text):
+        bare = line.rstrip("\r\n")
+        match = BEGIN.fullmatch(bare)
+        if match or END.fullmatch(bare):
+            span = source.span(at, at + len(bare))
+            if bool(match) == (begin is not None) or found is not None:
+                message = "the markers of the compiled lines do not belong together"
+                help_text = "delete the markers and what stands between them, and compile with --write again"
+                raise InvalidSchedule(Diagnostic("schedule-markers", message, span=span, help=help_text))
+            if match:
+                begin = at, match
+            elif begin is not None:
+                whole, said = source.span(begin[0], at + len(line)), begin[1]
+                options = LineOptions.read(said["options"] or "")
+                found = Block(whole, _instant(said["until"], span), said["zone"] or "", options, _jobs(whole.text))
+        at += len(line)
+    if begin is not None and found is None:
+        message = "the compiled lines have no end marker"
+        help_text = "delete the compiled lines, and compile with --write again"
+        span = source.span(begin[0], begin[0] + len(source.text[begin[0] :].partition("\n")[0]))
+        raise InvalidSchedule(Diagnostic("schedule-markers", message, span=span, help=help_text))
+    return found
+
+
+def _instant(text: str, span: Span) -> int:
+    try:
+        return int(datetime.strptime(text, _STAMP).replace(tzinfo=timezone.utc).timestamp())
+    except ValueError:
+        message = f"`{text[:40]}` is no time such as 2031-11-25T00:00Z"
+        raise InvalidSchedule(Diagnostic("schedule-markers", message, span=span)) from None
+
+
+def _jobs(text: str) -> tuple[Mapping[str, str], ...]:
+    jobs: list[dict[str, str]] = [{}]
+    for line in text.split("\n"):
+        if _QUEUE.fullmatch(line):
+            jobs.append(dict(jobs[-1]))
+        elif "=" in line and not line.lstrip().startswith("#"):
+            name, _, value = line.partition("=")
+            jobs[-1][name.strip().lower()] = value.strip()
+    return tuple(jobs)
+
+
+def rewritten(source: Source, compiled: Compiled, options: LineOptions) -> str:
+    """Return a file's text with compiled lines in it, in the place of those that it has; its ends of lines stay.
+
+    ``options`` are what they were made with. Raises InvalidSchedule where the queue statement cannot be said twice, or
+    there is none.
+    """
+    jobs = compiled.commands
+    end = "\r\n" if "\r\n" in source.text else "\n"
+    known = marked_lines(source)
+    rest = source.text if known is None else source.text[: known.span.start] + source.text[known.span.end :]
+    at = _first_queue(rest) if known is None else known.span.start
+    queue = _QUEUE.match(rest, _first_queue(rest))
+    statement = queue[0].strip() if queue else "queue"
+    if len(jobs) > 1 and (statement.endswith(("(", "\\")) or len(_queues(rest)) > 1):
+        message = f"the schedule takes {len(jobs)} jobs, and the file's queue statement cannot be repeated for each"
+        help_text = "give the file one queue statement on a line of its own"
+        raise InvalidSchedule(Diagnostic("schedule-queue", message, help=help_text))
+    has_own = any(_REQUIREMENTS.match(line) for _, line in _statements(rest[:at]))
+    stamp = datetime.fromtimestamp(compiled.proof.until, timezone.utc).strftime(_STAMP)
+    how = f"made by crondor compile --write {options.text}".rstrip()
+    marker = f"# crondor: compiled lines until {stamp} on a host in {compiled.wish.host.name} ({how})"
+    lines = [marker, *_lines(jobs, statement, has_own=has_own), "# crondor: end of compiled lines"]
+    before = rest[:at]
+    if before and not before.endswith("\n"):
+        before += end
+    return before + end.join(lines) + end + rest[at:]
+
+
+def _lines(jobs: Sequence[Mapping[str, str]], queue: str, *, has_own: bool) -> list[str]:
+    lines: list[str] = []
+    has_clause = any("requirements" in job for job in jobs)
+    names = dict.fromkeys([*(field.command for field in FIELDS), *(name for job in jobs for name in job)])
+    for number, job in enumerate(jobs):
+        if number:
+            lines.append(queue)
+        lines += [f"{name} = {job.get(name, '*')}" for name in names if name != "requirements"]
+        if has_clause:
+            lines.append(f"{CLAUSE} = {job.get('requirements', 'true')}")
+            if not number:
+                own = "($(requirements)) && " if has_own else ""
+                lines.append(f"requirements = {own}($({CLAUSE}))")
+    return lines
+
+
+def _queues(text: str) -> list[int]:
+    return [at for at, line in _statements(text) if _QUEUE.fullmatch(line)]
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines that no backslash before them makes a part of another one, and where they begin."""
+    at = 0
+    is_joined = False
+    for line in lines_of(text):
+        bare = line.strip(" \t\r\n")
+        if not is_joined:
+            yield at, line.rstrip("\r\n")
+        is_joined = bare.endswith("\\") and (is_joined or not bare.startswith("#"))
+        at += len(line)
+
+
+def _first_queue(text: str) -> int:
+    """Return where the first queue statement begins, the end of a text without one."""
+    found = _queues(text)
+    return found[0] if found else len(text)

@@ -6,14 +6,15 @@ HTCondor: CronJobMgr::ParseJobList, CronJobParams::Initialize.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
 from crondor.classad.expression import Expression
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.hooks.hook_types import Knobs, knob
-from crondor.job.arguments import split_environment, split_raw_arguments
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, similar
+from crondor.hooks.kinds import Knobs, knob
+from crondor.job.attributes import split_environment, split_raw_arguments
 
 MOST_PERIOD: Final = 1 << 40
 """Seconds; a longer period is refused."""
@@ -312,3 +313,76 @@ class _JobReader(_Reader):
                 hint = "write SUM:resource or PEAK:resource"
                 self.warn("hook-cron-metrics", f"{self.prefix}_METRICS: {word} is no metric", hint)
         return tuple(found)
+
+
+_OF_ALL: Final = ("JOBLIST", "MAX_JOB_LOAD", "AUTOPUBLISH", "LOG_NON_ZERO_EXIT", "NAME")
+_OF_A_JOB: Final = (
+    *("EXECUTABLE", "MODE", "PERIOD", "PREFIX", "ARGS", "ENV", "CWD", "KILL", "RECONFIG", "RECONFIG_RERUN", "JOB_LOAD"),
+    *("CONDITION", "SLOTS", "METRICS", "CONFIG_VAL_PROG"),
+)
+
+
+def misspelt(settings: CronSettings, listed: str, names: Iterable[str]) -> Iterator[Diagnostic]:
+    """Yield a warning for each of some knobs that is of no job that is ``listed``, or none that a job has."""
+    prefix = f"{settings.manager.value}_"
+    jobs = [name.upper() for name in listed.replace(",", " ").split()]
+    for name in sorted(name.upper() for name in names if name.upper().startswith(prefix)):
+        rest = name.removeprefix(prefix)
+        if rest in _OF_ALL:
+            continue
+        known = [*_OF_ALL, *(f"{job}_{item}" for job in jobs for item in _OF_A_JOB)]
+        if rest not in known:
+            near = similar(rest, known, 0.8)
+            hint = f"did you mean {prefix}{near[0]}?" if near else f"jobs are named in {prefix}JOBLIST"
+            yield Diagnostic("hook-cron-unknown", f"{printable(name)} is read by nobody", Severity.WARNING, help=hint)
+
+
+def _hook(name: str, first: int, *settings: str) -> str:
+    """Return a template whose arguments are prefix, tag, those of ``settings``, and from ``first`` program and ARGS."""
+    lines = [
+        f"if ! $({first}?)",
+        f"error : use FEATURE : {name} requires at least {first} arguments",
+        "endif",
+        "$(1)_JOBLIST = $($(1)_JOBLIST) $(2)",
+        *(f"$(1)_$(2)_{setting}" for setting in settings),
+        f"$(1)_$(2)_EXECUTABLE = $({first})",
+        f"if $({first + 1}?)",
+        f"$(1)_$(2)_ARGS = $({first + 1})",
+        "endif",
+    ]
+    return "\n".join(lines)
+
+
+_HOOKS: Final = {
+    "OneShot": _hook("OneShotCronHook", 3, "MODE = OneShot", "KILL = true", "RECONFIG_RERUN = true"),
+    "Periodic": _hook("PeriodicCronHook", 4, "MODE = Periodic", "PERIOD = $(3)"),
+    "Continuous": _hook("ContinuousCronHook", 3, "MODE = WaitForExit", "PERIOD = 0"),
+}
+
+_MONITOR: Final = """\
+if ! $(5?)
+error : use FEATURE : Monitor requires at least 5 arguments
+endif
+STARTD_CRON_JOBLIST = $(STARTD_CRON_JOBLIST) $(1)_MONITOR
+STARTD_CRON_$(1)_MONITOR_MODE = $(2)
+STARTD_CRON_$(1)_MONITOR_PERIOD = $(3)
+STARTD_CRON_$(1)_MONITOR_EXECUTABLE = $(4)
+STARTD_CRON_$(1)_MONITOR_METRICS = $(5+)
+"""
+_GPU_PROGRAM: Final = "$(GPU_MONITOR:$(LIBEXEC)/condor_gpu_utilization)"
+_GPUS: Final = f"""\
+use FEATURE : Monitor(GPUs, WaitForExit, 300, {_GPU_PROGRAM}, SUM:GPUs, PEAK:GPUsMemory)
+STARTD_CRON_GPUs_MONITOR_CONDITION = TotalGPUs > 0 && OpSys =!= "WINDOWS"
+"""
+
+TEMPLATES: Final = {
+    "FEATURE.Monitor": _MONITOR,
+    "FEATURE.GPUsMonitor": _GPUS,
+    **{f"FEATURE.{name}CronHook": text for name, text in _HOOKS.items()},
+    **{
+        f"FEATURE.{daemon}Cron{name}": f"use FEATURE : {name}CronHook({daemon.upper()}_CRON, $(0))"
+        for daemon in ("Startd", "Schedd")
+        for name in _HOOKS
+    },
+}
+"""What ``read_config`` needs to read them, by ``category.name``."""

@@ -16,13 +16,21 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.hooks.fetch.cod import check_cod
-from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault, NotPermitted, RunRecord, Writer
-from crondor.hooks.fetch.reports import SAID, Reports, RunReport
-from crondor.hooks.fetch.slot import has_ended, refuses
-from crondor.hooks.hook_types import HookType
+from crondor.hooks.fetch.driver import check_cod, has_ended, refuses
+from crondor.hooks.fetch.journal import (
+    SAID,
+    FetchRunState,
+    Journal,
+    JournalFault,
+    NotPermitted,
+    Reports,
+    RunRecord,
+    RunReport,
+    Writer,
+)
+from crondor.hooks.kinds import HookType
 from crondor.job.attributes import boolean, expression, string
-from crondor.job.queued import QueuedJob
+from crondor.job.policy import QueuedJob
 from crondor.spec import Dialect
 from crondor.times import JobTimes
 from crondor.zones import Policy

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Allowance, Context
-from crondor.diagnostics import CrondorError, Severity
-from crondor.hold_codes import SYSTEM_POLICY
-from crondor.job.attributes import expression
-from crondor.job.policy import Act, Ruling, always_leaves, periodic
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
+from crondor.codes import SYSTEM_POLICY
+from crondor.diagnostics import CrondorError, Severity, Span
+from crondor.job.attributes import JobStatus, expression
+from crondor.job.policy import Act, QueuedJob, Ruling, always_leaves, periodic
 from crondor.lint.made import spellings
 from crondor.lint.rule import MANY, RuleHit, rule
 from crondor.lint.subject import CheckedFile
-from crondor.source import Span
 from crondor.spec import Dialect
 from crondor.submit import JobGroup
 from crondor.times import JobTimes

@@ -7,13 +7,23 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from crondor.classad import CircularReference, ClassAd, EvaluationFailed
-from crondor.classad.tree import CHANGING, Binary, Call, Literal, Node, Reference, Unary, bare, functions, nodes
-from crondor.classad.values import Constant
-from crondor.diagnostics import Severity
-from crondor.hold_codes import HOLD_CODES, USER_REQUEST
-from crondor.job.attributes import fires
+from crondor.classad.tree import (
+    CHANGING,
+    Binary,
+    Call,
+    Constant,
+    Literal,
+    Node,
+    Reference,
+    Unary,
+    bare,
+    functions,
+    nodes,
+)
+from crondor.codes import HOLD_CODES, USER_REQUEST
+from crondor.diagnostics import Severity, Span
+from crondor.job.attributes import JobStatus, fires
 from crondor.job.policy import expressions
-from crondor.job.status import JobStatus
 from crondor.knowledge import (
     Attribute,
     AttributeTable,
@@ -23,7 +33,7 @@ from crondor.knowledge import (
     job_attributes,
     machine_attributes,
 )
-from crondor.knowledge.slips import one_slip
+from crondor.knowledge.words import one_slip
 from crondor.lint.made import universes_of
 from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.subject import CheckedFile
@@ -56,7 +66,6 @@ from crondor.lint.written import (
     references,
     scope_of,
 )
-from crondor.source import Span
 from crondor.submit.edits import TextEdit
 
 # The values of Arch and OpSys: sysapi_translate_arch and init_arch of HTCondor 25.14; left, what people write.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from crondor._recurrence.spelling import FieldDifference
+from crondor._readings import FieldDifference
 from crondor.algebra import has_day_zero, portable
 from crondor.audit import clock_changes
 from crondor.calendar import DAY, LONGEST, SHORT_MONTHS, DayRule, short_weekday
@@ -68,7 +68,8 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
 def _compiled_help(job: CheckedJob) -> str | None:
     """Return what to do where crondor can read a job's fields as they are meant; None where it cannot."""
     from crondor.compile.cron import has_choice  # noqa: PLC0415 - 15 ms, and few files have such a field
-    from crondor.compile.text import InvalidSchedule, read_schedule  # noqa: PLC0415 - as above
+    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - as above
+    from crondor.compile.walls import InvalidSchedule  # noqa: PLC0415 - as above
 
     text = fields_text(job)
     try:

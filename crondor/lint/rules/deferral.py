@@ -6,17 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from crondor._schedule.job_terms import PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
-from crondor._schedule.leaving import RETRIES, leaves_by, leaving_words
-from crondor._spec.inline_comment import CURE, inline_comment
+from crondor._schedule import PREP_COMMANDS, RETRIES, TIME_COMMANDS, WINDOW_COMMANDS, leaves_by, leaving_words
+from crondor._spec import CURE, inline_comment
 from crondor.classad import ClassAdSyntaxError, Context, Expression
 from crondor.classad.ad import ClassAd
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.deferral import MISSED_REASON, Deferral, past
-from crondor.diagnostics import CrondorError, Severity
-from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
-from crondor.job.attributes import ExitValue
+from crondor.diagnostics import CrondorError, Severity, Source, Span
+from crondor.job.attributes import ExitValue, JobStatus
 from crondor.job.policy import Act, at_exit, ended, periodic
-from crondor.job.status import JobStatus
 from crondor.lint.cures import insertion, is_number, joined, literal, moved
 from crondor.lint.rule import Fix, RuleHit, passed_on, rule
 from crondor.lint.schedules import CRON_NAMES
@@ -24,7 +22,6 @@ from crondor.lint.subject import CheckedFile, CheckedJob
 from crondor.lint.values import PERIODIC, PERIODIC_HOLD, POLICIES, POLICY_NAMES, RELEASE, REMOVE
 from crondor.lint.written import called, faults, seconds_of
 from crondor.schedule import COMMANDS, JobSchedule, Universe, needs_evaluation
-from crondor.source import Source, Span
 from crondor.spec import FIELDS
 from crondor.submit.edits import TextEdit
 from crondor.zones import zone_of

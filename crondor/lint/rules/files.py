@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Span
 from crondor.knowledge import submit_commands
 from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.subject import CheckedFile
@@ -23,9 +23,8 @@ from crondor.lint.values import (
     is_in_place,
     items_of,
 )
-from crondor.source import Span
 from crondor.submit.edits import TextEdit
-from crondor.submit.folders import NAMES as FOLDERS
+from crondor.submit.facts import FOLDER_NAMES as FOLDERS
 
 _SHOWN: Final = 3
 _MOST_COMPARED: Final = 8  # missing names for which a similar one is looked for

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
-from crondor.diagnostics import CrondorError, Severity, similar
-from crondor.job.arguments import split_environment
-from crondor.knowledge.commands import CommandType, Setting, SubmitCommand, submit_commands
-from crondor.knowledge.releases import NEWEST, Release
-from crondor.knowledge.slips import one_slip
+from crondor._schedule import PREP_COMMANDS, WINDOW_COMMANDS
+from crondor.diagnostics import CrondorError, Severity, Span, similar
+from crondor.job.attributes import split_environment
+from crondor.knowledge.words import NEWEST, CommandType, Release, Setting, SubmitCommand, one_slip, submit_commands
 from crondor.lint.made import AT_HOME, MOST_JOBS, in_universe, universes_of
 from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.rules.deferral import without_time
@@ -20,10 +18,9 @@ from crondor.lint.subject import CheckedFile
 from crondor.lint.values import GivenJob, GivenValue
 from crondor.schedule import COMMANDS as SCHEDULING
 from crondor.schedule import misspelt
-from crondor.source import Span
 from crondor.submit import SubmitFile
 from crondor.submit.edits import TextEdit
-from crondor.submit.unused import UnusedName
+from crondor.submit.file import UnusedName
 
 REQUEST: Final = "request_"
 REQUESTS: Final = tuple(f"{REQUEST}{name}" for name in ("cpus", "disk", "gpus", "memory"))
@@ -168,7 +165,7 @@ def _command_slip(file: CheckedFile, each: UnusedName, meant: str) -> RuleHit:
 
 
 def _command_instead(each: UnusedName) -> str:
-    from crondor.knowledge.attributes import job_attributes  # noqa: PLC0415 - a table of 1 ms that few files need
+    from crondor.knowledge.words import job_attributes  # noqa: PLC0415 - a table of 1 ms that few files need
 
     attribute = job_attributes().get(each.key)
     return "remove the line" if attribute is None else f"write +{attribute.name} = ... to set the job's attribute"
@@ -401,7 +398,7 @@ def own_attribute(file: CheckedFile) -> Iterator[RuleHit]:
     own = [key for key in keys if key.startswith(_OWN) and len(key) >= len(_OWN) + _LONG_ENOUGH]
     if file.submit is None or not own:
         return
-    from crondor.knowledge.attributes import job_attributes, machine_attributes  # noqa: PLC0415 - 2 ms, and few files have any
+    from crondor.knowledge.words import job_attributes, machine_attributes  # noqa: PLC0415 - 2 ms, and few files have any
 
     for key in own:
         name = key.removeprefix(_OWN)

@@ -8,15 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from crondor.calendar import DAY
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
-from crondor.knowledge.releases import OLDEST, Release
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Span
+from crondor.knowledge.words import OLDEST, Release
 from crondor.lint.made import MOST_JOBS
 from crondor.lint.rule import Fix, Rule, RuleHit, rule
 from crondor.lint.rules.deferral import bad_expression, bad_number, no_universe
 from crondor.lint.rules.files import swallowed
 from crondor.lint.rules.text import comment_behind
 from crondor.lint.subject import CheckedFile
-from crondor.source import Span
 from crondor.submit.edits import TextEdit, line_end
 from crondor.zones import Zone
 
@@ -142,7 +141,7 @@ def _first_queue(file: CheckedFile) -> Span | None:
 
 
 if TYPE_CHECKING:
-    from crondor.compile.writing.proof import Proof
+    from crondor.compile.writing.superset import Proof
 
 _YEAR = 366 * DAY  # that lines without markers are compared for
 _SOON = 60 * DAY
@@ -194,7 +193,7 @@ def _proof(file: CheckedFile) -> Proof | None:
     _, schedule, block, zone, _ = file.own_schedule
     if schedule is None:
         return None
-    from crondor.compile.writing.fitting import WrittenJob, fit  # noqa: PLC0415 - 15 ms, and few files have a schedule of their own
+    from crondor.compile.writing.compiler import WrittenJob, fit  # noqa: PLC0415 - 15 ms, and few files have a schedule of their own
 
     now = file.settings.now
     until = now + _YEAR if block is None else block.until

@@ -7,20 +7,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations, islice
 from typing import NamedTuple, TypeAlias
 
-from crondor.classad.errors import CircularReference
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
-from crondor.classad.tree import Binary, Literal, Node, Reference, Unary, bare, measure, nodes
-from crondor.classad.unparse import unparse
-from crondor.classad.values import ERROR, UNDEFINED
-from crondor.diagnostics import Severity
+from crondor.classad.parser import unparse
+from crondor.classad.tree import (
+    ERROR,
+    UNDEFINED,
+    Binary,
+    CircularReference,
+    Literal,
+    Node,
+    Reference,
+    Unary,
+    bare,
+    measure,
+    nodes,
+)
+from crondor.diagnostics import Severity, Span
 from crondor.lint.rule import RuleHit, rule
 from crondor.lint.table import CheckedTable, commands, constant, is_false
 from crondor.router.compare.models import name_of
 from crondor.router.match.umbrella import Clause
 from crondor.router.table.route import Route
-from crondor.source import Span
-from crondor.transform.variables import defined_by, read_by
+from crondor.transform.compiled import defined_by, read_by
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OPERATORS = frozenset(("<", "<=", ">", ">=", "==", "!=", "=?=", "is", "=!=", "isnt"))

@@ -7,21 +7,18 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
-from crondor.classad.tree import Binary, Node, Reference, bare, nodes
-from crondor.config.entrypoint import OPTIONAL_TRANSFORMS
-from crondor.diagnostics import Severity, similar
+from crondor.classad.tree import Binary, ClassAdSyntaxError, Node, Reference, bare, nodes
+from crondor.config.deployed import OPTIONAL_TRANSFORMS
+from crondor.diagnostics import Severity, Span, similar
 from crondor.knowledge import AttributeType, job_attributes, machine_attributes, submit_commands
-from crondor.knowledge.slips import one_slip
+from crondor.knowledge.words import one_slip
 from crondor.lint.rule import Fix, Rule, RuleHit, rule
 from crondor.lint.table import CheckedTable, commands, said, told
-from crondor.macro.statement import split
+from crondor.macro.reader import split
 from crondor.router.compare.models import name_of
-from crondor.router.table.knobs import SettingsReader
-from crondor.router.table.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM, is_misspelt_list
+from crondor.router.table.loading import AFTER, BEFORE, NAMES, ROUTE, TRANSFORM, SettingsReader, is_misspelt_list
 from crondor.router.table.route import GRID
-from crondor.source import Span
 from crondor.submit.edits import TextEdit
 
 ROUTE_MACROS = (

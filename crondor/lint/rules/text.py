@@ -7,11 +7,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from crondor._spec.inline_comment import CURE, MESSAGE, inline_comment
-from crondor.diagnostics import CrondorError, Severity, shortened, similar
-from crondor.job.arguments import join_arguments, join_environment, old_entries, split_environment
+from crondor._spec import CURE, MESSAGE, inline_comment
+from crondor.diagnostics import CrondorError, Severity, Span, shortened, similar
+from crondor.job.attributes import join_arguments, join_environment, old_entries, split_environment
 from crondor.knowledge import CommandType, submit_commands, submit_macros
-from crondor.knowledge.slips import one_slip
+from crondor.knowledge.words import one_slip
 from crondor.lint.cures import is_amount, moved
 from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.schedules import CRON_NAMES
@@ -30,7 +30,6 @@ from crondor.lint.values import (
 )
 from crondor.lint.written import STRING
 from crondor.schedule import COMMANDS
-from crondor.source import Span
 from crondor.submit.edits import TextEdit
 
 _ARGUMENTS: Final = frozenset(("arguments", "args", "java_vm_args"))

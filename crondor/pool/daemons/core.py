@@ -12,17 +12,14 @@ from typing import Final
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.job import policy
-from crondor.job.attributes import expression
+from crondor.job.attributes import ON_MACHINE, JobStatus, expression
 from crondor.job.policy import Act, Ruling, SystemPolicy
-from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.clock import POLICY, Timetable
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind, RunWatcher, Watcher
-from crondor.pool.daemons.flow.flow import Flow
-from crondor.pool.daemons.pool_job import PoolJob
-from crondor.pool.daemons.requirements import CLOCK, is_moving
+from crondor.pool.daemons.flow import Flow
+from crondor.pool.daemons.pool_job import CLOCK, POLICY, PoolJob, Timetable, is_moving
 from crondor.pool.daemons.schedd import ScheddQueue
-from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.settings import PoolSettings
 from crondor.zones import zone_of
 
 _happening: Final = tuple.__new__  # a third of what the class itself takes

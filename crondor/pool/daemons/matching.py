@@ -5,20 +5,213 @@ HTCondor: Scheduler::FindRunnableJobForClaim, Scheduler::IsLocalJobEligibleToRun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
 
-from crondor.job.status import JobStatus
-from crondor.pool.daemons.clock import MATCH
+from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, UnparseForm, lower
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import Source
+from crondor.job.attributes import JobStatus
+from crondor.job.attributes import expression as job_expression
+from crondor.job_queue import JobId
 from crondor.pool.daemons.core import Core
-from crondor.pool.daemons.dollar_dollar import Expansion, expand
 from crondor.pool.daemons.events import PoolEventKind
 from crondor.pool.daemons.negotiator import Claim, Negotiator
-from crondor.pool.daemons.pool_job import JobRun, PoolJob
-from crondor.pool.daemons.turns import Turns
-from crondor.pool.settings.machines import request
+from crondor.pool.daemons.pool_job import MATCH, PASS, JobRun, PoolJob, TimetableEntry
+from crondor.pool.settings import Lengths, PoolSettings, chance, request
+from crondor.schedd.cron_tabs import CronEdit, hold_of
 from crondor.schedd.protocol import Hold
+
+_MATCH: Final = "MATCH_"
+_MATCH_EXP: Final = "MATCH_EXP_"
+_BEGIN: Final = re.compile(r"\$\$\((?:([A-Za-z0-9_][A-Za-z0-9_.]*)(:[^)]*)?\)|\[)").search
+_END: Final = re.compile(r"\]\s*\)").search
+_ESCAPED: Final = re.compile(r'\\(["\\])')
+_MOST: Final = 10_000  # pieces of an attribute, which is longer with each of them
+_LONGEST: Final = 1 << 20  # characters
+
+
+@dataclass
+class Expansion:
+    """A copy of a job's ad with ``$$`` expanded, in the attributes that are named; what the queue keeps of it.
+
+    ``failed`` is the piece that cannot be expanded.
+    """
+
+    ad: ClassAd
+    expanded: list[str] = field(default_factory=list)
+    records: dict[str, object] = field(default_factory=dict)
+    failed: str | None = None
+
+
+class _Failed(Exception):
+    """A piece that cannot be expanded."""
+
+
+def expand(ad: ClassAd, machine: ClassAd | None, context: Context) -> Expansion:
+    """Expand what an ad has of ``$$`` with a machine's ad; without one (local universe) with what the queue keeps.
+
+    The ad stays as it is. What comes out and is no expression leaves the attribute as it was, as in HTCondor.
+    """
+    made = Expansion(ad.copy())
+    for name in list(ad):
+        if lower(name).startswith("match_") or "$$(" not in ad.text(name):
+            continue
+        code, kept = job_expression(ad, name), f"{_MATCH_EXP}{name}"
+        before = job_expression(ad, kept) if machine is None else None
+        if before is not None:
+            made.ad[name] = before
+            made.expanded.append(name)
+            continue
+        if code is None:
+            continue
+        try:
+            text = _expanded(code.unparse(UnparseForm.OLD), ad, machine, context, made.records)
+        except _Failed as failed:
+            made.failed = str(failed)
+            return made
+        if text is None:
+            continue
+        try:
+            expression = Expression.parse(Source(text, name), old=True)
+        except ClassAdSyntaxError:
+            continue
+        made.ad[name] = expression
+        made.expanded.append(name)
+        made.records[kept] = expression
+    return made
+
+
+def _expanded(
+    text: str, ad: ClassAd, machine: ClassAd | None, context: Context, records: dict[str, object]
+) -> str | None:
+    """Return a text with its pieces expanded from left to right, once each; None for one without any."""
+    done: list[str] = []
+    at = size = 0
+    while len(done) < _MOST and size < _LONGEST:
+        found = _BEGIN(text, at) if text.find(")", at) >= 0 else None
+        if found is None:
+            break
+        if found[1] is not None:
+            value, end = _attribute(found[1], found[2], ad, machine, records), found.end()
+        else:
+            closing = _END(text, found.end())
+            if closing is None:
+                break
+            body = text[found.end() : closing.start()]
+            value, end = _evaluated(body, ad, machine, context), closing.end()
+        done += [text[at : found.start()], value]
+        size += len(value)
+        at = end
+    return "".join([*done, text[at:]]) if done else None
+
+
+def _attribute(
+    name: str, fallback: str | None, ad: ClassAd, machine: ClassAd | None, records: dict[str, object]
+) -> str:
+    """Return an attribute of the machine as its text stands there, a string without its quotes."""
+    if "." in name:
+        raise _Failed(name)
+    if lower(name) == "dollardollar":
+        return "$$"
+    source, key = (machine, name) if machine is not None else (ad, f"{_MATCH}{name}")
+    expression = job_expression(source, key)
+    if expression is not None:
+        if machine is not None:
+            records[f"{_MATCH}{name}"] = expression
+        text = expression.unparse(UnparseForm.OLD)
+    elif fallback is not None:
+        text = fallback[1:]
+    else:
+        raise _Failed(name)
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def _evaluated(body: str, ad: ClassAd, machine: ClassAd | None, context: Context) -> str:
+    """Return the value of an expression about the job (MY) and the machine (TARGET) as a string."""
+    plain = _ESCAPED.sub(r"\1", body)
+    try:
+        expression = Expression.parse(Source(f"string({plain})", "$$"), old=True)
+        value = expression.evaluate(ad, machine, context)
+    except (ClassAdSyntaxError, EvaluationFailed):
+        raise _Failed(f"[{body}]") from None
+    if not isinstance(value, str):
+        raise _Failed(f"[{body}]")
+    return value
+
+
+_MATCH_STAGE: Final = 1
+_PHASE: Final = 3
+_KNOWN: Final = 100_000  # jobs
+
+
+class Turns(Protocol):
+    """The moments that no rule decides; all times are epoch seconds."""
+
+    def requested(self, now: int) -> int:
+        """When the schedd makes the pass that somebody asked for at ``now``."""
+
+    def pass_from(self, time: int) -> int:
+        """When the schedd makes its first pass at ``time`` or later, unless somebody asks for one."""
+
+    def match(self, job: JobId, opens: int, run: int) -> int | None:
+        """When the negotiator considers a job whose gates open; ``run`` tells its runs apart. None for never."""
+
+    def local(self, job: JobId, opens: int, now: int) -> int | None:
+        """When the schedd looks at an idle job that needs no machine; None for never."""
+
+
+class RegularTurns:
+    """The passes of SCHEDD_INTERVAL, which each negotiation makes too, and a wait for a match that is drawn."""
+
+    def __init__(self, settings: PoolSettings, start: int) -> None:
+        """Begin at a time (epoch seconds); where in its interval the schedd is then comes from the seed."""
+        self._settings = settings
+        self._interval = max(1, settings.schedd_interval)
+        self._negotiation = max(1, min(settings.schedd_interval, settings.negotiator_interval))
+        self._start = start - _phase(settings.seed, self._interval)
+        self._last = self._start
+        self._begun: dict[JobId, int] = {}
+
+    def requested(self, now: int) -> int:
+        """Keep the minimum interval between passes; those who ask in between share one."""
+        if self._last >= now:
+            return self._last
+        since = self._start + (now - self._start) // self._negotiation * self._negotiation
+        self._last = max(now, max(self._last, since) + self._settings.min_interval)
+        return self._last
+
+    def pass_from(self, time: int) -> int:
+        """Return the next point of the grid that passes and negotiations make together."""
+        return self._grid(time, self._negotiation)
+
+    def match(self, job: JobId, opens: int, run: int) -> int | None:
+        """Draw how long it takes."""
+        delay = self._settings.match_delay
+        if delay.low == delay.high and delay.is_fixed:
+            return opens + delay.low
+        begun = self._begun.get(job)
+        if begun is None:
+            if len(self._begun) >= _KNOWN:
+                self._begun.clear()
+            begun = self._begun[job] = chance(self._settings.seed, _MATCH_STAGE, *job)
+        return opens + delay.drawn(chance(run, after=begun))
+
+    def local(self, job: JobId, opens: int, now: int) -> int | None:  # noqa: ARG002 - all local jobs share a pass
+        """Return the schedd's next pass: one is made when a local job becomes idle."""
+        return self.requested(now) if opens <= now else self._grid(opens, self._interval)
+
+    def _grid(self, time: int, interval: int) -> int:
+        return time + (self._start - time) % interval
+
+
+def _phase(seed: int, interval: int) -> int:
+    """Return how long ago the last pass was when the pool begins."""
+    return Lengths(0, interval - 1).draw(seed, _PHASE)
+
 
 FIRST: Final = (0,)
 REJECTED: Final = "no match found"
@@ -199,3 +392,102 @@ class Matching:
         if deferral is None or not deferral.time <= now <= deferral.last_match:
             return False
         return job.gate.lets(now, self._core.context)
+
+
+_WORD: Final = 1024  # seconds
+
+
+class Passes:
+    """When the schedd looks through its queue, and what it does then."""
+
+    def __init__(
+        self, core: Core, turns: Turns, hold: Callable[[PoolJob, Hold], None], look: Callable[[PoolJob], None]
+    ) -> None:
+        """Take who puts jobs on hold, and who is told of a job with a new time."""
+        self._core = core
+        self._turns = turns
+        self._hold = hold
+        self._look = look
+        self._next: TimetableEntry | None = None
+        self._planned: int | None = None  # the time that the next pass is for
+        self._leapt: dict[int, int] = {}  # seconds at which a job is considered without an event, as bits
+
+    def ask(self) -> None:
+        """Ask for a pass, as whoever changes the queue does."""
+        self._at(self._turns.requested(self._core.now))
+
+    def plan(self, earliest: int = 0) -> None:
+        """See to it that there is a pass when the crontab bookkeeping has something to do."""
+        due, now = self._core.schedd.book.next_due, self._core.timetable.now
+        if due is None or (due == self._planned and due >= now and due >= earliest and self._is_coming):
+            return
+        self._planned = due
+        time = max(due, now, earliest)
+        self._at(self._first_look(time, self._turns.pass_from(time)))
+
+    @property
+    def _is_coming(self) -> bool:
+        return self._next is not None and self._next.call is not None
+
+    def leap_over(self, time: int) -> None:
+        """Note that a job is considered at a time to come (epoch seconds), of which no event will tell.
+
+        The schedd passes over its queue before, where that is due.
+        """
+        word, bit = divmod(time, _WORD)
+        self._leapt[word] = self._leapt.get(word, 0) | 1 << bit
+        coming = self._next
+        if self._planned is not None and coming is not None and self._planned <= time < coming.time:
+            self._at(time)
+
+    def _first_look(self, low: int, high: int) -> int:
+        """Return the first time from ``low`` to ``high`` that was leapt over, else ``high``."""
+        if not self._leapt:
+            return high
+        word, bit = divmod(low, _WORD)
+        while word * _WORD < high:
+            bits = self._leapt.get(word, 0) >> bit
+            if bits:
+                return min(high, word * _WORD + bit + (bits & -bits).bit_length() - 1)
+            word, bit = word + 1, 0
+        return high
+
+    def _at(self, time: int) -> None:
+        before = self._next
+        if before is not None and before.call is not None:
+            if before.time <= time:
+                return
+            self._core.timetable.cancel(before)
+        self._next = self._core.timetable.at(time, self.look_through, PASS)
+
+    def look_if_due(self, now: int) -> bool:
+        """Pass over the queue where that would do something, and say so."""
+        due = self._core.schedd.book.next_due
+        if due is None or due > now:
+            return False
+        self.look_through(now)
+        return True
+
+    def look_through(self, now: int) -> None:
+        """Pass over the queue."""
+        self._apply(self._core.schedd.book.recalculate(now))
+        self.plan(now + 1)  # a negative window makes a new time past at once: the next pass sees to it
+
+    def run_ended(self, job: PoolJob) -> None:
+        """Compute the next time of a job that has just become idle."""
+        edit = self._core.schedd.book.recalculate_one(job.id, self._core.now)
+        if edit is not None:
+            self._apply((edit,))
+
+    def _apply(self, edits: Iterable[CronEdit]) -> None:
+        core = self._core
+        for edit in edits:
+            job = core.jobs[edit.job]
+            if edit.time is None:
+                self._hold(job, hold_of(edit))
+                continue
+            core.plan(job, edit.time)
+            for gate in job.gates:
+                gate.plan(edit.time)
+            core.tell(PoolEventKind.PLANNED, job, edit.time, edit.why.value)
+            self._look(job)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from crondor.classad.ad import ClassAd
-from crondor.pool.settings.machines import Machine, Resources
+from crondor.pool.settings import Machine, Resources
 
 _TIDY: Final = 10_000
 

@@ -10,28 +10,20 @@ from functools import partial
 from typing import Final
 
 from crondor.classad.ad import ClassAd
-from crondor.job.attributes import boolean, count
+from crondor.job.attributes import ON_MACHINE, JobStatus, boolean, count
 from crondor.job.policy import Act, Ruling
-from crondor.job.status import ON_MACHINE, JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.clock import Timetable
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import PoolEventKind
-from crondor.pool.daemons.hops import Shortcuts
-from crondor.pool.daemons.matching import Matching
+from crondor.pool.daemons.hops import Quiet, Shortcuts
+from crondor.pool.daemons.matching import Matching, Passes, RegularTurns, Turns
 from crondor.pool.daemons.negotiator import Claim
-from crondor.pool.daemons.pool_job import JobRun, PoolJob
-from crondor.pool.daemons.programs import DrawnPrograms, Programs
-from crondor.pool.daemons.quiet import Quiet
+from crondor.pool.daemons.pool_job import JobRun, PoolJob, Timetable
 from crondor.pool.daemons.schedd import ScheddQueue
-from crondor.pool.daemons.schedd_passes import Passes
-from crondor.pool.daemons.starter import Starter
-from crondor.pool.daemons.turns import RegularTurns, Turns
-from crondor.pool.settings.exits import Exit
-from crondor.pool.settings.pool import PoolSettings
-from crondor.schedd import actions
-from crondor.schedd.editing import check_editable
-from crondor.schedd.protocol import Hold
+from crondor.pool.daemons.starter import DrawnPrograms, Programs, Starter
+from crondor.pool.settings import Exit, PoolSettings
+from crondor.schedd import protocol
+from crondor.schedd.protocol import Hold, check_editable
 
 _PLACED: Final = frozenset(("jobstatus", "enteredcurrentstatus"))
 _LEAVE: Final = "LeaveJobInQueue"
@@ -241,20 +233,20 @@ class Pool(Core):
 
     def _hold(self, job: PoolJob, hold: Hold, *, by_schedd: bool = True) -> None:
         self.starter.leave(job, "HoldKillSig")
-        self.write(job, actions.held(job.ad, hold, self.now, by_schedd=by_schedd))
+        self.write(job, protocol.held(job.ad, hold, self.now, by_schedd=by_schedd))
         self.tell(PoolEventKind.HELD, job, hold.code, hold.reason)
         self.matching.look(job)
         self.passes.plan()
 
     def _release(self, job: PoolJob, reason: str) -> None:
-        self.write(job, actions.released(job.ad, reason, self.now))
+        self.write(job, protocol.released(job.ad, reason, self.now))
         self.tell(PoolEventKind.RELEASED, job, text=reason)
         self.matching.look(job)
         self.passes.ask()
 
     def _remove(self, job: PoolJob, reason: str) -> None:
         self.starter.leave(job, "RemoveKillSig")
-        self.write(job, actions.removed(job.ad, reason, self.now))
+        self.write(job, protocol.removed(job.ad, reason, self.now))
         self._over(job, PoolEventKind.REMOVED, reason)
 
     def _vacate(self, job: PoolJob) -> None:

@@ -9,13 +9,12 @@ from crondor.classad import Expression, UnparseForm, lower, print_string
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job.attributes import printed
-from crondor.job.queued import QueuedJob
+from crondor.job.policy import QueuedJob
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import Mirror, Subscriber
 from crondor.job_queue.records import Op, Record
-from crondor.pool.daemons.pool_job import PoolJob
-from crondor.pool.daemons.requirements import VOLATILE
-from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.daemons.pool_job import VOLATILE, PoolJob
+from crondor.pool.settings import PoolSettings
 from crondor.schedd.cron_tabs import CronEdit, CronTabs
 
 # What a run changes and no schedule of plain texts depends on: the bookkeeping need not be told.

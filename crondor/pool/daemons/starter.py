@@ -5,23 +5,239 @@ HTCondor: Starter::SpawnJob, Starter::Suspend, Starter::Continue.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+import os
+import signal
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, Protocol
 
-from crondor.deferral import MISSED_REASON, Verdict
-from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
+from crondor.classad import Context
+from crondor.classad.ad import ClassAd
+from crondor.codes import (
+    FAILED_TO_CREATE_PROCESS,
+    IWD_ERROR,
+    MISSED_DEFERRED_EXECUTION_TIME,
+    UNABLE_TO_OPEN_INPUT,
+    UNABLE_TO_OPEN_OUTPUT,
+)
+from crondor.deferral import LATEST, MISSED_REASON, Arrival, Deferral, Verdict
+from crondor.diagnostics import CrondorError, printable
 from crondor.job import policy
+from crondor.job.attributes import JobStatus, int32, integer, split_arguments, split_environment, string
 from crondor.job.policy import Ruling
-from crondor.job.status import JobStatus
-from crondor.pool.daemons.arrivals import arrival
 from crondor.pool.daemons.core import Core
 from crondor.pool.daemons.events import PoolEventKind
-from crondor.pool.daemons.job_process import killing_of
 from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import JobRun, PoolJob
-from crondor.pool.daemons.programs import Programs
-from crondor.pool.settings.exits import Exit
+from crondor.pool.settings import SUCCESS, Exit, PoolSettings
 from crondor.schedd.protocol import Hold
+
+
+def arrival(ad: ClassAd, now: int, context: Callable[[int], Context], known: int | None = None) -> Arrival | None:
+    """Return the verdict on a job at ``now``, epoch seconds of the execute machine; None for one that is not deferred.
+
+    ``known`` is the time that was read from the ad before: an expression is evaluated once. A time that is no positive
+    number is a missed one, and a window that is no number has no length. A real number counts by its whole part.
+    """
+    if "DeferralTime" not in ad:
+        return None
+    time = integer(ad, "DeferralTime", context(now)) if known is None else known
+    if time is None or time <= 0:
+        return Arrival(Verdict.MISSED, now)
+    if time > LATEST:
+        return Arrival(Verdict.WAIT, time - now)
+    if now < time:
+        return Arrival(Verdict.WAIT, time - now)
+    window = integer(ad, "DeferralWindow", context(now)) or 0
+    return Deferral(time, min(max(window, 0), LATEST)).arrival(now)
+
+
+def time_of(ad: ClassAd, context: Context) -> int | None:
+    """Return the DeferralTime that the starter reads (epoch seconds), None where it is no number."""
+    return integer(ad, "DeferralTime", context)
+
+
+GRACE: Final = 30  # seconds from the job's signal to SIGKILL, unless kill_sig_timeout says otherwise
+
+_NO_FILE: Final = "/dev/null"
+_CODES: Final = {
+    "executable": FAILED_TO_CREATE_PROCESS,
+    "input": UNABLE_TO_OPEN_INPUT,
+    "output": UNABLE_TO_OPEN_OUTPUT,
+    "error": UNABLE_TO_OPEN_OUTPUT,
+    "initialdir": IWD_ERROR,
+}
+_WORDS: Final = {
+    "executable": "execute",
+    "input": "open the input file",
+    "output": "open the output file",
+    "error": "open the error file",
+    "initialdir": "enter the directory",
+}
+_WRITE: Final = os.O_WRONLY | os.O_CREAT
+
+
+class Process(NamedTuple):
+    """A process to be: texts whose bytes that are no UTF-8 are surrogates.
+
+    ``files`` are those of its standard input, output and error: what they are called, their paths, their flags.
+    """
+
+    executable: str
+    argv: list[str]
+    environ: dict[str, str]
+    folder: str
+    files: list[tuple[str, str, int]]
+
+
+def process_of(ad: ClassAd) -> Process | Hold:
+    """Return the process that a job asks for, or why it cannot be started."""
+    folder, command = string(ad, "Iwd") or "/", string(ad, "Cmd")
+    if not command:
+        return Hold("The job has no executable", FAILED_TO_CREATE_PROCESS, 2)
+    executable = os.path.join(folder, command)  # noqa: PTH118 - a Path would change what it is called
+    try:
+        arguments, environ = _arguments(ad), _environment(ad)
+    except CrondorError as error:
+        return Hold(
+            f"Failed to execute '{printable(command)}': {error.diagnostics[0].message}", FAILED_TO_CREATE_PROCESS
+        )
+    appended = (string(ad, "AppendFiles") or "").replace(",", " ").split()
+    files = [("input", string(ad, "In") or _NO_FILE, os.O_RDONLY)]
+    for what, name in (("output", "Out"), ("error", "Err")):
+        path = string(ad, name) or _NO_FILE
+        files.append((what, path, _WRITE | (os.O_APPEND if path in appended else os.O_TRUNC)))
+    texts = [executable, *arguments, folder, *environ, *environ.values(), *(path for _, path, _ in files)]
+    if any("\0" in text for text in texts):
+        return Hold(
+            f"Failed to execute '{printable(command)}': a text of the job has a NUL character", FAILED_TO_CREATE_PROCESS
+        )
+    return Process(executable, [command, *arguments], {**environ, "_CONDOR_JOB_IWD": folder}, folder, files)
+
+
+def failure(what: str, path: str, number: int, why: str = "") -> Hold:
+    """Return the hold of a job whose program could not be started.
+
+    ``number`` is the system's error number, and ``why`` what there is to say of it; empty: what the system says.
+    """
+    reason = f"Failed to {_WORDS[what]} '{printable(path)}' (errno={number}: '{printable(why) or os.strerror(number)}')"
+    return Hold(reason, _CODES[what], number)
+
+
+def failure_of(record: Mapping[str, Any]) -> Hold:
+    """Return the same for what a supervisor has written down. Raises KeyError and ValueError for what none has."""
+    return failure(str(record["failed"]), str(record["path"]), int(record["errno"]), str(record.get("why") or ""))
+
+
+def killing_of(ad: ClassAd, attribute: str) -> tuple[int, int]:
+    """Return the signal that an attribute of a job names, or KillSig, or SIGTERM; and the seconds until SIGKILL."""
+    grace = int32(ad, "KillSigTimeout")
+    for name in (attribute, "KillSig"):
+        found = _signal(ad, name)
+        if found is not None:
+            return found, GRACE if grace is None or grace < 0 else grace
+    return int(signal.SIGTERM), GRACE if grace is None or grace < 0 else grace
+
+
+def _signal(ad: ClassAd, name: str) -> int | None:
+    number, text = int32(ad, name), string(ad, name)
+    if number is None and text is not None:
+        known = getattr(signal.Signals, "__members__", {}).get(text.upper())
+        number = None if known is None else int(known)
+    return number if number is not None and 0 < number < signal.NSIG else None
+
+
+def _arguments(ad: ClassAd) -> list[str]:
+    text = string(ad, "Arguments")
+    return split_arguments(_quoted(text)) if text is not None else (string(ad, "Args") or "").split()
+
+
+def _environment(ad: ClassAd) -> dict[str, str]:
+    text = string(ad, "Environment")
+    return split_environment(_quoted(text) if text is not None else string(ad, "Env") or "")
+
+
+def _quoted(text: str) -> str:
+    """Return an attribute's text as the submit command has it, in the new syntax."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+_PROGRAM: Final = 4
+_EXIT: Final = 6
+_made: Final = tuple.__new__  # a third of what the class itself takes
+_NOTHING: Final[Mapping[str, object]] = {}
+
+
+class Lasting(NamedTuple):
+    """A program of which it is known when it ends (seconds from its start), and how."""
+
+    seconds: int
+    exit: Exit = SUCCESS
+
+
+class Programs(Protocol):
+    """What starts and ends programs; times are epoch seconds."""
+
+    def marks(self, job: PoolJob, run: JobRun, now: int) -> Mapping[str, object]:
+        """Return what is written into the job before its program is started."""
+
+    def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:
+        """Start the program of a run; a Hold says why that cannot be.
+
+        None: it ends when it ends, and somebody will call ``Pool.ended``.
+        """
+
+    def stop(self, job: PoolJob, run: JobRun, signal: str) -> None:
+        """End a program that was started; ``signal`` is the job's attribute that names how: KillSig, RemoveKillSig."""
+
+    def suspend(self, job: PoolJob, run: JobRun) -> None:
+        """Stop a program for a while."""
+
+    def resume(self, job: PoolJob, run: JobRun) -> None:
+        """Let a suspended program go on."""
+
+
+class DrawnPrograms:
+    """Programs that take the time the settings say, and end as these say."""
+
+    def __init__(self, settings: PoolSettings) -> None:
+        """Take the lengths, the ways to end, and the seed."""
+        self._run_time = settings.run_time
+        self._exits = settings.exits
+        self._seed = settings.seed
+        self._exit = self._exits.weights[0][0] if self._exits.is_fixed else None
+        self._always = None
+        if self._run_time.is_fixed and self._exit is not None:
+            self._always = Lasting(self._run_time.low, self._exit)
+
+    def marks(self, job: PoolJob, run: JobRun, now: int) -> Mapping[str, object]:  # noqa: ARG002 - the seam's signature
+        """Write nothing."""
+        return _NOTHING
+
+    def start(self, job: PoolJob, run: JobRun, now: int) -> Lasting | Hold | None:  # noqa: ARG002 - the same
+        """Draw how long it takes, and how it ends."""
+        return self.drawn(job, now)
+
+    def drawn(self, job: PoolJob, now: int) -> Lasting:
+        """Return how long the program of a job's run takes that is started at ``now``, and how it ends."""
+        if self._always is not None:
+            return self._always
+        time = job.gate.time
+        key = now if time is None else time
+        seconds = self._run_time.drawn(job.chance(self._seed, _PROGRAM, key))
+        ending = self._exit
+        if ending is None:
+            ending = self._exits.drawn(job.chance(self._seed, _EXIT, key))
+        return _made(Lasting, (seconds, ending))
+
+    def stop(self, job: PoolJob, run: JobRun, signal: str) -> None:
+        """Forget it: there is nothing to end."""
+
+    def suspend(self, job: PoolJob, run: JobRun) -> None:
+        """Leave it to the pool, which knows how long it has still to run."""
+
+    def resume(self, job: PoolJob, run: JobRun) -> None:
+        """Leave it to the pool."""
+
 
 _TRANSFER: Final = 2
 _PREEMPTION: Final = 5

@@ -7,11 +7,13 @@ the clock it was given, never the machine's.
 
 from __future__ import annotations
 
+import heapq
 import os
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -19,27 +21,79 @@ from typing import Final
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
-from crondor.job.attributes import boolean, count, integer, string
-from crondor.job.status import ON_MACHINE, JobStatus
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
+from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.event_log import JobEvent, write_event
+from crondor.job.attributes import ON_MACHINE, JobStatus, boolean, count, integer, string
 from crondor.job_queue import JobId, read_history
-from crondor.job_queue.faults import refused_by_disk
-from crondor.pool.daemons.arrivals import time_of
-from crondor.pool.daemons.clock import TimetableEntry
-from crondor.pool.daemons.events import PoolEvent, PoolEventKind
+from crondor.job_queue.records import refused_by_disk
+from crondor.pool.daemons.events import PoolEvent, PoolEventKind, events
 from crondor.pool.daemons.pool import Pool
-from crondor.pool.daemons.pool_job import PoolJob
-from crondor.pool.local.clock import PromptTurns, WallTimetable
-from crondor.pool.local.disk_queue import TOKEN, KeptQueue
-from crondor.pool.local.programs import RUN_TIME, RealPrograms, token_of
-from crondor.pool.local.requests import Requests, perform
-from crondor.pool.local.run_records import Records, RunEnd, RunState
-from crondor.pool.local.supervisor import publish
-from crondor.pool.settings.pool import PoolSettings
-from crondor.rights.trust import check
-from crondor.rights.walk import is_there, open_plain
+from crondor.pool.daemons.pool_job import PoolJob, Timetable, TimetableEntry
+from crondor.pool.daemons.starter import time_of
+from crondor.pool.local.programs import RUN_TIME, TOKEN, KeptQueue, RealPrograms, token_of
+from crondor.pool.local.supervisor import Records, Requests, RunEnd, RunState, perform, publish
+from crondor.pool.settings import PoolSettings
+from crondor.rights.trust import APPENDING, append, check, is_there, open_own, open_plain
 from crondor.schedd.embedded import HISTORY, EmbeddedSchedd
 from crondor.schedd.protocol import Hold
+
+_PAUSE: Final = 5  # SCHEDD_MIN_INTERVAL: between two starts of a job that asks for no time
+
+
+class WallTimetable(Timetable):
+    """A timetable whose ``now`` is what it was told, however late something was done."""
+
+    def advance(self, until: int, most: int | None = None) -> bool:
+        """Do what is due at a time, ``most`` things at most; say whether all of it was done."""
+        self.now = max(self.now, until)
+        done = 0
+        while True:
+            time = self.next_time
+            if time is None or time > self.now:
+                return True
+            if done == most:
+                return False
+            entry = heapq.heappop(self._heap)[4]
+            call, entry.call = entry.call, None
+            done += 1
+            if call is not None:
+                call(self.now)
+
+
+class PromptTurns:
+    """A schedd whose passes come at once, and which considers a local job as soon as its gates are open.
+
+    ``closed`` are the jobs that are not considered any more, ``is_closed`` says that none does.
+    """
+
+    def __init__(self) -> None:
+        """Begin with all jobs welcome."""
+        self.closed: set[JobId] = set()
+        self.is_closed = False
+        self._last: dict[JobId, int] = {}
+
+    def requested(self, now: int) -> int:
+        """Return ``now``."""
+        return now
+
+    def pass_from(self, time: int) -> int:
+        """Return the time."""
+        return time
+
+    def match(self, job: JobId, opens: int, run: int) -> int | None:  # noqa: ARG002 - the protocol's signature
+        """Return None: there are no machines."""
+        return None
+
+    def local(self, job: JobId, opens: int, now: int) -> int | None:
+        """Return the moment the gates open; a job that is queued again and asks for no time waits a little."""
+        if self.is_closed or job in self.closed:
+            return None
+        last = self._last.get(job)
+        time = max(opens, now) if last is None else max(opens, now, last + _PAUSE)
+        self._last[job] = time
+        return time
+
 
 SPEC: Final = "CrondorSpec"
 """The attribute with the path of the submit file a job came from; jobs without it are left alone."""
@@ -411,3 +465,54 @@ def _only_time(ad: ClassAd, now: int) -> int | None:
 
 
 _FIELDS: Final = frozenset(("minute", "hour", "dayofmonth", "month", "dayofweek"))
+
+_HOSTS: Final = ("SubmitHost", "ExecuteHost")
+_MODE: Final = 0o664
+
+
+class JobLogs:
+    """Writes what a pool tells; ``note`` is the watcher.
+
+    ``host`` is this machine as the events name it, ``zone`` that of their times. A log that cannot be written is
+    reported once and ends no job.
+    """
+
+    def __init__(self, host: str, zone: tzinfo, report: Callable[[Diagnostic], None]) -> None:
+        """Take what the events say beside the jobs."""
+        self._host = f"<{host}>"
+        self._zone = zone
+        self._report = report
+        self._refused: set[str] = set()
+
+    def note(self, seen: PoolEvent) -> None:
+        """Append the events of something that has happened."""
+        path = log_path(seen.job.ad)
+        if path is None or path == os.devnull:
+            return
+        text = "".join(write_event(self._here(event), self._zone) for event in events(seen))
+        if not text:
+            return
+        try:
+            append(open_own(path, APPENDING, _MODE), text.encode("utf-8", "surrogateescape"), path)
+        except (OSError, ValueError) as error:
+            self._refuse(path, error)
+
+    def _here(self, event: JobEvent) -> JobEvent:
+        said = {name: self._host if name in _HOSTS else value for name, value in event.attributes.items()}
+        return replace(event, attributes=said)
+
+    def _refuse(self, path: str, error: OSError | ValueError) -> None:
+        if path in self._refused:
+            return
+        self._refused.add(path)
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        message = f"the user log '{printable(path)}' cannot be written: {reason}"
+        self._report(Diagnostic("run-log", message, Severity.WARNING, help="the jobs run without it"))
+
+
+def log_path(ad: ClassAd) -> str | None:
+    """Return where a job's user log is, None where it has none."""
+    log, folder = string(ad, "UserLog"), string(ad, "Iwd")
+    if not log:
+        return None
+    return os.path.join("/" if folder is None else folder, log)  # noqa: PTH118 - a Path would change it

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, printable
 from crondor.job.attributes import int32
 from crondor.schedule import Universe, misspelt
-from crondor.source import Source
 from crondor.submit import SubmitFile, job_ads
 
 NAME: Final = "CrondorName"

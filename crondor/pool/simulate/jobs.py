@@ -8,32 +8,23 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from crondor._schedule.job_terms import PREP_COMMANDS, WINDOW_COMMANDS
+from crondor._schedule import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.access_point import AccessPoint
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Span, printable
 from crondor.job.attributes import int32
-from crondor.job.policy import NO_POLICY, SystemPolicy
-from crondor.job.queued import QueuedJob
+from crondor.job.policy import NO_POLICY, QueuedJob, SystemPolicy
 from crondor.pool.daemons.events import Watcher
-from crondor.pool.daemons.flow.messages import Listener
+from crondor.pool.daemons.flow import Listener
 from crondor.pool.daemons.negotiator import Negotiator
-from crondor.pool.daemons.pool_job import PoolJob
-from crondor.pool.daemons.requirements import Gate
-from crondor.pool.settings.exits import Exits
-from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.links import FlowSettings, LinkFault
-from crondor.pool.settings.machines import Machine
-from crondor.pool.settings.pool import PoolSettings
-from crondor.pool.settings.preemption import Preemption
+from crondor.pool.daemons.pool_job import Gate, PoolJob
+from crondor.pool.settings import Exits, FlowSettings, Lengths, LinkFault, Machine, PoolSettings, Preemption
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
-from crondor.preview.jobs import Clock
-from crondor.preview.stored import stored_jobs
+from crondor.preview.stored import Clock, stored_jobs
 from crondor.schedule import Universe, misspelt
-from crondor.source import Span
 from crondor.spec import Dialect
 from crondor.submit import JobGroup, SubmitFile, job_ads
 from crondor.times import JobTimes

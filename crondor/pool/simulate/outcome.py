@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
-from crondor.job.queued import QueuedJob
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import QueuedJob
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind, QuietRun
+from crondor.pool.daemons.hops import tell_run
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob
-from crondor.pool.daemons.quiet import tell_run
 from crondor.pool.daemons.starter import LOST_REPORT
 from crondor.schedule import speaks_of_time
 from crondor.spec import FIELDS

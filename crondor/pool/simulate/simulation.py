@@ -12,9 +12,9 @@ from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job.attributes import integer
 from crondor.job_queue import JobId
 from crondor.pool.daemons.events import Watcher
-from crondor.pool.daemons.flow.messages import Listener
+from crondor.pool.daemons.flow import Listener
 from crondor.pool.daemons.pool import Pool
-from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.settings import PoolSettings
 from crondor.pool.simulate.outcome import JobOutcome, Lateness, OutcomeCounts, RunOutcome
 from crondor.spec import FIELDS
 

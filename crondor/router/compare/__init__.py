@@ -6,10 +6,21 @@ branch, so that no queue is needed: ``compare_tables(old, new, ((job.id, job.ad)
 """
 
 from crondor.router.compare.comparing import compare_tables
-from crondor.router.compare.copying import CopyDifference
-from crondor.router.compare.expectations import Expectation, Unmet, chosen_of, reasons_of, record, unmet
-from crondor.router.compare.found import (
+from crondor.router.compare.made import (
+    MOST_MADE,
+    Expectation,
+    MadeJob,
+    Unmet,
+    chosen_of,
+    made_jobs,
+    plain_job,
+    reasons_of,
+    record,
+    unmet,
+)
+from crondor.router.compare.outcomes import (
     CopyChange,
+    CopyDifference,
     Overlap,
     RouteChange,
     RouteListChange,
@@ -19,7 +30,6 @@ from crondor.router.compare.found import (
     Unreached,
     Witness,
 )
-from crondor.router.compare.made import MOST_MADE, MadeJob, made_jobs, plain_job
 
 __all__ = [
     "MOST_MADE",

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crondor._toml import error_place, parse_toml
-from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.expression import Expression
-from crondor.classad.tree import Literal, Unary, bare
-from crondor.classad.unparse import print_string
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, similar
+from crondor.classad.parser import print_string
+from crondor.classad.tree import ClassAdSyntaxError, Literal, Unary, bare
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, similar
 from crondor.router.compare import Expectation
-from crondor.source import Source, Span
 
 _KEYS = ("config", "test")
 

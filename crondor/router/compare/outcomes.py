@@ -7,22 +7,183 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.compile import read
-from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.printing import prints_as_it_is
-from crondor.classad.scope import UNKNOWN, Code, Context
+from crondor.classad.scope import UNKNOWN, Attributes, Code, Context
 from crondor.classad.text import lower
-from crondor.router.compare.copying import Copier, CopyDifference, copy_differences
-from crondor.router.compare.placing import Placing
-from crondor.router.compare.read_rules import ReadRules
-from crondor.router.compare.renames import Renames, renames
-from crondor.router.match.dependence import needs_of
-from crondor.router.table.route import Route
-from crondor.router.table.table import RoutingTable
+from crondor.classad.tree import ClassAdSyntaxError
+from crondor.diagnostics import Severity
+from crondor.router.applying import RoutedAd, apply_route
+from crondor.router.compare.models import ReadRules
+from crondor.router.match.matcher import Matcher, RouteState, Taking
+from crondor.router.match.umbrella import needs_of
+from crondor.router.table.loading import difference
+from crondor.router.table.route import Route, RoutingTable
+from crondor.transform import Changes, TransformFacts
+
+
+class CopyDifference(NamedTuple):
+    """An attribute of the copy, or a property of it, with both texts; None: it is not there."""
+
+    name: str
+    old: str | None
+    new: str | None
+
+
+class Copier:
+    """Applies the routes of a table at a given time."""
+
+    def __init__(self, table: RoutingTable, context: Context) -> None:
+        """Take a table."""
+        self._table = table
+        facts = table.facts
+        self._facts = TransformFacts(
+            facts.knobs, environ=facts.environ, context=context, files=facts.files, version=facts.version
+        )
+        self._tokens = {name: f"{name}.file" for name, _ in table.settings.id_tokens}
+
+    def copy(self, route: Route, ad: ClassAd) -> RoutedAd:
+        """Return what a route makes of a job."""
+        return apply_route(self._table, route, ad, facts=self._facts, id_tokens=self._tokens)
+
+
+def copy_differences(old: RoutedAd, new: RoutedAd) -> Iterator[CopyDifference]:
+    """Yield what differs between two copies of one job; RouteName aside where the routes have other names."""
+    if old.failed or new.failed:
+        if _failure(old) != _failure(new):
+            yield CopyDifference("", _failure(old), _failure(new))
+        return
+    for name, first, last in (
+        ("EditJobInPlace", _true(old.in_place is not None), _true(new.in_place is not None)),
+        ("JobShouldBeSandboxed", _true(old.sandboxed), _true(new.sandboxed)),
+        ("SharedX509UserProxy", old.proxy and old.proxy.file, new.proxy and new.proxy.file),
+        ("SendIDTokens", ", ".join(old.id_tokens) or None, ", ".join(new.id_tokens) or None),
+    ):
+        if first != last:
+            yield CopyDifference(name, first, last)
+    is_renamed = lower(old.route.name) != lower(new.route.name)
+    for each in Changes(made_ad(old), made_ad(new)):
+        if not (is_renamed and each.name.lower() == "routename"):
+            yield CopyDifference(each.name, each.before, each.after)
+
+
+def made_ad(routed: RoutedAd) -> ClassAd:
+    """Return the copy, or the job as it is edited."""
+    if routed.ad is not None:
+        return routed.ad
+    edited = routed.source.flat().copy()
+    for each in routed.in_place or ():
+        if each.after is None:
+            edited.prune(each.name)
+        else:
+            edited.set_text(each.name, each.after)
+    return edited
+
+
+def _failure(routed: RoutedAd) -> str | None:
+    if not routed.failed:
+        return None
+    return next((each.message for each in routed.diagnostics if each.severity is Severity.ERROR), "it fails")
+
+
+def _true(value: bool) -> str | None:  # noqa: FBT001 - a text for a value
+    return "true" if value else None
+
+
+class Placing:
+    """Finds the routes of jobs, as a router does that has none yet."""
+
+    def __init__(self, table: RoutingTable, context: Context, owner: str | None = None) -> None:
+        """Take a table; ``owner`` is that of Matcher."""
+        self.table = table
+        self.matcher = Matcher(table, owner)
+        self._context = context
+        self._accepting = Taking(table, RouteState()).accepting
+
+    def place(self, ad: Attributes) -> tuple[tuple[Route, ...], bool]:
+        """Return the routes that match a job and ever take one, and whether equal jobs come to the same.
+
+        Whether the job itself is a candidate, ``is_candidate`` says.
+        """
+        cluster, is_shared = self.matcher.clusters.find(ad, self._context)
+        found = cluster.matched & self._accepting
+        if not found or not self.matcher.passes(cluster, self._accepting):
+            return (), is_shared
+        routes = self.table.routes
+        return tuple(routes[at] for at in range(found.bit_length()) if found >> at & 1), is_shared
+
+    def is_candidate(self, ad: Attributes) -> bool:
+        """Say whether what is asked of each job by itself holds: its ids, its owner, its spooling."""
+        return self.matcher.clusters.is_candidate(ad, ad.codes, self._context)
+
+    def taken(self, routes: tuple[Route, ...]) -> tuple[Route, ...]:
+        """Return the routes of those that match that a job may go on: the first, or with round robin each."""
+        return routes if self.table.settings.round_robin else routes[:1]
+
+
+LIMITS: Final = ("MaxJobs", "MaxIdleJobs", "FailureRateThreshold", "JobFailureTest")
+"""What a route says of how many jobs it takes, and not of which, nor of their copies."""
+
+_NAME: Final = re.compile(r"^[ \t]*NAME[ \t]+(.+?)[ \t\r]*$", re.IGNORECASE | re.MULTILINE)  # which no knob needs
+_LIMIT: Final = re.compile(rf"[ \t]*(?:{'|'.join(LIMITS)})[ \t]*=.*", re.IGNORECASE)
+
+
+class Renames:
+    """Names of routes in an old table and in a new one: ``pairs``, in the order of the new one."""
+
+    __slots__ = ("_before", "pairs")
+
+    def __init__(self, pairs: tuple[tuple[str, str], ...] = ()) -> None:
+        """Take the pairs."""
+        self.pairs = pairs
+        self._before = {lower(new): lower(old) for old, new in pairs}
+
+    def before(self, name: str) -> str:
+        """Return what a route of the new table was called, in lower case."""
+        key = lower(name)
+        return self._before.get(key, key)
+
+
+UNCHANGED: Final = Renames()
+"""Every route is called as it was."""
+
+
+def renames(old: RoutingTable, new: RoutingTable) -> Renames:
+    """Return the routes that the new table calls otherwise.
+
+    One whose NAME line has the name of a route that is not there any more is that one. Of the others those are the same
+    whose universe, grid resource, requirements and rules are the same texts, as many in both tables; limits aside.
+    """
+    found = difference(old, new)
+    gone = {lower(route.name): route for route in found.dropped}
+    come = list(found.added)
+    pairs: dict[str, str] = {}
+    for route in come:
+        own = _NAME.search(route.source.text)
+        was = None if own is None else gone.get(lower(own[1]))
+        if was is not None:
+            del gone[lower(was.name)]
+            pairs[route.name] = was.name
+    alike: dict[object, tuple[list[Route], list[Route]]] = {}
+    for side, routes in enumerate((list(gone.values()), [route for route in come if route.name not in pairs])):
+        for route in routes:
+            alike.setdefault(_rules(route), ([], []))[side].append(route)
+    for one, other in alike.values():
+        if len(one) == len(other):
+            pairs |= {now.name: was.name for was, now in zip(one, other, strict=True)}
+    return Renames(tuple((pairs[route.name], route.name) for route in come if route.name in pairs))
+
+
+def _rules(route: Route) -> object:
+    """Return what a route consists of, but for its name and its limits."""
+    asked = route.transform.requirements
+    lines = tuple(line.text for line in route.transform.lines if _LIMIT.fullmatch(line.text) is None)
+    return route.universe, route.grid_resource, None if asked is None else asked.text, lines
+
 
 _MOST_TEXTS = 2_000_000  # texts in the keys of what is remembered
 _CONVERTED = ("transferoutputremaps", "jobuniverse", "owner")
@@ -251,3 +412,122 @@ def _read_by(texts: tuple[Code | str | None, ...]) -> set[str] | None:
             return None
         found.update(needs.names)
     return found
+
+
+class Witness(NamedTuple):
+    """A job that shows something: its id and its ad."""
+
+    job: str
+    ad: ClassAd
+
+
+@dataclass
+class RouteChange:
+    """Jobs that go on another route; None: on none. With round robin a side names all routes, by turns.
+
+    ``why`` is the reason in the new table, of the witness; ``jobs`` how many there are.
+    """
+
+    old: str | None
+    new: str | None
+    witness: Witness
+    jobs: int = 0
+    why: str = ""
+
+
+class TextPair(NamedTuple):
+    """An attribute's text in the old copy and in the new one, None where it is not there, and a job that has both."""
+
+    old: str | None
+    new: str | None
+    job: str
+
+
+@dataclass
+class CopyChange:
+    """An attribute of the routed copy that differs, for the jobs that go from one route to another, or stay on one.
+
+    ``pairs`` are some of the texts; ``is_cut``: there are more. ``name`` of what is no attribute of the copy is that
+    of the route's macro: EditJobInPlace, JobShouldBeSandboxed, and "" where a copy cannot be made.
+    """
+
+    old_route: str
+    new_route: str
+    name: str
+    witness: Witness
+    pairs: list[TextPair] = field(default_factory=list)
+    jobs: int = 0
+    is_cut: bool = False
+
+
+@dataclass
+class Overlap:
+    """Jobs that the first route takes, and that the second would take as well, in one of the tables alone."""
+
+    first: str
+    second: str
+    is_new: bool
+    witness: Witness
+    jobs: int = 0
+
+
+class Unreached(NamedTuple):
+    """A route of the new table that no job goes on: one that took jobs before, or is new.
+
+    ``taken_by`` is the route that takes a job which this one wants, the witness; None: this one wants none.
+    """
+
+    route: str
+    is_added: bool
+    jobs_before: int
+    taken_by: str | None
+    witness: Witness | None
+
+
+class SettingChange(NamedTuple):
+    """A limit or another value that differs; ``route`` None: of the router. None: not given."""
+
+    route: str | None
+    name: str
+    old: str | None
+    new: str | None
+
+
+class RouteListChange(NamedTuple):
+    """Routes that come, go, or are left out for a fault now; the order of the others, if it differs.
+
+    ``renamed`` are the old and the new name of those that are called otherwise now.
+    """
+
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    rejected: tuple[tuple[str, str], ...] = ()
+    order: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    renamed: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class TablesComparison:
+    """Everything that differs. ``jobs`` were read, ``candidates`` of them could be routed.
+
+    ``unproven`` are the routes whose rules differ by their texts while no job shows a difference; that alone is none.
+    ``is_cut``: there were more kinds of differences than are kept.
+    """
+
+    jobs: int
+    candidates: int
+    routes: RouteListChange
+    moved: tuple[RouteChange, ...]
+    copies: tuple[CopyChange, ...]
+    unreached: tuple[Unreached, ...]
+    overlaps: tuple[Overlap, ...]
+    settings: tuple[SettingChange, ...]
+    unproven: tuple[str, ...] = ()
+    is_cut: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing differs."""
+        listed = self.routes
+        others = (self.moved, self.copies, self.unreached, self.overlaps, self.settings)
+        return not (listed.added or listed.dropped or listed.rejected or listed.renamed or any(others))

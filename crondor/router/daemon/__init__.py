@@ -8,16 +8,12 @@ clock.
 """
 
 from crondor.router.daemon.context import Delivery, RouterOptions
-from crondor.router.daemon.hooks import HookRunners
 from crondor.router.daemon.lock import RouterLock, RouterLocked
-from crondor.router.daemon.log import LogEntry, RouterEvent
-from crondor.router.daemon.reasons import Because, RouteNow, RouteReason
+from crondor.router.daemon.log import EventWriter, LogEntry, RouterEvent, UserLogs
 from crondor.router.daemon.rehearsal import Rehearsal
-from crondor.router.daemon.report import InvalidReport, RouterReport
-from crondor.router.daemon.routed_job import RoutedJob, RoutedState
+from crondor.router.daemon.routed_job import HookRunners, RoutedJob, RoutedState
 from crondor.router.daemon.router import Router
-from crondor.router.daemon.status import QueueStatus
-from crondor.router.daemon.user_log import EventWriter, UserLogs
+from crondor.router.daemon.status import Because, InvalidReport, QueueStatus, RouteNow, RouteReason, RouterReport
 
 __all__ = [
     "Because",

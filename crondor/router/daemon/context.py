@@ -3,34 +3,259 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timezone, tzinfo
-from typing import Final, Protocol
+from enum import Enum
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from crondor.classad import ClassAdSyntaxError, Context
+from crondor.classad import ClassAdSyntaxError, Context, Expression, print_string
 from crondor.classad.ad import ClassAd
+from crondor.classad.text import lower
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
-from crondor.job.attributes import string
-from crondor.job_queue.faults import InvalidChange
-from crondor.job_queue.keys import JobId
-from crondor.router.apply.applying import RoutedAd
-from crondor.router.daemon import operations
-from crondor.router.daemon.backoff import LeftAlone, Patient
-from crondor.router.daemon.counts import RouteCounts
-from crondor.router.daemon.hooks import HookRunners
-from crondor.router.daemon.log import Log, LogEntry, RouterEvent, silent
-from crondor.router.daemon.operations import JobEdit
-from crondor.router.daemon.reading import EXTERNAL, is_managed_by
-from crondor.router.daemon.refusals import Refusals
-from crondor.router.daemon.routed_copies import RoutedCopies
-from crondor.router.daemon.routed_job import RoutedJob
-from crondor.router.daemon.user_log import EventWriter, event, no_log
-from crondor.router.sandbox.faults import FilesRefused
-from crondor.router.table.table import RoutingTable
-from crondor.schedd.protocol import NotOffered, Refused, ScheddError
+from crondor.hooks.kinds import Consequence, HookType
+from crondor.job.attributes import JobStatus, exact_boolean, expression, string
+from crondor.job_queue.records import InvalidChange, JobId
+from crondor.router.applying import RoutedAd
+from crondor.router.daemon.log import EventWriter, Log, LogEntry, RouterEvent, event, no_log, silent
+from crondor.router.daemon.routed_job import (
+    EXTERNAL,
+    HOLD_COPIED,
+    SCHEDD,
+    SCHEDD_DONE,
+    HookRunners,
+    LeftAlone,
+    Patient,
+    Refusals,
+    RoutedCopies,
+    RoutedJob,
+    is_managed_by,
+    status,
+)
+from crondor.router.match.matcher import NO_THROTTLE, RouteLoad, RouteState, Throttle
+from crondor.router.sandbox.reach import FilesRefused
+from crondor.router.table.route import Route, RoutingTable
+from crondor.schedd.protocol import NotOffered, Refused, Schedd, ScheddError, Selection
 from crondor.transform import TransformFacts
+
+
+class RouteCounts:
+    """What a router has counted, kept up to date; ``route_state`` is a value and may be kept."""
+
+    def __init__(self, table: RoutingTable, now: int) -> None:
+        """Begin with routes that nobody uses, at ``now`` (epoch seconds)."""
+        self._table = table
+        self.route_state = RouteState()
+        self.replace(table, now)
+
+    def replace(self, table: RoutingTable, now: int) -> None:
+        """Take a new table; a route that was there under its name keeps its throttle."""
+        self._table = table
+        before = self.route_state
+        throttles = {lower(each.name): before.throttles.get(lower(each.name), Throttle(now)) for each in table.routes}
+        self.route_state = RouteState(before.loads, throttles, before.managed, before.turn)
+
+    def recount(self, jobs: Iterable[RoutedJob], now: int) -> None:
+        """Count the jobs of each route anew, and set the throttles whose window is over."""
+        counts: dict[str, list[int]] = {}
+        managed = 0
+        for job in jobs:
+            if job.counts:
+                managed += 1
+                count = counts.get(job.route)
+                if count is None:
+                    count = counts[job.route] = [0, 0]
+                count[0] += 1
+                count[1] += not job.is_running
+        loads: dict[str, RouteLoad] = {}
+        for name, (total, idle) in counts.items():
+            before_it = loads.get(lower(name), RouteLoad())
+            loads[lower(name)] = RouteLoad(before_it.jobs + total, before_it.idle + idle)
+        before = self.route_state
+        self.route_state = RouteState(loads, before.throttles, managed, before.turn).adjusted(self._table, now)
+
+    def set_back(self, seconds: int) -> None:
+        """Have the windows of the throttles end as much earlier as the clock was set back."""
+        before = self.route_state
+        throttles = {name: each._replace(begin=each.begin - seconds) for name, each in before.throttles.items()}
+        self.route_state = RouteState(before.loads, throttles, before.managed, before.turn)
+
+    def ended(self, job: RoutedJob) -> None:
+        """Count how a job ended, before it forgets its route."""
+        key = lower(job.route)
+        if self._table.route(job.route) is None or (job.is_interrupted and not job.is_success):
+            return
+        throttle = self.route_state.throttles.get(key, NO_THROTTLE)
+        made = throttle.with_succeeded() if job.is_success else throttle.with_failed()
+        before = self.route_state
+        self.route_state = RouteState(before.loads, {**before.throttles, key: made}, before.managed, before.turn)
+
+
+UNDEFINED: Final = Expression("undefined")
+UNMANAGED: Final = f'(Managed =?= undefined || Managed =?= "{SCHEDD}")'
+IDLE: Final = "JobStatus =?= 1"
+
+
+class QueueStep(NamedTuple):
+    """Attributes to set where a condition holds."""
+
+    condition: str
+    edits: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class JobEdit:
+    """An edit of one job.
+
+    A schedd with atomic edits does all steps at once under the condition of the first. Elsewhere they are done one by
+    one, each under its own condition, until one does not hold; each has one attribute that anybody acts upon, and it
+    stands first or is the last of all. ``undo`` is done where they end after the first.
+    """
+
+    job: JobId
+    steps: tuple[QueueStep, ...]
+    undo: QueueStep | None = None
+
+    def do(self, schedd: Schedd) -> bool:
+        """Do it, and say whether all conditions held. Raises what the schedd raises."""
+        if schedd.capabilities.atomic_edits:
+            edits = {name: value for step in self.steps for name, value in step.edits.items()}
+            return schedd.edit_if(self.job, self.steps[0].condition, edits)
+        for number, step in enumerate(self.steps):
+            if not schedd.edit_if(self.job, step.condition, step.edits):
+                if number and self.undo is not None:
+                    schedd.edit_if(self.job, self.undo.condition, self.undo.edits)
+                return False
+        return True
+
+
+def owned(name: str) -> str:
+    """Return the condition that a router of this name has a job."""
+    return f"Managed =?= {print_string(EXTERNAL)} && ManagedManager =?= {print_string(name)}"
+
+
+def claim(job: JobId, name: str) -> JobEdit:
+    """Take over an idle job that nobody has.
+
+    Where edits are not atomic the name comes first: of two routers that write it, one finds the other's.
+    """
+    named = f"ManagedManager =?= {print_string(name)}"
+    return JobEdit(
+        job,
+        (
+            QueueStep(f"{IDLE} && {UNMANAGED}", {"ManagedManager": name}),
+            QueueStep(f"{IDLE} && {UNMANAGED} && {named}", {"Managed": EXTERNAL}),
+        ),
+    )
+
+
+def name_again(job: JobId, name: str) -> JobEdit:
+    """Write the router's name into a job that it has taken, where somebody has deleted it."""
+    return JobEdit(
+        job,
+        (QueueStep(f"Managed =?= {print_string(EXTERNAL)} && ManagedManager =?= undefined", {"ManagedManager": name}),),
+    )
+
+
+def tell(job: JobId, name: str, seen: JobStatus, edits: Mapping[str, object]) -> JobEdit:
+    """Write what the copy's state changes in the source, while that is the router's and has the status it was seen in.
+
+    The reasons of a hold or a removal come before it, since a held job without HoldCopiedFromTargetJob is held by its
+    user; any other status comes first, since it is what the condition asks for. Where the user holds the job between
+    the two, that hold is his.
+    """
+    condition = f"{owned(name)} && JobStatus =?= {int(seen)}"
+    now = edits.get("JobStatus")
+    if now is None or len(edits) == 1:
+        return JobEdit(job, (QueueStep(condition, edits),))
+    rest = {attribute: value for attribute, value in edits.items() if attribute != "JobStatus"}
+    changed = QueueStep(condition, {"JobStatus": now})
+    if now in (JobStatus.HELD, JobStatus.REMOVED):
+        undo = QueueStep(owned(name), {HOLD_COPIED: False}) if rest.get(HOLD_COPIED) is True else None
+        return JobEdit(job, (QueueStep(condition, rest), changed), undo)
+    return JobEdit(job, (changed, QueueStep(owned(name), rest)))
+
+
+def give_back(job: JobId, ad: ClassAd, name: str, *, done: bool, release_on_hold: bool) -> JobEdit:
+    """Yield a job that has the ad's status (HTCondor 25.14's job router): the schedd has it again.
+
+    ``done``: the copy has done its work, and the job leaves the queue. A hold that was the copy's is ended where
+    ``release_on_hold`` is set. JobStatus comes before Managed, so that no schedd finds a job running that nobody runs.
+    """
+    now = status(ad)
+    seen = "true" if now is None else f"JobStatus =?= {int(now)}"
+    mine = owned(name)
+    edits: dict[str, object] = {}
+    if now is JobStatus.HELD and release_on_hold and exact_boolean(ad, HOLD_COPIED):
+        edits = {"JobStatus": int(JobStatus.IDLE), HOLD_COPIED: UNDEFINED}
+    elif now not in (JobStatus.IDLE, JobStatus.COMPLETED, JobStatus.REMOVED, JobStatus.HELD):
+        edits = {"JobStatus": int(JobStatus.IDLE)}
+    steps = [QueueStep(f"{mine} && {seen}", edits)] if edits else []
+    seen = IDLE if edits else seen
+    left = SCHEDD_DONE if done else SCHEDD
+    steps += [
+        QueueStep(f"{mine} && {seen}", {"Managed": left}),
+        QueueStep(
+            f"Managed =?= {print_string(left)} && ManagedManager =?= {print_string(name)}", {"ManagedManager": ""}
+        ),
+    ]
+    return JobEdit(job, tuple(steps))
+
+
+def run_again(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
+    """Give a completed source back to wait for its next run, with what its schedd notes about the one that is over."""
+    mine = owned(name)
+    done = f"{mine} && JobStatus =?= {int(JobStatus.COMPLETED)}"
+    return JobEdit(
+        job,
+        (
+            QueueStep(done, edits),
+            QueueStep(done, {"JobStatus": int(JobStatus.IDLE)}),
+            QueueStep(f"{mine} && {IDLE}", {"Managed": SCHEDD}),
+            QueueStep(f"{UNMANAGED} && ManagedManager =?= {print_string(name)}", {"ManagedManager": ""}),
+        ),
+    )
+
+
+def update_copy(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
+    """Set attributes of a copy."""
+    return JobEdit(job, (QueueStep(f"RoutedBy =?= {print_string(name)}", edits),))
+
+
+def update_source(job: JobId, name: str, edits: Mapping[str, object]) -> JobEdit:
+    """Set attributes of a source while it is the router's."""
+    return JobEdit(job, (QueueStep(owned(name), edits),))
+
+
+def change_in_place(job: JobId, edits: Mapping[str, object]) -> JobEdit:
+    """Edit an idle job that nobody manages."""
+    return JobEdit(job, (QueueStep(f"{IDLE} && {UNMANAGED}", edits),))
+
+
+def let_go(job: JobId, name: str) -> JobEdit:
+    """Let a completed copy leave its queue."""
+    mine = f"RoutedBy =?= {print_string(name)} && JobStatus =?= {int(JobStatus.COMPLETED)}"
+    return JobEdit(job, (QueueStep(mine, {"LeaveJobInQueue": False}),))
+
+
+def remove(schedd: Schedd, job: JobId, condition: str, reason: str) -> None:
+    """Remove a job where a condition holds; one that is gone is none the worse. Raises what the schedd raises."""
+    schedd.remove(Selection(jobs=(job,)).where(condition), reason)
+
+
+def live(schedd: Schedd, job: JobId) -> ClassAd | None:
+    """Return a job's ad as the schedd has it now. Raises what the schedd raises."""
+    return next(iter(schedd.jobs(Selection(jobs=(job,)))), None)
+
+
+def moved_release(source: ClassAd) -> Iterator[tuple[str, object]]:
+    """Yield what a hold writes of the release before it, where there is one."""
+    reason = expression(source, "ReleaseReason")
+    if reason is not None and reason != UNDEFINED:
+        yield "LastReleaseReason", reason
+        yield "ReleaseReason", UNDEFINED
+
 
 SURE: Final = (NotOffered, InvalidChange, FilesRefused, ClassAdSyntaxError)
 """Errors after which the queue is as it was, however often it is tried."""
@@ -206,8 +431,8 @@ class RouterContext:
             return ad
         if string(ad, "Managed") != EXTERNAL or string(ad, "ManagedManager") is not None:
             return None
-        self.edit(operations.name_again(job, self.name))
-        found = operations.live(self.source, job)
+        self.edit(name_again(job, self.name))
+        found = live(self.source, job)
         return found if found is not None and is_managed_by(found, self.name) else None
 
     def tell(self, kind: EventType, job: RoutedJob) -> bool:
@@ -227,3 +452,40 @@ def written(ad: ClassAd, edits: Mapping[str, object]) -> ClassAd:
     for name, value in edits.items():
         made.set(name, value)
     return made
+
+
+class _Waiting(Enum):
+    WAITING = "waiting"
+
+
+WAITING: Final = _Waiting.WAITING
+"""The hook has not answered yet."""
+
+Answer: TypeAlias = "Consequence | Literal[_Waiting.WAITING] | None"
+
+
+def ask(context: RouterContext, job: RoutedJob, kind: HookType, route: Route | None = None) -> Answer:
+    """Return what a hook says about a job: None without a hook, WAITING until it has answered.
+
+    Each poll asks again; a program that has been started is waited for.
+    """
+    hooks = context.options.hooks
+    if hooks is None:
+        return None
+    if job.hook is None:
+        found, job.hook = hooks.begin(kind, job.source or ClassAd(), job.copy, route, context.context)
+        said = found.path or "UNDEFINED"
+        if found.problem is not None:
+            context.say(RouterEvent.HOOK, job, f" {kind.value}: {found.problem.message}")
+        context.say(RouterEvent.HOOK, job, f" {kind.value}: {said}")
+        if job.hook is None:
+            return None
+        job.hook_tries = job.hook_tries + 1 if job.hook_type is kind else 1
+        job.hook_type = kind
+    run = job.hook.poll()
+    if run is None:
+        return WAITING
+    job.hook = None
+    answer = hooks.conclude(kind, run, job.hook_tries)
+    context.say(RouterEvent.HOOK_ANSWER, job, f" {kind.value}: {answer.reason}")
+    return answer

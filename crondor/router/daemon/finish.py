@@ -5,23 +5,48 @@ HTCondor: JobRouter::FinalizeJob, JobRouter::CleanupJob, JobRouter::CleanupRetir
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from crondor.classad import lower, print_string
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.event_log import EventType
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import HookConsequence
-from crondor.job.attributes import string
-from crondor.job.status import JobStatus
-from crondor.router.daemon import operations, runs
-from crondor.router.daemon.claim import clean_up
-from crondor.router.daemon.context import SURE, RouterContext, written
-from crondor.router.daemon.hook_calls import WAITING, ask
+from crondor.hooks.kinds import HookConsequence, HookType
+from crondor.job.attributes import JobStatus, boolean, string
+from crondor.job_queue.records import JobId
+from crondor.router.daemon import runs
+from crondor.router.daemon.context import (
+    SURE,
+    WAITING,
+    RouterContext,
+    ask,
+    let_go,
+    live,
+    remove,
+    run_again,
+    tell,
+    update_source,
+    written,
+)
+from crondor.router.daemon.context import (
+    give_back as give_back_edit,
+)
+from crondor.router.daemon.follow import clean_up
 from crondor.router.daemon.log import RouterEvent
-from crondor.router.daemon.reading import EXTERNAL, ROUTED_BY, is_managed_by, status
-from crondor.router.daemon.routed_job import RoutedJob, RoutedState
+from crondor.router.daemon.routed_job import (
+    EXTERNAL,
+    ROUTE_NAME,
+    ROUTED_BY,
+    ROUTED_FROM,
+    ROUTED_TO,
+    RUNNING,
+    RoutedJob,
+    RoutedState,
+    is_managed_by,
+    status,
+    waits_for_input,
+)
 from crondor.schedd.protocol import NotOffered
 
 _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype", "jobstatus", "managed", "managedmanager"))
@@ -59,7 +84,7 @@ def _let_go(context: RouterContext, job: RoutedJob) -> bool:
         if job.is_sandboxed and context.options.delivery is not None:
             context.options.delivery.fetch(job)
         if job.copy_id is not None and job.copy is not None:
-            context.edit(operations.let_go(job.copy_id, context.name), copy=True)
+            context.edit(let_go(job.copy_id, context.name), copy=True)
     except CrondorError as error:
         context.failed(RouterEvent.NOT_FINALIZED, job, error)
         if isinstance(error, SURE) and _take_back(context, job):
@@ -72,7 +97,7 @@ def _take_back(context: RouterContext, job: RoutedJob) -> bool:
     """Make a source idle whose copy's work is lost, so that it does not leave its queue; False: it is tried again."""
     edits = {"JobStatus": int(JobStatus.IDLE), "EnteredCurrentStatus": context.now}
     try:
-        if not context.edit(operations.tell(job.id, context.name, JobStatus.COMPLETED, edits)):
+        if not context.edit(tell(job.id, context.name, JobStatus.COMPLETED, edits)):
             context.look_again(job.id)
             return True
     except CrondorError as error:
@@ -89,7 +114,7 @@ def _update_source(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
     if not edits or job.source is None:
         return True
     try:
-        if not context.edit(operations.update_source(job.id, context.name, edits)):
+        if not context.edit(update_source(job.id, context.name, edits)):
             context.look_again(job.id)
     except CrondorError as error:
         context.failed(RouterEvent.NOT_UPDATED, job, error)
@@ -148,7 +173,7 @@ def _remove_copy(context: RouterContext, job: RoutedJob) -> bool:
         return True
     mine = f"RoutedBy =?= {print_string(context.name)} && RoutedFromJobId =?= {print_string(str(job.id))}"
     try:
-        operations.remove(context.destination, job.copy_id, mine, ABORTED)
+        remove(context.destination, job.copy_id, mine, ABORTED)
     except NotOffered as error:
         context.failed(RouterEvent.NOT_REMOVED, job, error)
     except CrondorError as error:
@@ -180,7 +205,7 @@ def give_back(context: RouterContext, job: RoutedJob) -> bool:
     HTCondor: yield_job.
     """
     for _ in range(_TRIES):
-        ad = operations.live(context.source, job.id)
+        ad = live(context.source, job.id)
         why = _not_ours(context, job, ad)
         ad = None if ad is None else context.kept(job.id, ad)
         if ad is None:
@@ -188,13 +213,13 @@ def give_back(context: RouterContext, job: RoutedJob) -> bool:
             return True
         again = runs.next_run(ad, context.now, context.options.zone) if _runs_again(context, job, ad) else None
         if again is not None:
-            edit = operations.run_again(job.id, context.name, again)
+            edit = run_again(job.id, context.name, again)
         else:
             hold = context.table.settings.release_on_hold
-            edit = operations.give_back(job.id, ad, context.name, done=job.is_done, release_on_hold=hold)
+            edit = give_back_edit(job.id, ad, context.name, done=job.is_done, release_on_hold=hold)
         if context.edit(edit):
             if status(ad) is JobStatus.REMOVED:
-                operations.remove(context.source, job.id, "JobStatus =?= 3", string(ad, "RemoveReason") or "")
+                remove(context.source, job.id, "JobStatus =?= 3", string(ad, "RemoveReason") or "")
             context.say(
                 RouterEvent.AGAIN if again is not None else RouterEvent.YIELDED,
                 job,
@@ -250,3 +275,125 @@ def is_forgotten(context: RouterContext, job: RoutedJob) -> bool:
         context.say(RouterEvent.STALE, job, f" ({context.now - job.retired} seconds)")
         return True
     return False
+
+
+ORPHAN: Final = "JobRouter orphan"
+_FURTHEST: Final = (JobStatus.COMPLETED, JobStatus.TRANSFERRING_OUTPUT, JobStatus.RUNNING, JobStatus.IDLE)
+
+
+class Orphans:
+    """The sources that bear the router's name, as their queue shows them, and the copies that do."""
+
+    def __init__(self, context: RouterContext, jobs: Mapping[JobId, RoutedJob]) -> None:
+        """Take the jobs that the router has; it keeps them up to date."""
+        self._context = context
+        self._jobs = jobs
+        self._sources: set[JobId] = set()
+
+    def __contains__(self, job: JobId) -> bool:
+        """Say whether a job is one of them."""
+        return job in self._context.copies or job in self._sources
+
+    def see_source(self, job: JobId, ad: ClassAd | None) -> None:
+        """Take what the sources' queue shows of a job."""
+        if ad is not None and is_managed_by(ad, self._context.name):
+            self._sources.add(job)
+        else:
+            self._sources.discard(job)
+
+    def adopt(self, track: Callable[[RoutedJob], None]) -> None:
+        """Go on with copies whose source is the router's, remove the others, and give back sources without a copy."""
+        for key, copies in self._context.copies.by_source():
+            source = JobId.parse(key)
+            known = None if source is None else self._jobs.get(source)
+            if known is not None and known.is_unsure:
+                continue
+            mine = None if known is None else known.copy_id
+            strays = {job: ad for job, ad in copies.items() if job != mine}
+            if strays:
+                self._adopt(source, known, strays, track)
+        for job in sorted(self._sources - self._jobs.keys()):
+            self._give_back(job)
+
+    def _adopt(
+        self,
+        source: JobId | None,
+        known: RoutedJob | None,
+        copies: Mapping[JobId, ClassAd],
+        track: Callable[[RoutedJob], None],
+    ) -> None:
+        context = self._context
+        unmarked = [job for job, ad in copies.items() if string(ad, ROUTE_NAME) is None or not string(ad, ROUTED_FROM)]
+        for job in unmarked:
+            context.say(RouterEvent.NO_ROUTING, f"dest={job}")
+        left = {job: ad for job, ad in copies.items() if job not in unmarked}
+        try:
+            ad = None if source is None or not left or known is not None else self._source_of(source, left)
+        except CrondorError as error:
+            context.failed(RouterEvent.UNREACHABLE, f"src={source}", error)
+            return
+        if ad is not None and source is not None:
+            job = min(left, key=lambda each: (_rank(left[each]), each))
+            track(self._recovered(source, ad, job, left.pop(job)))
+        for job, copy in left.items():
+            if not _is_leaving(copy):
+                self._remove(source, job)
+
+    def _source_of(self, source: JobId, copies: Mapping[JobId, ClassAd]) -> ClassAd | None:
+        """Return the ad of a source that is the router's, None where there is none.
+
+        Where its name was deleted from it, the source still says which copy it has. Raises what the schedd raises.
+        """
+        ad = live(self._context.source, source)
+        if ad is None or is_managed_by(ad, self._context.name):
+            return ad
+        return self._context.kept(source, ad) if JobId.parse(string(ad, ROUTED_TO) or "") in copies else None
+
+    def _recovered(self, source: JobId, ad: ClassAd, copy_id: JobId, copy: ClassAd) -> RoutedJob:
+        context = self._context
+        job = RoutedJob(source, ad, string(copy, ROUTE_NAME) or "", RoutedState.SUBMITTED, copy_id, is_claimed=True)
+        job.is_sandboxed = "SUBMIT_Iwd" in copy or waits_for_input(copy)
+        job.since = context.now
+        job.was_seen, job.has_run = True, status(ad) in RUNNING
+        job.see_copy(copy)
+        if string(ad, ROUTED_TO) != str(copy_id):
+            job.owed[ROUTED_TO] = str(copy_id)
+        context.say(RouterEvent.ADOPTED, job)
+        return job
+
+    def _remove(self, source: JobId | None, job: JobId) -> None:
+        context = self._context
+        context.say(RouterEvent.ORPHAN_COPY, f"src={source},dest={job}")
+        try:
+            remove(context.destination, job, f"{ROUTED_BY} =?= {print_string(context.name)}", ORPHAN)
+        except CrondorError as error:
+            context.failed(RouterEvent.NOT_REMOVED, f"src={source},dest={job}", error)
+
+    def _give_back(self, job: JobId) -> None:
+        context = self._context
+        try:
+            ad = live(context.source, job)
+            if ad is None or not is_managed_by(ad, context.name):
+                return
+            orphan = RoutedJob(job, ad, "", is_claimed=True)
+            context.say(RouterEvent.ORPHAN_SOURCE, f"src={job}")
+            if not give_back(context, orphan):
+                return
+            # A completed one's copy was let go, and the router ended before it wrote so, or right behind it.
+            kind = EventType.JOB_TERMINATED if status(ad) is JobStatus.COMPLETED else EventType.JOB_EVICTED
+            if status(ad) in (JobStatus.COMPLETED, *RUNNING):
+                context.tell(kind, orphan)
+        except CrondorError as error:
+            context.failed(RouterEvent.NOT_YIELDED, f"src={job}", error)
+
+
+def _rank(copy: ClassAd) -> int:
+    """Return how far a copy has come; the one that has come furthest goes on where there are several."""
+    found = status(copy)
+    return _FURTHEST.index(found) if found in _FURTHEST else len(_FURTHEST)
+
+
+def _is_leaving(copy: ClassAd) -> bool:
+    """Say whether a copy has done its work and was let go, or has been removed: its schedd drops it."""
+    found = status(copy)
+    return found is JobStatus.REMOVED or (found is JobStatus.COMPLETED and boolean(copy, "LeaveJobInQueue") is False)

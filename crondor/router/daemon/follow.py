@@ -5,26 +5,380 @@ The rules are those of HTCondor 25.14's job router (``JobRouter::CheckSubmittedJ
 
 from __future__ import annotations
 
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
-from crondor.classad import Context, lower
+from crondor.classad import UNDEFINED, Context, Expression, lower
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Severity
 from crondor.event_log import EventType
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import HookConsequence
-from crondor.job.attributes import exact_boolean, exact_integer, string
-from crondor.job.policy import Act, has_periodic, periodic
-from crondor.job.status import JobStatus
-from crondor.router.daemon import operations
-from crondor.router.daemon.claim import clean_up
-from crondor.router.daemon.context import SURE, Delivery, RouterContext, written
-from crondor.router.daemon.copies import is_unfinished, waits_for_input
-from crondor.router.daemon.hook_calls import WAITING, ask
+from crondor.hooks.kinds import HookConsequence, HookType
+from crondor.job.attributes import JobStatus, exact_boolean, exact_integer, expression, string
+from crondor.job.policy import Act, QueuedJob, has_periodic, periodic
+from crondor.router.applying import RoutedAd, apply_route, one_run
+from crondor.router.daemon import runs
+from crondor.router.daemon.context import (
+    SURE,
+    UNDONE,
+    WAITING,
+    Delivery,
+    RouterContext,
+    ask,
+    change_in_place,
+    claim,
+    live,
+    moved_release,
+    tell,
+    update_copy,
+    written,
+)
 from crondor.router.daemon.log import RouterEvent
-from crondor.router.daemon.mirror import mirrored
-from crondor.router.daemon.reading import HOLD_COPIED, RUNNING, is_managed_by, status
-from crondor.router.daemon.routed_job import RoutedJob, RoutedState
+from crondor.router.daemon.routed_job import (
+    EXTERNAL,
+    HOLD_COPIED,
+    ROUTED_TO,
+    RUNNING,
+    RoutedJob,
+    RoutedState,
+    domain_of,
+    is_managed_by,
+    is_unfinished,
+    status,
+    submitted,
+    waits_for_input,
+    working,
+)
+from crondor.router.table.route import Route
+
+
+def clean_up(
+    context: RouterContext,
+    job: RoutedJob,
+    what: RouterEvent | None = None,
+    text: str = "",
+    *,
+    interrupted: bool = False,
+) -> None:
+    """Send a job to its end, and say why."""
+    if what is not None:
+        context.say(what, job, text)
+    job.is_interrupted = job.is_interrupted or interrupted
+    job.state = RoutedState.CLEANUP
+    if job.hook is not None:
+        job.hook.cancel()
+        job.hook = None
+
+
+def take_over(context: RouterContext, job: RoutedJob) -> None:
+    """Claim an idle job that nobody has; one that is edited in place is not claimed.
+
+    HTCondor: JobRouter::TakeOverJob.
+    """
+    if job.state is not RoutedState.UNCLAIMED or job.source is None:
+        return
+    if job.is_in_place:
+        job.state = RoutedState.CLAIMED
+        return
+    if job.is_sandboxed and context.options.delivery is None:
+        clean_up(context, job, RouterEvent.NO_SANDBOX)
+        return
+    context.tried += 1
+    try:
+        if not context.edit(claim(job.id, context.name)):
+            context.hindered(RouterEvent.NOT_CLAIMED, job, _busy(live(context.source, job.id), job))
+            clean_up(context, job)
+            return
+    except CrondorError as error:
+        context.failed(RouterEvent.NOT_CLAIMED, job, error)
+        job.is_claimed = not isinstance(error, UNDONE)
+        _refused(context, job, interrupted=True)
+        return
+    job.source = written(job.source, {"Managed": EXTERNAL, "ManagedManager": context.name})
+    job.is_claimed = True
+    job.state = RoutedState.CLAIMED
+    context.claimed += 1
+    context.say(RouterEvent.CLAIMED, job)
+
+
+def _refused(context: RouterContext, job: RoutedJob, *, interrupted: bool) -> None:
+    """Send a job to its end that a schedd did not take; it comes again, later each time.
+
+    It is no failure of the route where the sources' schedd refuses it, or its copies' takes nothing at all. HTCondor's
+    router counts it as one.
+    """
+    context.refused += 1
+    context.refusals.add(job.id, context.now, context.table.settings.polling_period)
+    clean_up(context, job, interrupted=interrupted)
+
+
+def _busy(ad: ClassAd | None, job: RoutedJob) -> str:
+    if ad is None:
+        return f"Job {job.id} is gone"
+    found = status(ad)
+    if found is not JobStatus.IDLE:
+        name = "unknown" if found is None else found.name
+        return f"Job {job.id} isn't idle, is {name} ({0 if found is None else int(found)})"
+    return f"Job {job.id} is already managed by another process"
+
+
+def submit(context: RouterContext, job: RoutedJob) -> None:
+    """Make the copy and submit it, or edit the job in place (HTCondor: JobRouter::FinishSubmitJob)."""
+    if job.state is not RoutedState.CLAIMED:
+        return
+    if job.is_unsure:
+        _look_for_copy(context, job)
+        return
+    if job.source is None or status(job.source) is not JobStatus.IDLE:
+        _lose_source(context, job)
+        return
+    route = context.table.route(job.route)
+    if route is None:
+        clean_up(context, job, RouterEvent.ROUTE_GONE)
+        return
+    answer = ask(context, job, HookType.TRANSLATE_JOB, route)
+    if answer is WAITING:
+        return
+    if answer is not None and answer.action is not HookConsequence.USE_AD:
+        clean_up(context, job)
+        return
+    translated = None if answer is None else answer.ad
+    if job.is_in_place:
+        _edit_in_place(context, job, route, translated)
+    elif (made := _copy(context, job, route, translated)) is not None:
+        _send(context, job, made)
+
+
+def _lose_source(context: RouterContext, job: RoutedJob) -> None:
+    """End a job whose source is not idle any more, before there is a copy."""
+    if job.source is None:
+        clean_up(context, job, RouterEvent.SOURCE_GONE, interrupted=True)
+    elif status(job.source) is JobStatus.REMOVED:
+        clean_up(context, job, RouterEvent.SOURCE_REMOVED, interrupted=True)
+        context.tell(EventType.JOB_ABORTED, job)
+    else:
+        clean_up(context, job, RouterEvent.SOURCE_HELD, interrupted=True)
+
+
+def _copy(context: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> ClassAd | None:
+    """Return the ad to submit; None where the job was sent to its end."""
+    source = job.source or ClassAd()
+    owner = string(source, "Owner")
+    if owner is None:
+        clean_up(context, job, RouterEvent.NO_OWNER)
+        return None
+    start = working(source)
+    if context.options.waits_for_gates and QueuedJob(source).is_crontab:
+        start = one_run(start, runs.upcoming(source, context.now, context.options.zone))
+    routed = _routed(context, job, route, start, translated)
+    if routed is None or routed.ad is None:
+        return None
+    domain = context.options.domain or domain_of(source)
+    made = submitted(
+        routed.ad, job.id, route.name, context.name, owner, context.now, domain=domain, is_sandboxed=job.is_sandboxed
+    )
+    if context.options.delivery is None:
+        return made
+    try:
+        return context.options.delivery.prepare(job, routed, made)
+    except CrondorError as error:
+        context.failed(RouterEvent.NOT_SUBMITTED, job, error)
+        clean_up(context, job)
+        return None
+
+
+def _send(context: RouterContext, job: RoutedJob, copy: ClassAd) -> None:
+    job.since = context.now
+    try:
+        (job.copy_id,) = context.destination.submit([copy])
+    except UNDONE as error:
+        context.failed(RouterEvent.NOT_SUBMITTED, job, error)
+        _refused(context, job, interrupted=context.is_hindered)
+        return
+    except CrondorError as error:
+        context.failed(RouterEvent.UNSURE, job, error)
+        context.refused += 1
+        job.is_unsure = True
+        return
+    if job.is_sandboxed and context.options.delivery is not None:
+        try:
+            context.options.delivery.spool(job)
+        except CrondorError as error:
+            context.failed(RouterEvent.NOT_SUBMITTED, job, error)
+            clean_up(context, job)
+            return
+    _is_submitted(context, job)
+
+
+def _is_submitted(context: RouterContext, job: RoutedJob) -> None:
+    job.state = RoutedState.SUBMITTED
+    context.routed += 1
+    job.owed[ROUTED_TO] = str(job.copy_id)
+    context.say(RouterEvent.SUBMITTED, job)
+
+
+def _look_for_copy(context: RouterContext, job: RoutedJob) -> None:
+    """Find out whether a schedd that did not answer has taken the copy."""
+    for copy_id, ad in context.copies.of(job.id).items():
+        job.copy_id, job.is_unsure = copy_id, False
+        job.see_copy(ad)
+        _is_submitted(context, job)
+        return
+    if context.now - job.since > context.table.settings.update_lag:
+        clean_up(context, job, RouterEvent.LAG, f" (submitted {context.now - job.since} seconds ago)")
+
+
+def _edit_in_place(context: RouterContext, job: RoutedJob, route: Route, translated: ClassAd | None) -> None:
+    source = job.source or ClassAd()
+    routed = _routed(context, job, route, source, translated)
+    if routed is None:
+        return
+    edits = {
+        change.name: UNDEFINED if change.after is None else Expression(change.after) for change in routed.in_place or ()
+    }
+    try:
+        done = not edits or context.edit(change_in_place(job.id, edits))
+    except CrondorError as error:
+        context.failed(RouterEvent.NOT_EDITED, job, error)
+        _refused(context, job, interrupted=True)
+        return
+    if not done:
+        clean_up(context, job, RouterEvent.NOT_EDITED, f" {_busy(live(context.source, job.id), job)}")
+        return
+    job.source = written(source, edits)
+    job.is_success = job.is_done = True
+    context.routed += 1
+    clean_up(context, job, RouterEvent.EDITED)
+
+
+def _routed(
+    context: RouterContext, job: RoutedJob, route: Route, source: ClassAd, translated: ClassAd | None
+) -> RoutedAd | None:
+    """Return what the route makes of a job; None where it failed and the job was sent to its end."""
+    facts = context.facts
+    delivery = context.options.delivery
+    tokens = {} if delivery is None else delivery.tokens()
+    routed = apply_route(context.table, route, source, facts=facts, translated=translated, id_tokens=tokens)
+    if not routed.failed:
+        return routed
+    errors = [each.message for each in routed.diagnostics if each.severity is Severity.ERROR]
+    clean_up(context, job, RouterEvent.NOT_TRANSFORMED, f": {'; '.join(errors)}")
+    return None
+
+
+MIRRORED: Final = (
+    "BytesSent", "BytesRecvd", "CompletionDate", "JobRunCount", "JobStartDate", "ExitBySignal", "ExitSignal",
+    "ExitCode", "ExitReason", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate", "ShadowBday",
+    "RemoteSysCpu", "RemoteUserCpu", "NumCkpts", "NumJobStarts", "NumJobReconnects", "NumShadowExceptions",
+    "NumShadowStarts", "NumJobMatches", "NumRestarts", "RemoteWallClockTime", "LastRemoteWallClockTime",
+    "JobCoreDumped", "ImageSize", "MemoryUsage", "ResidentSetSize", "ProportionalSetSizeKb", "DiskUsage",
+    "ScratchDirFileCount", "SpooledOutputFiles", "CpusUsage", "CpusProvisioned", "DiskProvisioned",
+    "MemoryProvisioned",
+)  # fmt: skip
+"""The attributes that are copied whenever the copy has them and they differ; none is ever deleted from the source."""
+
+_MIRRORED: Final = tuple((name.lower(), name) for name in MIRRORED)
+
+
+@dataclass
+class Mirrored:
+    """What to write into the source, and the events of its user log; no ``edits``: it shows all there is."""
+
+    edits: dict[str, object] = field(default_factory=dict)
+    events: list[EventType] = field(default_factory=list)
+
+
+def mirrored(
+    source: ClassAd, copy: ClassAd, now: int, *, names: Iterable[str] = (), patterns: Sequence[str] = ("Chirp*",)
+) -> Mirrored | None:
+    """Return what of a copy's state its source does not show at ``now`` (epoch seconds).
+
+    ``names`` are attributes to copy beside those of MIRRORED, ``patterns`` those of CHIRP_DELAYED_UPDATE_PREFIX.
+    None where one of the two has no JobStatus.
+    """
+    before, after = status(source), status(copy)
+    if before is None or after is None:
+        return None
+    found = Mirrored()
+    if before is not JobStatus.HELD and exact_boolean(source, HOLD_COPIED):
+        found.edits[HOLD_COPIED] = False
+    if before is not after:
+        _status(source, copy, after, now, found)
+    mine, theirs = source.codes, copy.codes
+    for low, name in (*_MIRRORED, *((lower(name), name) for name in names), *_like(copy, tuple(patterns))):
+        code = theirs.get(low)
+        if code is None or (code.__class__ is str and code == mine.get(low)):
+            continue
+        shown = None if _is_same(source, copy, name) else expression(copy, name)
+        if shown is not None:
+            found.edits[name] = shown
+    return found
+
+
+def _status(source: ClassAd, copy: ClassAd, after: JobStatus, now: int, found: Mirrored) -> None:
+    before = status(source)
+    if after is JobStatus.REMOVED or before in (JobStatus.REMOVED, JobStatus.COMPLETED):
+        return
+    if after is JobStatus.HELD:
+        if before is not JobStatus.HELD:
+            found.edits |= dict(_hold(source, copy, now))
+    elif after is JobStatus.IDLE or after in RUNNING:
+        shown = JobStatus.IDLE if after is JobStatus.IDLE else JobStatus.RUNNING
+        if before is shown or (before is JobStatus.HELD and not exact_boolean(source, HOLD_COPIED)):
+            return
+        found.edits |= {"JobStatus": int(shown), "EnteredCurrentStatus": now}
+        if exact_boolean(source, HOLD_COPIED):
+            found.edits[HOLD_COPIED] = False
+        if shown is JobStatus.IDLE and before in RUNNING:
+            found.events.append(EventType.JOB_EVICTED)
+        elif shown is JobStatus.RUNNING and before is JobStatus.IDLE:
+            found.events.append(EventType.EXECUTE)
+    else:
+        found.edits["JobStatus"] = int(after)
+
+
+def _hold(source: ClassAd, copy: ClassAd, now: int) -> Iterator[tuple[str, object]]:
+    """Yield what the copy's hold writes into the source; JobStatus comes last.
+
+    Of a hold without a reason, as after a bare edit of JobStatus, the reason is empty and the subcode 0.
+    """
+    reason = string(copy, "HoldReason")
+    yield "HoldReason", reason or ""
+    yield "HoldReasonCode", exact_integer(copy, "HoldReasonCode") or 0
+    yield "HoldReasonSubCode", 0 if reason is None else exact_integer(copy, "HoldReasonSubCode") or 0
+    yield from moved_release(source)
+    yield "NumSystemHolds", (exact_integer(source, "NumSystemHolds") or 0) + 1
+    yield "EnteredCurrentStatus", now
+    yield HOLD_COPIED, True
+    yield "JobStatus", int(JobStatus.HELD)
+
+
+def _like(copy: ClassAd, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
+    wanted = _wanted(patterns)
+    return [(low, name) for low, name in copy.names.items() if wanted(low)] if wanted is not None else []
+
+
+@lru_cache(maxsize=64)
+def _wanted(patterns: tuple[str, ...]) -> Callable[[str], object] | None:
+    """Return what says whether a name in lower case is like one of the patterns; None: there are none."""
+    if not patterns:
+        return None
+    return re.compile("|".join(fnmatch.translate(lower(pattern)) for pattern in patterns)).match
+
+
+def _is_same(source: ClassAd, copy: ClassAd, name: str) -> bool:
+    if name not in source:
+        return False
+    if source.text(name) == copy.text(name):
+        return True
+    try:
+        return source[name] == copy[name]
+    except CrondorError:
+        return False
+
 
 _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype"))
 _OVER: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
@@ -80,7 +434,7 @@ def _write_copy(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
     if not edits or job.copy_id is None or job.copy is None:
         return True
     try:
-        if not context.edit(operations.update_copy(job.copy_id, context.name, edits), copy=True):
+        if not context.edit(update_copy(job.copy_id, context.name, edits), copy=True):
             clean_up(context, job, RouterEvent.COPY_NOT_UPDATED)
             return False
     except CrondorError as error:
@@ -141,7 +495,7 @@ def _is_gone(context: RouterContext, job: RoutedJob) -> bool:
     HTCondor's router asks its mirror of the queue only, and waits MAX_JOB_MIRROR_UPDATE_LAG for such a copy.
     """
     try:
-        return job.copy_id is not None and operations.live(context.destination, job.copy_id) is None
+        return job.copy_id is not None and live(context.destination, job.copy_id) is None
     except CrondorError:
         return False
 
@@ -165,7 +519,7 @@ def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
     if not edits:
         return True
     try:
-        if not context.edit(operations.tell(job.id, context.name, seen, edits)):
+        if not context.edit(tell(job.id, context.name, seen, edits)):
             context.look_again(job.id)
             return False
     except CrondorError as error:
@@ -197,7 +551,7 @@ def apply_policy(context: RouterContext, job: RoutedJob) -> None:
     if not edits:
         return
     try:
-        if not context.edit(operations.tell(job.id, context.name, seen, edits)):
+        if not context.edit(tell(job.id, context.name, seen, edits)):
             context.look_again(job.id)
             return
     except CrondorError as error:
@@ -231,7 +585,7 @@ def _ruled(source: ClassAd, seen: JobStatus, now: int, context: Context) -> dict
         "HoldReason": found.reason,
         "HoldReasonCode": found.code,
         "HoldReasonSubCode": found.subcode,
-        **dict(operations.moved_release(source)),
+        **dict(moved_release(source)),
         "NumSystemHolds": (exact_integer(source, "NumSystemHolds") or 0) + 1,
         "EnteredCurrentStatus": now,
     }

@@ -8,13 +8,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 
-from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.job_queue.disk import Disk
-from crondor.job_queue.faults import QueueLocked, refused_by_disk
-from crondor.job_queue.lock import Lock
-from crondor.rights.trust import Untrusted, check, make_folder
-from crondor.rights.walk import open_plain
-from crondor.source import Source
+from crondor.diagnostics import CrondorError, Diagnostic, Source
+from crondor.job_queue.history import Disk
+from crondor.job_queue.records import QueueLocked, refused_by_disk
+from crondor.job_queue.write import Lock
+from crondor.rights.trust import Untrusted, check, make_folder, open_plain
 
 if sys.platform != "win32":
     import fcntl

@@ -10,9 +10,8 @@ from crondor.classad.ad import ClassAd
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError
 from crondor.job.attributes import count, integer
-from crondor.job.policy import Act, at_exit
-from crondor.job.queued import QueuedJob
-from crondor.schedd.status import StatusReader
+from crondor.job.policy import Act, QueuedJob, at_exit
+from crondor.schedd.reading import StatusReader
 from crondor.times import JobTimes
 
 NEVER: Final = 1 << 40

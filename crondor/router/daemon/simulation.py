@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.simulate.jobs import Group, Simulated
 from crondor.router import RoutingTable
 from crondor.router.daemon import Rehearsal, RouterOptions
-from crondor.router.daemon.chronicle import JobEnds, JobHistories
-from crondor.router.daemon.sites import Site
+from crondor.router.daemon.rehearsal import JobEnds, JobHistories, Site
 
 OWNER: Final = "user"
 

@@ -2,25 +2,195 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
-from crondor.job.attributes import string
-from crondor.job.status import JobStatus
-from crondor.job_queue.keys import JobId
-from crondor.router.daemon.context import RouterOptions
-from crondor.router.daemon.counts import RouteCounts
-from crondor.router.daemon.reading import ROUTE_NAME, ROUTED_BY, ROUTED_FROM, RUNNING, is_managed_by, status
-from crondor.router.daemon.reasons import Because, RouteNow, RouteReason, because, routes_now, summed
-from crondor.router.daemon.routed_job import RoutedJob, RoutedState
-from crondor.router.match.route_state import RouteState
-from crondor.router.match.throttle import Throttle
-from crondor.router.table.table import RoutingTable
-from crondor.schedd.ads import job_id
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
+from crondor.job.attributes import JobStatus, string
+from crondor.job_queue.mirror import ChangeKind, Mirror
+from crondor.job_queue.records import JobId, refused_by_disk
+from crondor.rights.trust import open_plain
+from crondor.router.daemon import runs
+from crondor.router.daemon.context import RouteCounts, RouterOptions
+from crondor.router.daemon.routed_job import (
+    ROUTE_NAME,
+    ROUTED_BY,
+    ROUTED_FROM,
+    RUNNING,
+    RoutedJob,
+    RoutedState,
+    is_managed_by,
+    status,
+)
+from crondor.router.match.matcher import Limit, Matcher, RouteLoad, RouteState, Throttle, limit_text
+from crondor.router.match.reasons import DISABLED, RouteOutcome, RouteVerdict, why
+from crondor.router.table.route import Route, RoutingTable
+from crondor.schedd.protocol import Schedd, Selection
+from crondor.schedd.reading import job_id
 from crondor.zones import zone_of
+
+
+class RouteReason(str, Enum):
+    """Why a job is not given to a route now, or that it is."""
+
+    ROUTED = "routed"
+    ENDING = "being given back"
+    COPY = "a routed copy"
+    NOT_CANDIDATE = "not a candidate"
+    WAITS_FOR_RUN = "waits for its next run"
+    NO_MATCH = "no match"
+    FULL = "full"
+    IDLE_LIMIT = "idle limit"
+    THROTTLED = "throttled"
+    ROUTER_FULL = "router full"
+    DISABLED = "routing is disabled"
+    NEXT_POLL = "taken by the next poll"
+    GONE = "not in the queue"
+
+
+class Because(NamedTuple):
+    """The reason with its figures, and the first route that it is about.
+
+    ``verdicts`` say what becomes of the job at each route, where routes are asked.
+    """
+
+    reason: RouteReason
+    text: str = ""
+    verdicts: tuple[RouteVerdict, ...] = ()
+    route: str = ""
+
+
+class RouteNow(NamedTuple):
+    """How a route stands: ``limit`` is what keeps it from taking one more job, ``text`` says that with its figures."""
+
+    route: Route
+    load: RouteLoad
+    throttle: Throttle
+    limit: Limit | None
+    text: str
+
+
+class Position(Protocol):
+    """Where a router stands: its table, what it has counted, its options and the time (epoch seconds)."""
+
+    @property
+    def table(self) -> RoutingTable:
+        """The table in force."""
+
+    @property
+    def ledger(self) -> RouteCounts:
+        """What it counts."""
+
+    @property
+    def options(self) -> RouterOptions:
+        """How it differs from HTCondor's."""
+
+    @property
+    def now(self) -> int:
+        """How late it is."""
+
+    @property
+    def context(self) -> Context:
+        """The context of expressions now."""
+
+    @property
+    def name(self) -> str:
+        """JOB_ROUTER_NAME."""
+
+
+def because(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because:
+    """Return why a job with an ad is not given to a route now; ``jobs`` are those that the router has."""
+    return _known(position, jobs, job, ad) or (Because(RouteReason.GONE) if ad is None else _of_ad(position, ad))
+
+
+def summed(
+    position: Position, jobs: Mapping[JobId, RoutedJob], ads: Iterable[ClassAd]
+) -> Counter[tuple[RouteReason, str]]:
+    """Return how many jobs of a queue there are for each reason, with the first route that it is about.
+
+    Of the jobs that match the same routes, and wait or not, one is asked.
+    """
+    matcher, context = Matcher(position.table, position.options.owner), position.context
+    clusters, route_state = matcher.clusters, position.ledger.route_state
+    accepting = sum(1 << at for at, route in enumerate(position.table.routes) if route_state.limit(route) is None)
+    counts: Counter[tuple[RouteReason, str]] = Counter()
+    asked: dict[tuple[int, bool, bool, bool], Because] = {}
+    for ad in ads:
+        job = job_id(ad)
+        found = None if job is None else _known(position, jobs, job, ad)
+        if found is None:
+            cluster, _ = clusters.find(ad, context)
+            is_candidate = cluster.is_candidate and clusters.is_candidate(ad, ad.codes, context)
+            passes = is_candidate and (not cluster.matched & accepting or matcher.passes(cluster, accepting))
+            alike = (cluster.matched, is_candidate, passes, passes and _waits(position, ad) is not None)
+            found = asked.get(alike) or asked.setdefault(alike, _of_ad(position, ad))
+        counts[found.reason, found.route] += 1
+    return counts
+
+
+def _of_ad(position: Position, ad: ClassAd) -> Because:
+    """Return what the router would do with a job that it has not."""
+    table = position.table
+    found = why(table, ad, position.ledger.route_state, position.context, owner=position.options.owner)
+    if found.missed:
+        missed = found.missed[0]
+        return Because(RouteReason.NOT_CANDIDATE, f"not met: {missed.clause.value} ({missed.reason})", found.verdicts)
+    if not table.is_enabled:
+        return Because(RouteReason.DISABLED, DISABLED, found.verdicts)
+    waits = _waits(position, ad)
+    if waits is not None:
+        return waits
+    if found.chosen is not None:
+        return Because(RouteReason.NEXT_POLL, found.chosen.name, found.verdicts, found.chosen.name)
+    full = next((each for each in found.verdicts if each.outcome is not RouteOutcome.NO_MATCH), None)
+    if full is not None:
+        name = full.route.name
+        return Because(RouteReason(full.outcome.value), f"{name}: {full.reason}", found.verdicts, name)
+    text = "no route's requirements are met" if found.verdicts else "there is no route"
+    return Because(RouteReason.NO_MATCH, text, found.verdicts)
+
+
+def routes_now(position: Position) -> list[RouteNow]:
+    """Return how the routes of the table stand, in their order."""
+    found = []
+    for route in position.table.routes:
+        load, throttle = position.ledger.route_state.load(route), position.ledger.route_state.throttle(route)
+        limit = position.ledger.route_state.limit(route)
+        text = "" if limit is None else limit_text(route, load, throttle, limit)
+        found.append(RouteNow(route, load, throttle, limit, text))
+    return found
+
+
+def _known(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because | None:
+    """Return what the router itself knows of a job."""
+    known = jobs.get(job)
+    if known is not None and known.state in (RoutedState.CLEANUP, RoutedState.RETIRED):
+        return Because(RouteReason.ENDING, known.state.value)
+    if known is not None:
+        return Because(RouteReason.ROUTED, known.route, route=known.route)
+    if ad is not None and string(ad, ROUTED_BY) == position.name:
+        return Because(RouteReason.COPY, string(ad, "RouteName") or "")
+    return None
+
+
+def _waits(position: Position, ad: ClassAd) -> Because | None:
+    """Return that a job waits for its next run, None if it does not."""
+    if not position.options.waits_for_gates or status(ad) is not JobStatus.IDLE:
+        return None
+    opens = runs.opens(ad, position.now, position.options.zone)
+    if opens is None or opens <= position.now:
+        return None
+    return Because(RouteReason.WAITS_FOR_RUN, "there is none" if opens >= runs.NEVER else f"its gate opens at {opens}")
+
 
 _NOBODY: Final[Mapping[str, Throttle]] = {}
 
@@ -99,3 +269,205 @@ class QueueStatus:
             )
             made.copy, made.is_running = copy, status(copy) in RUNNING
             self.jobs[job] = made
+
+
+_FORMAT: Final = 1
+_MOST: Final = 1 << 20  # bytes of a report; a thousand routes take a tenth of it
+_COUNTS: Final = ("begin", "routed", "failed", "succeeded")
+_MODE: Final = 0o644
+
+
+class InvalidReport(CrondorError, ValueError):
+    """A file is no report of a router."""
+
+
+@dataclass(frozen=True)
+class RouterReport:
+    """What a router says of itself; times are epoch seconds, names of routes in lower case.
+
+    ``answered``: the queues answered the last poll. ``turn`` is how often a route has been chosen. ``pause``: for how
+    many polls a schedd that refused, or did not answer, is left alone.
+    """
+
+    name: str
+    started: int
+    polled: int
+    answered: bool = True
+    turn: int = 0
+    throttles: Mapping[str, Throttle] = field(default_factory=dict)
+    pause: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    poll_seconds: float = 0.0
+
+    def write(self, path: Path | str) -> None:
+        """Write it as JSON, whole or not at all. Raises QueueIO."""
+        data = {
+            "format": _FORMAT,
+            "name": self.name,
+            "started": self.started,
+            "polled": self.polled,
+            "answered": self.answered,
+            "turn": self.turn,
+            "pause": self.pause,
+            "counts": dict(self.counts),
+            "poll_seconds": self.poll_seconds,
+            "throttles": {name: throttle._asdict() for name, throttle in self.throttles.items()},
+        }
+        temporary = Path(f"{path}.tmp")
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+            with os.fdopen(os.open(temporary, flags, _MODE), "w", encoding="utf-8") as file:
+                json.dump(data, file)
+            temporary.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise refused_by_disk(path, "the router's report cannot be written", error) from error
+
+    @classmethod
+    def read(cls, path: Path | str) -> RouterReport | None:
+        """Return the report of a file, None where there is none. Raises InvalidReport and QueueIO."""
+        try:
+            with os.fdopen(open_plain(path), "rb") as file:
+                data = file.read(_MOST)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise refused_by_disk(path, "this report cannot be read", error) from error
+        try:
+            return cls._of(json.loads(data))  # whatever is cut off is not JSON any more
+        except (ValueError, RecursionError) as error:
+            span = Source("", str(path)).span()
+            message = f"this is no report of a router: {error}"
+            hint = "a running router writes it anew with its next poll; otherwise remove it"
+            raise InvalidReport(Diagnostic("router-report", message, Severity.WARNING, span, hint)) from None
+
+    @classmethod
+    def _of(cls, data: object) -> RouterReport:
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise ValueError(f"it is not of format {_FORMAT}")
+        throttles = data.get("throttles")
+        if not isinstance(throttles, dict) or not isinstance(data.get("name"), str):
+            raise ValueError("a name and throttles are missing")  # noqa: TRY004 - of a file, as below
+        return cls(
+            data["name"],
+            _count(data, "started"),
+            _count(data, "polled"),
+            data.get("answered") is True,
+            _count(data, "turn"),
+            {name: _throttle(each) for name, each in throttles.items()},
+            _count(data, "pause") if "pause" in data else 0,
+            _counts(data.get("counts", {})),
+            _number(data.get("poll_seconds", 0.0), "poll_seconds"),
+        )
+
+
+def _throttle(data: object) -> Throttle:
+    if not isinstance(data, dict):
+        raise ValueError("a throttle is an object")  # noqa: TRY004 - a value of a file
+    jobs = _number(data.get("jobs"), "jobs of a throttle")
+    begin, routed, failed, succeeded = (_count(data, name) for name in _COUNTS)
+    return Throttle(begin, routed, failed, succeeded, jobs)
+
+
+def _counts(data: object) -> dict[str, int]:
+    if not isinstance(data, dict):
+        raise ValueError("counts are an object")  # noqa: TRY004 - a value of a file
+    return {name: _count(data, name) for name in data}
+
+
+def _number(value: object, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e12:
+        raise ValueError(f"{name} is a number")
+    return float(value)
+
+
+def _count(data: Mapping[str, object], name: str) -> int:
+    value = data.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 48:
+        raise ValueError(f"{name} is a count")
+    return value
+
+
+_CHUNK: Final = 200
+_SHARE: Final = 8
+_DECIDING: Final = frozenset(
+    ("jobstatus", "managed", "managedmanager", "owner", "procid", "routedby", "stageinstart", "stageinfinish")
+)
+
+
+class Seen(NamedTuple):
+    """A job that has changed, with its ad as it is now; None: it has left the queue."""
+
+    job: JobId
+    ad: ClassAd | None
+
+
+class QueueView:
+    """The changes of one queue.
+
+    ``cares`` says whether every change of a job matters; of all others only those do that can make it the router's
+    business: its state, its owner, and whose it is.
+    """
+
+    def __init__(self, schedd: Schedd, cares: Callable[[JobId], bool]) -> None:
+        """Begin with a queue of which nothing is known."""
+        self.schedd = schedd
+        self._cares = cares
+        self._missed: dict[JobId, None] = {}
+        self._gone: dict[JobId, None] = {}
+        self.size = 0
+
+    def refresh(self) -> Iterator[Seen]:
+        """Yield what has become of jobs since the last call, job by job in their order; the first one yields all.
+
+        What could not be asked for is asked for again by the next call. Raises what the schedd raises.
+        """
+        for change in self.schedd.changes():
+            if change.kind is ChangeKind.DESTROYED:
+                self._missed.pop(change.job, None)
+                self._gone[change.job] = None
+                self.size -= 1
+                continue
+            self._gone.pop(change.job, None)
+            self.size += change.kind is ChangeKind.CREATED
+            if change.kind is ChangeKind.CREATED or _DECIDING & change.attributes or self._cares(change.job):
+                self._missed[change.job] = None
+        gone, missed = self._gone, self._missed
+        wanted = sorted({**gone, **missed})
+        ads = {job: None for job in gone if job not in missed} | self._all(wanted)
+        for start in range(0, len(wanted), _CHUNK):
+            chunk = wanted[start : start + _CHUNK]
+            asked = tuple(job for job in chunk if job not in ads)
+            found = _named(self.schedd.jobs(Selection(jobs=asked))) if asked else {}
+            for job in chunk:
+                gone.pop(job, None)
+                missed.pop(job, None)
+                yield Seen(job, ads[job] if job in ads else found.get(job))
+
+    def ask(self, job: JobId) -> None:
+        """Have a job looked at by the next call, changed or not."""
+        self._missed[job] = None
+
+    def _all(self, wanted: Sequence[JobId]) -> dict[JobId, ClassAd | None]:
+        """Return the ads of jobs, asked for at once where they are a large part of a queue that is somewhere else.
+
+        One that is in this process is asked piece by piece, so that its ads are not all there at a time.
+        """
+        if isinstance(self.schedd, _InMemory) or len(wanted) <= max(_CHUNK, self.size // _SHARE):
+            return {}
+        every = _named(self.schedd.jobs())
+        return {job: every.get(job) for job in wanted}
+
+
+@runtime_checkable
+class _InMemory(Protocol):
+    """A schedd whose queue is in this process."""
+
+    @property
+    def mirror(self) -> Mirror:
+        """The queue."""
+
+
+def _named(ads: Iterable[ClassAd]) -> dict[JobId, ClassAd]:
+    return {job: ad for ad in ads if (job := job_id(ad)) is not None}

@@ -6,13 +6,11 @@
 ``convert_as_tool(configuration)`` is what condor_transform_ads -convertoldroutes prints.
 """
 
-from crondor.router.legacy.configuration import NewRoute, NewTable, convert_table
+from crondor.router.legacy.configuration import ConversionMode, NewRoute, NewTable, convert_as_tool, convert_table
 from crondor.router.legacy.corrected import convert_mended
 from crondor.router.legacy.routes import convert, legacy_routes, legacy_table
 from crondor.router.legacy.table import LegacyTable, read_legacy
-from crondor.router.legacy.tool import ConversionMode, convert_as_tool
-from crondor.transform.classad_form.entry import LegacyEntry
-from crondor.transform.classad_form.placed import Macros
+from crondor.transform.classad_form import LegacyEntry, Macros
 
 __all__ = [
     "ConversionMode",

@@ -11,28 +11,28 @@ from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
 from crondor.classad import EvaluationFailed, Expression, lower, print_string, unparse
-from crondor.classad.errors import ClassAdSyntaxError
+from crondor.classad.parser import UnparseForm
 from crondor.classad.scope import Inlining
-from crondor.classad.tree import Literal, Node
-from crondor.classad.unparse import UnparseForm
-from crondor.config.values import as_integer, as_real
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.classad.tree import ClassAdSyntaxError, Literal, Node
+from crondor.config.reader import as_integer, as_real
+from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.job.attributes import exact_integer_of, number_of
-from crondor.macro.scan import MacroKind, Scanner
-from crondor.source import Source
+from crondor.macro.expand import MacroKind, Scanner
 from crondor.transform import InvalidTransform, Transform
 from crondor.transform import RuleSource as Rules
-from crondor.transform.classad_form.entry import LegacyEntry, bounded
-from crondor.transform.classad_form.rewrite import (
+from crondor.transform.classad_form import (
+    AS_HTCONDOR,
     Change,
+    Commands,
+    LegacyEntry,
+    bounded,
     current_time,
     literal_text,
     rewrite,
     scope_to_my,
     without_scope,
 )
-from crondor.transform.classad_form.verbatim import AS_HTCONDOR, Commands
-from crondor.transform.universes import UNIVERSES, universe_name
+from crondor.transform.expressions import UNIVERSES, universe_name
 
 _OTHERS = frozenset(("target", "other"))
 _LIMITS = frozenset(("maxjobs", "maxidlejobs", "failureratethreshold"))

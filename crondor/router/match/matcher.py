@@ -10,17 +10,203 @@ HTCondor: JobRouter::ChooseRoute.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
 from crondor._types import Made, expect
 from crondor.classad.scope import Attributes, Context
-from crondor.router.match.clusters import MOST_KEYS, AlikeJobs, Autoclusters, Key
-from crondor.router.match.limits import room_of
-from crondor.router.match.route_state import RouteState
-from crondor.router.match.umbrella import UmbrellaQuestion, umbrella_text
-from crondor.router.table.route import Route
-from crondor.router.table.table import RoutingTable
+from crondor.classad.text import lower
+from crondor.router.match.umbrella import MOST_KEYS, AlikeJobs, Autoclusters, Key, UmbrellaQuestion, umbrella_text
+from crondor.router.table.route import Route, RoutingTable
+
+WINDOW = 600
+"""Seconds that results are counted for before the throttle is set anew."""
+
+_OFF = 10_000  # times the threshold; from there on there is no throttle
+_NOTICED = 0.0001  # HTCondor leaves a throttle that would change less as it is
+
+
+class Throttle(NamedTuple):
+    """What a route has seen since ``begin`` (epoch seconds), and how many jobs it may take in a window.
+
+    ``jobs`` of 0 or less: there is no throttle. A route begins with ``Throttle(now)``.
+    """
+
+    begin: int = 0
+    routed: int = 0
+    failed: int = 0
+    succeeded: int = 0
+    jobs: float = 0.0
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether no more jobs may be routed in this window."""
+        return 0 < self.jobs <= self.routed
+
+    def with_routed(self, count: int = 1) -> Throttle:
+        """Return the state after jobs were given to the route, whether or not they get there."""
+        return self._replace(routed=self.routed + count)
+
+    def with_failed(self) -> Throttle:
+        """Return the state after a job failed: it was not submitted, was removed there, or met JobFailureTest."""
+        return self._replace(failed=self.failed + 1)
+
+    def with_succeeded(self) -> Throttle:
+        """Return the state after a job was finished well."""
+        return self._replace(succeeded=self.succeeded + 1)
+
+    def adjusted(self, now: int, threshold: float, current_jobs: int) -> Throttle:
+        """Return the throttle for the next window; before the window is over, this one as it is.
+
+        ``threshold`` is FailureRateThreshold in failures a second, ``current_jobs`` the jobs on the route now. Above
+        the threshold as many jobs may come as fail no more often than that; below it the throttle is eased, five
+        times where all jobs succeed, until it is off (HTCondor 25.14, JobRoute::AdjustFailureThrottles).
+        """
+        elapsed = now - self.begin
+        if elapsed < WINDOW:
+            return self
+        jobs = self.jobs
+        if self.failed and self.failed / elapsed > threshold:
+            ratio = self.failed / (self.failed + current_jobs + self.succeeded)
+            jobs = WINDOW * threshold / ratio
+        else:
+            jobs = self._eased(jobs, threshold)
+        return Throttle(now, jobs=jobs if abs(jobs - self.jobs) > _NOTICED else self.jobs)
+
+    def _eased(self, jobs: float, threshold: float) -> float:
+        ease = 3.0 * self.succeeded - 2.0 * self.failed
+        if ease > 0:
+            ease /= self.succeeded + self.failed
+        ease += 2.0
+        if ease > 1.0:
+            jobs *= ease
+        if jobs > WINDOW * threshold * _OFF:
+            return 0.0
+        return 1.0 if 0 < jobs < 1 and not self.failed else jobs
+
+    def __str__(self) -> str:
+        """Return the throttle as HTCondor's tools show it: none, or 0.03 jobs/sec."""
+        return "none" if self.jobs <= 0 else f"{self.jobs / WINDOW:g} jobs/sec"
+
+
+NO_THROTTLE = Throttle()
+
+
+class Limit(str, Enum):
+    """What keeps a route from taking one more job."""
+
+    FULL = "full"
+    IDLE_LIMIT = "idle limit"
+    THROTTLED = "throttled"
+
+
+class RouteLoad(NamedTuple):
+    """The jobs on a route, and those of them that do not run.
+
+    HTCondor counts as idle whatever is not running or sending its output: held jobs and those not yet submitted, too.
+    """
+
+    jobs: int = 0
+    idle: int = 0
+
+    def routed(self, count: int = 1) -> RouteLoad:
+        """Return the load with jobs more, which do not run yet."""
+        return RouteLoad(self.jobs + count, self.idle + count)
+
+
+def limit_of(route: Route, load: RouteLoad, throttle: Throttle = NO_THROTTLE) -> Limit | None:
+    """Return what keeps a route from taking one more job, None if nothing does.
+
+    HTCondor asks for the throttle first, then for MaxIdleJobs, which is unlimited where it is negative and never
+    takes a job where it is 0, then for MaxJobs, which takes none where it is negative.
+    """
+    if throttle.is_reached:
+        return Limit.THROTTLED
+    if 0 <= route.max_idle_jobs <= load.idle:
+        return Limit.IDLE_LIMIT
+    return None if load.jobs < route.max_jobs else Limit.FULL
+
+
+def room_of(route: Route, load: RouteLoad, throttle: Throttle = NO_THROTTLE) -> int:
+    """Return how many jobs more a route takes before ``limit_of`` says no."""
+    room = route.max_jobs - load.jobs
+    if route.max_idle_jobs >= 0:
+        room = min(room, route.max_idle_jobs - load.idle)
+    if throttle.jobs > 0:
+        room = min(room, math.ceil(throttle.jobs - throttle.routed)) if math.isfinite(throttle.jobs) else room
+    return max(0, room)
+
+
+def limit_text(route: Route, load: RouteLoad, throttle: Throttle, limit: Limit) -> str:
+    """Return a limit that is reached with its figures: ``full: 100 of 100 jobs``."""
+    if limit is Limit.THROTTLED:
+        return f"throttled: too many failures; {throttle.routed} routed in {WINDOW} s, which allow {throttle.jobs:g}"
+    if limit is Limit.IDLE_LIMIT and not route.max_idle_jobs:
+        return "idle limit: MaxIdleJobs = 0, and such a route never takes a job"
+    if limit is Limit.IDLE_LIMIT:
+        return f"idle limit: {load.idle} idle, MaxIdleJobs = {route.max_idle_jobs}"
+    if route.max_jobs < 0:
+        return f"full: MaxJobs = {route.max_jobs} is negative, and such a route never takes a job"
+    return f"full: {load.jobs} jobs, MaxJobs = {route.max_jobs}"
+
+
+_TURNS = 1 << 32  # HTCondor counts in an unsigned int
+
+
+@dataclass(frozen=True)
+class RouteState:
+    """What a router counts, as a value; names of routes in lower case.
+
+    ``managed`` is the number of jobs that JOB_ROUTER_MAX_JOBS counts, ``turn`` how often a route has been chosen: with
+    JOB_ROUTER_ROUND_ROBIN_SELECTION it says which of the routes that match is next, one count for all jobs.
+    """
+
+    loads: Mapping[str, RouteLoad] = field(default_factory=dict)
+    throttles: Mapping[str, Throttle] = field(default_factory=dict)
+    managed: int = 0
+    turn: int = 0
+
+    def load(self, route: Route) -> RouteLoad:
+        """Return the jobs on a route."""
+        return self.loads.get(lower(route.name), RouteLoad())
+
+    def throttle(self, route: Route) -> Throttle:
+        """Return the throttle of a route."""
+        return self.throttles.get(lower(route.name), NO_THROTTLE)
+
+    def limit(self, route: Route) -> Limit | None:
+        """Return what keeps a route from taking one more job."""
+        return limit_of(route, self.load(route), self.throttle(route))
+
+    def accepting(self, table: RoutingTable) -> tuple[Route, ...]:
+        """Return the routes of a table that take one more job."""
+        return tuple(route for route in table.routes if self.limit(route) is None)
+
+    def is_full(self, table: RoutingTable) -> bool:
+        """Whether the router has as many jobs as JOB_ROUTER_MAX_JOBS allows."""
+        return 0 <= table.settings.max_jobs <= self.managed
+
+    def after(self, counts: Mapping[str, int]) -> RouteState:
+        """Return the state after so many jobs were given to routes."""
+        loads, throttles = dict(self.loads), dict(self.throttles)
+        for name, count in counts.items():
+            key = lower(name)
+            loads[key] = loads.get(key, RouteLoad()).routed(count)
+            throttles[key] = throttles.get(key, NO_THROTTLE).with_routed(count)
+        total = sum(counts.values())
+        return RouteState(loads, throttles, self.managed + total, (self.turn + total) % _TURNS)
+
+    def adjusted(self, table: RoutingTable, now: int) -> RouteState:
+        """Return the state with the throttles of windows that are over set anew, as at the begin of a poll."""
+        throttles = dict(self.throttles)
+        for route in table.routes:
+            throttle = throttles.get(lower(route.name), Throttle(now))
+            throttles[lower(route.name)] = throttle.adjusted(now, route.failure_rate_threshold, self.load(route).jobs)
+        return RouteState(self.loads, throttles, self.managed, self.turn)
+
 
 NOBODY: frozenset[str] = frozenset()
 _ANY = 1 << 62

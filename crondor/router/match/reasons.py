@@ -2,16 +2,128 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from heapq import heapify, heappop, heapreplace
+from typing import NamedTuple, TypeVar
 
-from crondor.classad.scope import Attributes, Context
-from crondor.router.match.clusters import meets
-from crondor.router.match.limits import limit_text
-from crondor.router.match.missed_clauses import Missed, missed_clauses, short_reason
-from crondor.router.match.route_state import RouteState
-from crondor.router.table.route import Route
-from crondor.router.table.table import RoutingTable
+from crondor.classad.ad import ClassAd
+from crondor.classad.evaluate import holds, value_of
+from crondor.classad.expression import Expression
+from crondor.classad.operators import truth
+from crondor.classad.scope import AdValue, Attributes, Context, print_value
+from crondor.classad.tree import ERROR, UNDEFINED, ClassAdSyntaxError, EvaluationFailed
+from crondor.job import attributes
+from crondor.router.match.matcher import LAST_TURN, NOBODY, Match, Matcher, RouteState, Search, Taking, limit_text
+from crondor.router.match.umbrella import MOST_KEYS, AlikeJobs, Clause, Key, UmbrellaQuestion, built_in, meets
+from crondor.router.table.route import Route, RoutingTable
+
+_NO_AD = AdValue({}, {})
+_STATUS = ("", "idle", "running", "removed", "completed", "held", "transferring output", "suspended")
+_BEFORE = {
+    Clause.JOB: "it is no job",
+    Clause.IDLE: "only idle jobs (JobStatus 1) are routed",
+    Clause.NOT_SPOOLING: "its input is still being spooled",
+    Clause.NOT_DONE: "a manager is done with it",
+    Clause.NOT_EXTERNAL: "a manager has it already",
+    Clause.OWNED: "it belongs to nobody",
+    Clause.NOT_COPY: "it is a copy that this router made",
+    Clause.OWN: "a router that does not run as root takes its own user's jobs alone",
+}
+_SHOWN = {
+    Clause.JOB: ("ProcId",),
+    Clause.IDLE: ("JobStatus",),
+    Clause.NOT_SPOOLING: ("StageInStart", "StageInFinish"),
+    Clause.NOT_DONE: ("Managed", "ManagedManager"),
+    Clause.NOT_EXTERNAL: ("Managed", "ManagedManager", "RoutedToJobId"),
+    Clause.OWNED: ("Owner",),
+    Clause.NOT_COPY: ("RoutedBy", "RoutedFromJobId"),
+    Clause.OWN: ("Owner",),
+}
+_OPTIONAL = frozenset(("ManagedManager", "RoutedToJobId", "RoutedFromJobId"))
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A clause of the umbrella constraint that a job does not meet, and the shortest reason why."""
+
+    clause: Clause
+    reason: str
+
+
+def missed_clauses(
+    table: RoutingTable, job: Attributes, accepting: tuple[Route, ...], context: Context, owner: str | None
+) -> list[Missed]:
+    """Return the clauses that keep a job from being a candidate.
+
+    ``accepting`` are the routes that took jobs when the router began to look, ``owner`` is that of Matcher.
+    """
+    found = [
+        Missed(each.clause, _in_words(each.clause, job, context))
+        for each in built_in(table.settings.name, owner)
+        if not holds(each.expression.code, _NO_AD, job, context)
+    ]
+    constraint = table.settings.source_constraint
+    if constraint is not None and not holds(constraint.code, _NO_AD, job, context):
+        reason = short_reason(constraint, _NO_AD, job, context)
+        found.append(Missed(Clause.SOURCE_CONSTRAINT, f"{Clause.SOURCE_CONSTRAINT.value}: {reason}"))
+    elif any(meets(route, job, context) for route in accepting):
+        # A job that meets requirements alone may not pass them here, where MY is no job and error wins over true.
+        asked = UmbrellaQuestion(table, accepting)
+        if not asked.holds(job, context):
+            found.append(Missed(Clause.ROUTES, _of_routes(accepting, job, context) or _whole(asked, job, context)))
+    return found
+
+
+def short_reason(expression: Expression, my: Attributes, target: Attributes | None, context: Context) -> str:
+    """Return the shortest reason why an expression is not true of a job."""
+    try:
+        return expression.explain(my, target, context).reason() or f"{expression}: true"
+    except ClassAdSyntaxError as error:
+        return error.diagnostics[0].message
+
+
+def _in_words(clause: Clause, job: Attributes, context: Context) -> str:
+    """Return what a clause that is always there asks for, and what the job has instead."""
+    shown = [_attribute(name, job, context) for name in _SHOWN[clause]]
+    return f"{_BEFORE[clause]}: {', '.join(each for each in shown if each)}"
+
+
+def _attribute(name: str, job: Attributes, context: Context) -> str:
+    if name.lower() not in job.codes:
+        return "" if name in _OPTIONAL else f"no {name}"
+    value = attributes.value(job, name, context)
+    if value is ERROR:
+        return f"{name} has no value"
+    status = attributes.exact_integer_of(value) if name == "JobStatus" else None
+    said = f" ({_STATUS[status]})" if status is not None and 0 < status < len(_STATUS) else ""
+    return f"{name} = {print_value(value)}{said}"
+
+
+def _of_routes(accepting: tuple[Route, ...], job: Attributes, context: Context) -> str | None:
+    """Return which route's requirements keep a job from all, or why none is met where the job is TARGET."""
+    unmet: list[str] = []
+    for route in sorted(accepting, key=lambda each: each.name.lower()):
+        required = route.transform.requirements
+        if required is None:
+            return None
+        expression = required.expression
+        try:
+            value = value_of(expression.code, _NO_AD, job, context)
+        except (EvaluationFailed, ClassAdSyntaxError):
+            return None
+        if truth(value) is None and value is not UNDEFINED:
+            said = f"the requirements of {route.name} are neither true nor false, and hide the routes behind it by name"
+            return f"{said}: {short_reason(expression, _NO_AD, job, context)}"
+        if meets(route, job, context):
+            unmet.append(f"{route.name}: {short_reason(expression, _NO_AD, job, context)}")
+    said = "; ".join(unmet)
+    return f"where routes are asked for candidates the job is TARGET and MY is nothing: {said}" if unmet else None
+
+
+def _whole(asked: UmbrellaQuestion, job: Attributes, context: Context) -> str:
+    return asked.reason(job, context) or "it is not true"
 
 
 class RouteOutcome(str, Enum):
@@ -102,3 +214,237 @@ def _verdict(
             route, RouteOutcome.ROUTER_FULL, f"{route_state.managed} jobs, JOB_ROUTER_MAX_JOBS = {most}"
         )
     return RouteVerdict(route, RouteOutcome.MATCHED)
+
+
+class MatchPoll(NamedTuple):
+    """What a poll came to: the matches in the order in which the jobs were put, and how the router stands then."""
+
+    matches: tuple[Match, ...]
+    route_state: RouteState
+
+
+class _Bucket:
+    """Jobs that are alike, with the number that each was given when it was first put."""
+
+    __slots__ = ("_gone", "cluster", "jobs", "last")
+
+    def __init__(self, cluster: AlikeJobs) -> None:
+        self.cluster = cluster
+        self.jobs: dict[str, int] = {}
+        self.last = 0  # the number of the last job; more than any job's where they are not in order
+        self._gone = 0
+
+    def add(self, job: str, number: int) -> None:
+        self.jobs[job] = number
+        self.last = number if number >= self.last else 1 << 62
+
+    def remove(self, job: str) -> None:
+        """Take a job out, and at times the places too that a dict keeps of those that have gone."""
+        del self.jobs[job]
+        self._gone += 1
+        if self._gone > len(self.jobs):
+            self.jobs = dict(self.jobs.items())
+            self._gone = 0
+
+    def in_order(self) -> Iterator[tuple[str, int]]:
+        if self.last == 1 << 62:
+            self.jobs = dict(sorted(self.jobs.items(), key=lambda item: item[1]))
+            self.last = max(self.jobs.values(), default=0)
+        return iter(self.jobs.items())
+
+
+class Candidates:
+    """Keeps the jobs of a queue for polls, one after the other.
+
+    ``put`` tells that there is a job, or that its ad is another; ``drop`` that it has gone. A job that was matched is
+    not looked at again before it is put again.
+    """
+
+    def __init__(self, matcher: Matcher) -> None:
+        """Begin without jobs."""
+        self._matcher = matcher
+        self._numbers: dict[str, int] = {}
+        self._places: dict[str, _Bucket] = {}
+        self._buckets: dict[AlikeJobs, _Bucket] = {}
+        self._ready: dict[int, list[_Bucket]] = {}
+        self._doubtful: dict[str, Attributes] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        """Return the number of jobs, candidates or not."""
+        return len(self._numbers)
+
+    def put(self, job: str, ad: Attributes, context: Context) -> None:
+        """Take a job's ad, chained to its cluster's; it may be changed only if the job is put again."""
+        self._leave(job)
+        number = self._numbers.get(job)
+        if number is None:
+            self._count += 1
+            number = self._numbers[job] = self._count
+        clusters = self._matcher.clusters
+        codes = ad.codes
+        is_fixed = clusters.is_fixed(codes)
+        cluster, is_shared = clusters.find(ad, context)
+        if not is_fixed or not is_shared:
+            self._doubtful[job] = ad
+        elif (cluster.is_timed or cluster.is_candidate) and clusters.is_candidate(ad, codes, context):
+            self._enter(job, number, cluster)
+
+    def drop(self, job: str) -> None:
+        """Forget a job; one that is not known is none."""
+        self._leave(job)
+        self._numbers.pop(job, None)
+
+    def poll(self, route_state: RouteState, context: Context, *, managed: Collection[str] = NOBODY) -> MatchPoll:
+        """Give jobs to routes; ``managed`` are the ids of jobs that the router has already."""
+        taking = Taking(self._matcher.table, route_state)
+        if not taking.room:
+            return MatchPoll((), route_state)
+        turn = route_state.turn if self._matcher.table.settings.round_robin else None
+        found: list[Match] = []
+        for job, cluster in self._in_order(taking, context, managed):
+            among = taking.among(cluster)
+            at = among[0 if turn is None else turn % len(among)]
+            turn = None if turn is None else turn + 1
+            found.append(Match(job, taking.routes[at]))
+            if not taking.give(at):
+                break
+        for match in found:
+            self._leave(match.job)
+        return MatchPoll(tuple(found), route_state.after(taking.given()))
+
+    def _enter(self, job: str, number: int, cluster: AlikeJobs) -> None:
+        bucket = self._buckets.get(cluster)
+        if bucket is None:
+            bucket = self._buckets[cluster] = _Bucket(cluster)
+        if not bucket.jobs:
+            self._ready.clear()
+        bucket.add(job, number)
+        self._places[job] = bucket
+
+    def _leave(self, job: str) -> None:
+        bucket = self._places.pop(job, None)
+        if bucket is not None:
+            bucket.remove(job)
+        self._doubtful.pop(job, None)
+
+    def _in_order(self, taking: Taking, context: Context, managed: Collection[str]) -> Iterator[tuple[str, AlikeJobs]]:
+        """Yield the jobs that a route takes now, with what they are like; ``taking`` may change on the way."""
+        heads: list[tuple[int, str, AlikeJobs, Iterator[tuple[str, int]]]] = []
+        at_first = taking.accepting
+        buckets = [bucket for bucket in self._at(at_first, context) if bucket.cluster.matched & at_first]
+        for bucket in buckets:
+            rest = bucket.in_order()
+            job, number = next(rest)
+            heads.append((number, job, bucket.cluster, rest))
+        for job, ad in self._doubtful.items():
+            cluster, _ = self._matcher.clusters.find(ad, context)
+            if self._matcher.passes(cluster, at_first) and self._matcher.clusters.is_candidate(ad, ad.codes, context):
+                heads.append((self._numbers[job], job, cluster, iter(())))
+        heapify(heads)
+        while heads:
+            _, job, cluster, rest = heads[0]
+            if not cluster.matched & taking.accepting:
+                heappop(heads)
+                continue
+            if job not in managed:
+                yield job, cluster
+            following = next(rest, None)
+            if following is None:
+                heappop(heads)
+            else:
+                heapreplace(heads, (following[1], following[0], cluster, rest))
+
+    def _at(self, accepting: int, context: Context) -> list[_Bucket]:
+        """Return the buckets with jobs that pass the umbrella constraint of some routes."""
+        ready = self._ready.get(accepting)
+        if ready is None:
+            self._buckets = {each: bucket for each, bucket in self._buckets.items() if bucket.jobs}
+            passes = self._matcher.passes
+            ready = [
+                bucket for cluster, bucket in self._buckets.items() if cluster.is_timed or passes(cluster, accepting)
+            ]
+            self._ready[accepting] = ready
+        return [bucket for bucket in ready if bucket.jobs and self._passes_now(bucket.cluster, accepting, context)]
+
+    def _passes_now(self, cluster: AlikeJobs, accepting: int, context: Context) -> bool:
+        if not cluster.is_timed:
+            return True
+        self._matcher.clusters.renew(cluster, context)
+        return self._matcher.passes(cluster, accepting)
+
+
+_Ad = TypeVar("_Ad", bound=Attributes)
+
+
+class Judged(NamedTuple):
+    """A job, by its id, and the routes that it matches: a bit for each place in the table, none for no candidate.
+
+    ``kept`` is what whoever goes over the matches is to get with this one.
+    """
+
+    job: str
+    routes: int
+    kept: object = None
+
+
+def judge(
+    matcher: Matcher, jobs: Iterable[tuple[str, _Ad]], route_state: RouteState, context: Context
+) -> Iterator[tuple[str, int, _Ad]]:
+    """Yield each job with the bits of the routes that it matches, and its ad.
+
+    ``route_state`` is that of the begin of the search: the umbrella constraint is of the routes that take jobs then.
+    """
+    clusters = matcher.clusters
+    names, find, is_candidate = clusters.names, clusters.find, clusters.is_candidate
+    accepting = Taking(matcher.table, route_state).accepting
+    known: dict[Key, int] = {}
+    for job, ad in jobs:
+        codes = ad.codes
+        key = tuple(map(codes.get, names))
+        routes = known.get(key)
+        if routes is None:
+            cluster = find(ad, context)[0]
+            routes = cluster.matched if matcher.passes(cluster, accepting) else 0
+            if isinstance(clusters.known.get(key), AlikeJobs):  # the key tells by itself
+                if len(known) >= MOST_KEYS:
+                    known.clear()
+                known[key] = routes
+        yield job, (routes if routes and is_candidate(ad, codes, context) else 0), ad
+
+
+class JudgedSearch(Search[ClassAd]):
+    """A search among jobs that were judged. ``kept`` is that of the last match; there is no ``ad``."""
+
+    def __init__(self, matcher: Matcher, judged: Iterable[Judged], route_state: RouteState, context: Context) -> None:
+        """Begin; nothing is looked at before someone asks for the matches."""
+        super().__init__(matcher, (), route_state, context, NOBODY)
+        self._judged = judged
+        self.kept: object = None
+
+    @property
+    def accepting(self) -> int:
+        """The routes that take jobs when the search begins, as bits."""
+        return self._at_first
+
+    def __iter__(self) -> Iterator[Match]:
+        """Yield the matches in the order of the jobs."""
+        taking = self._taking
+        routes = taking.routes
+        turn = self._begun.turn if self._matcher.table.settings.round_robin else None
+        self.is_stopped = not taking.room
+        for job, matched, kept in self._judged if taking.room else ():
+            left = matched & taking.accepting
+            if not left:
+                continue
+            at = (left & -left).bit_length() - 1
+            if turn is not None:
+                among = [place for place in range(left.bit_length()) if left >> place & 1]
+                at = among[turn % len(among)]
+                turn = (turn + 1) & LAST_TURN
+            self.kept = kept
+            is_room = taking.give(at)
+            yield Match(job, routes[at])
+            if not is_room:
+                self.is_stopped = True
+                return

@@ -7,15 +7,21 @@ for a router. Files are opened as the owner might, links lead nowhere else; what
 goes on: the state is in the queue and in the files.
 """
 
-from crondor.rights.accounts import Account, Accounts, account_of
-from crondor.router.sandbox.delivery import Carried, FileDelivery, PlannedDelivery
-from crondor.router.sandbox.faults import FilesRefused, Report
-from crondor.router.sandbox.listing import SandboxLimits
-from crondor.router.sandbox.proxy import Proxies
-from crondor.router.sandbox.spool import Spool
-from crondor.router.sandbox.token_plan import TokenPlan, TokenSpec, read_tokens
-from crondor.router.sandbox.tokens import Issuer, TokenFiles, TokenRequest
-from crondor.router.sandbox.transfer import Moved, Sandbox
+from crondor.rights.trust import Account, Accounts, account_of
+from crondor.router.sandbox.delivery import (
+    Carried,
+    FileDelivery,
+    Issuer,
+    PlannedDelivery,
+    Proxies,
+    TokenFiles,
+    TokenPlan,
+    TokenRequest,
+    TokenSpec,
+    read_tokens,
+)
+from crondor.router.sandbox.reach import FilesRefused, Report, Spool
+from crondor.router.sandbox.transfer import Moved, Sandbox, SandboxLimits
 
 __all__ = [
     "Account",

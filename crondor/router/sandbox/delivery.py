@@ -2,24 +2,442 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Protocol
+import os
+import re
+import stat
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from crondor.classad import Expression, print_string
+from crondor.classad import ClassAdSyntaxError, Expression, lower, print_string
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError
-from crondor.job.status import JobStatus
-from crondor.job_queue.keys import JobId
-from crondor.router.apply.applying import SPOOLING, RoutedAd
-from crondor.router.sandbox.faults import FilesRefused, Report, fault, ignored
-from crondor.router.sandbox.proxy import Proxies
-from crondor.router.sandbox.rewriting import fresh, listed, rewritten, text
-from crondor.router.sandbox.token_plan import TokenPlan
-from crondor.router.sandbox.tokens import TokenFiles
+from crondor.config import Configuration, InvalidConfig
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, has_error
+from crondor.job.attributes import JobStatus, exact_integer, string
+from crondor.job_queue.records import JobId
+from crondor.rights.replacing import as_account
+from crondor.rights.trust import Account, Accounts, account_of, is_root
+from crondor.router.applying import SPOOLING, RoutedAd, SharedProxy
+from crondor.router.sandbox.reach import (
+    FilesRefused,
+    Made,
+    Report,
+    fault,
+    fresh,
+    ignored,
+    listed,
+    refused,
+    rewritten,
+    text,
+    warning,
+    worker,
+    write_file,
+)
 from crondor.router.sandbox.transfer import Sandbox
-from crondor.schedd.actions import released
-from crondor.schedd.protocol import Clock, NotOffered, Schedd
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Clock, NotOffered, Schedd, Selection, released
+
+_MOST_PROXY: Final = 1 << 20
+_FILE: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+class Proxies:
+    """Makes and deletes the copies of shared proxies.
+
+    ``note`` is a file of the router's own, which says what copies there are, so that none outlives a crash. A proxy
+    must belong to this process's account, or to one of ``owners`` (user ids): what a job may say in its ad must not
+    get it a file of somebody else.
+    """
+
+    def __init__(
+        self,
+        note: Path | str,
+        *,
+        owners: Collection[int] = (),
+        accounts: Accounts = account_of,
+        report: Report = ignored,
+    ) -> None:
+        """Read the note; nothing else is opened."""
+        self._made = Made(note)
+        self._owners = frozenset(owners)
+        self._accounts = accounts
+        self._report = report
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The copies that there are."""
+        return tuple(noted.path for noted in self._made)
+
+    def prepare(self, proxy: SharedProxy, source: str, owner: str) -> None:
+        """Make the copy of a proxy for a source, with mode 0600, and give it to the job's owner.
+
+        Where this process is not root it stays ours, and that is reported. Raises FilesRefused.
+        """
+        data = self._read(proxy.file)
+        _refuse_others(proxy.copy)
+        account = self._accounts(owner)
+        if account is None and is_root():
+            message = f"there is no account {owner!r} on this machine to give a copy of {proxy.file} to"
+            raise FilesRefused(fault("no-account", message, proxy.file))
+        is_anothers = account is not None and account.uid != os.geteuid()
+        if is_anothers and not is_root():
+            message = f"{proxy.copy} stays with the router's account: only root can give it to {owner}"
+            self._report(warning("proxy-owner", message, proxy.copy))
+        found = self._made.find(proxy.copy)
+        if found is None and os.path.lexists(proxy.copy):
+            message = f"{proxy.copy} is there, and crondor has not made it"
+            raise FilesRefused(fault("proxy-foreign", message, proxy.copy, "move it away"))
+        self._made.add(source, proxy.copy, data)
+        try:
+            given = (account.uid, account.gid) if account is not None and is_anothers and is_root() else None
+            write_file(proxy.copy, data, 0o600, given)
+        except OSError as error:
+            raise refused(proxy.copy, "cannot write", error) from error
+
+    def remove(self, source: str) -> None:
+        """Delete the copies that were made for a source. Raises FilesRefused."""
+        for noted in self._made:
+            if noted.key == source and not self._made.drop(noted.path):
+                message = f"{noted.path} is not what the router has put there, and stays"
+                self._report(warning("proxy-foreign", message, noted.path))
+
+    def sweep(self, is_needed: Callable[[str], bool]) -> None:
+        """Delete the copies that a process before this one has left, for sources that need them no more."""
+        for source in {noted.key for noted in self._made}:
+            if not is_needed(source):
+                self.remove(source)
+
+    def _read(self, path: str) -> bytes:
+        _refuse_others(path)
+        try:
+            descriptor = os.open(path, _FILE)
+        except (OSError, ValueError) as error:
+            raise refused(path, "cannot read the shared proxy", error) from error
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            os.close(descriptor)
+            raise FilesRefused(fault("spool-special", f"{path} is not a plain file", path))
+        with os.fdopen(descriptor, "rb") as file:
+            if state.st_uid != os.geteuid() and state.st_uid not in self._owners:
+                message = f"{path} does not belong to the router's account: it is no proxy to share"
+                raise FilesRefused(fault("proxy-denied", message, path, "change its owner to the router's"))
+            try:
+                data = file.read(_MOST_PROXY + 1)
+            except OSError as error:
+                raise refused(path, "cannot read the shared proxy", error) from error
+        if len(data) > _MOST_PROXY:
+            raise FilesRefused(
+                fault("proxy-large", f"{path} has more than {_MOST_PROXY:,} bytes: it is no proxy", path)
+            )
+        return data
+
+
+def _refuse_others(path: str) -> None:
+    """Raise FilesRefused where root is to work in somebody's folder: a link could make any file of root's the proxy."""
+    try:
+        who = worker(path)
+    except OSError as error:
+        raise refused(path, "cannot look at", error) from error
+    if who is not None:
+        message = f"{path} lies in a folder of {who.name}'s: no proxy of root's is to be there"
+        raise FilesRefused(fault("proxy-denied", message, path, "keep it where only root may write"))
+
+
+NAMES: Final = "JOB_ROUTER_CREATE_IDTOKEN_NAMES"
+TOKEN: Final = "JOB_ROUTER_CREATE_IDTOKEN_"  # noqa: S105 - the beginning of a knob's name
+REFRESH: Final = "JOB_ROUTER_IDTOKEN_REFRESH"
+DIRECTORY: Final = "SEC_TOKEN_DIRECTORY"
+
+_TEXTS: Final = ("sub", "kid", "scope", "dir", "filename", "file", "owner", "ntdomain")
+_LINE: Final = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=(?![=?!])[ \t]*").match
+_MOST_TOKENS: Final = 1000
+
+
+class TokenSpec(NamedTuple):
+    """One token: what is to be in it, and the file that it goes to.
+
+    ``lifetime`` is in seconds, negative: it does not end. ``scopes`` empty: all that its subject may do. ``owner`` is
+    the account that gets the file; empty: it stays the router's.
+    """
+
+    name: str
+    subject: str
+    key: str
+    lifetime: int
+    scopes: tuple[str, ...]
+    path: str
+    owner: str = ""
+
+
+@dataclass(frozen=True)
+class TokenPlan:
+    """The tokens of a configuration, how often they are made anew (seconds; 0: never), and what is wrong."""
+
+    tokens: tuple[TokenSpec, ...] = ()
+    refresh: int = 0
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def read_tokens(configuration: Configuration) -> TokenPlan:
+    """Read the tokens of a configuration; one with a fault is left out, as HTCondor does, and its faults are errors.
+
+    Where HTCondor passes over a ``lifetime`` or ``scope`` of the wrong type, and makes a token without end or without
+    limits, this is a fault. The file is called ``filename``, as in HTCondor's source, or ``file``, as in its manual.
+    """
+    found: list[Diagnostic] = []
+    try:
+        names = tuple(dict.fromkeys(configuration.names(NAMES)))
+        refresh = configuration.integer(REFRESH, 0)
+        directory = configuration.string(DIRECTORY) or ""
+    except InvalidConfig as error:
+        return TokenPlan(diagnostics=error.diagnostics)
+    tokens: dict[str, TokenSpec] = {}
+    for name in names[:_MOST_TOKENS]:
+        if name.upper() == "NAMES":
+            continue
+        reader = _Reader(configuration, name)
+        spec = reader.spec(directory)
+        if spec is not None and any(other.path == spec.path for other in tokens.values()):
+            reader.fault(f"another token has the file {spec.path} already", hint="give it a filename of its own")
+            spec = None
+        if spec is not None:
+            tokens[name] = spec
+        found += reader.found
+    return TokenPlan(tuple(tokens.values()), max(0, refresh), tuple(found))
+
+
+class _Reader:
+    """One knob."""
+
+    def __init__(self, configuration: Configuration, name: str) -> None:
+        self.name = name
+        self.knob = TOKEN + name
+        self.found: list[Diagnostic] = []
+        found = configuration.find(self.knob)
+        self._place = None if found is None else found.span
+        self._lines = () if found is None else found.lines()
+        try:
+            self._text = configuration.string(self.knob) or ""
+        except InvalidConfig as error:
+            self.found += error.diagnostics
+            self._text = ""
+        self._source = Source(self._text, self.knob)
+        self._pieces: dict[str, Span] = {}
+
+    def fault(self, message: str, name: str = "", hint: str | None = None, severity: Severity = Severity.ERROR) -> None:
+        """Note what is wrong with an attribute, or with the whole."""
+        span = self._pieces.get(name, self._place or self._source.span())
+        self.found.append(Diagnostic("id-token", f"{self.knob}: {message}", severity, span, hint))
+
+    def spec(self, directory: str) -> TokenSpec | None:
+        """Return the token, None where a fault is in the way."""
+        if not self._text.strip():
+            if not self.found:
+                self.fault("it is listed, and nothing says what is in it", hint='write sub = "..." and so on')
+            return None
+        ad = self._ad()
+        texts = {name: self._string(ad, name) for name in _TEXTS}
+        lifetime = self._lifetime(ad)
+        file = texts["filename"] or texts["file"] or self.name
+        if "/" in file or file in (".", "..") or "\0" in file:
+            self.fault(f"{file!r} is no name of a file", "filename" if texts["filename"] else "file", "use dir as well")
+        folder = texts["dir"] or directory
+        if not folder.startswith("/"):
+            what = f"{folder!r} is no full path" if folder else "no folder is given"
+            self.fault(what, "dir", f"write dir, or set {DIRECTORY}")
+        if has_error(self.found):
+            return None
+        scopes = tuple(texts["scope"].replace(",", " ").split())
+        path = f"{folder.rstrip('/')}/{file}"
+        return TokenSpec(self.name, texts["sub"] or self.name, texts["kid"], lifetime, scopes, path, texts["owner"])
+
+    def _ad(self) -> ClassAd:
+        ad = ClassAd()
+        for number, line in enumerate(self._text.split("\n")):
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            found = _LINE(line)
+            if found is None:
+                self._pieces[""] = self._span(number, line, 0, len(line))
+                self.fault("this line is no attribute", "", 'write name = value, as in sub = "alice"')
+                continue
+            value = line[found.end() :].rstrip(" \t\r")
+            piece = self._span(number, line, found.end(), found.end() + len(value))
+            self._pieces[lower(found[1])] = piece
+            if lower(found[1]) not in (*_TEXTS, "lifetime"):
+                self.fault(f"HTCondor does not look at {found[1]}", lower(found[1]), severity=Severity.WARNING)
+            try:
+                ad[found[1]] = Expression.parse(Source(value, self.knob), old=True)
+            except ClassAdSyntaxError as error:
+                self.found += [
+                    replace(each.relocated(piece), message=f"{self.knob}: {each.message}") for each in error.diagnostics
+                ]
+        return ad
+
+    def _string(self, ad: ClassAd, name: str) -> str:
+        value = string(ad, name)
+        if value is not None or name not in ad:
+            return value or ""
+        self.fault(f"{name} is no string", name, f'write {name} = "..."')
+        return ""
+
+    def _lifetime(self, ad: ClassAd) -> int:
+        value = exact_integer(ad, "lifetime")  # HTCondor cuts a real, which nobody means
+        if value is not None or "lifetime" not in ad:
+            return -1 if value is None else value
+        self.fault("lifetime is no integer", "lifetime", "write it in seconds, without quotes")
+        return -1
+
+    def _span(self, number: int, line: str, start: int, end: int) -> Span:
+        """Return the place of a piece of a line; of the whole line or knob where the file says something else."""
+        if number < len(self._lines):
+            written = self._lines[number]
+            return written.span(start, end) if written.text == line else written.span()
+        return self._source.span() if self._place is None else self._place
+
+
+_MOST_TOKEN: Final = 64 << 10
+
+
+class TokenRequest(NamedTuple):
+    """What a token is to say: its name here, its subject, the signing key's id, seconds of life, scopes, the time."""
+
+    name: str
+    subject: str
+    key: str
+    lifetime: int
+    scopes: tuple[str, ...]
+    now: int
+
+
+Issuer: TypeAlias = Callable[[TokenRequest], str]
+"""Makes and signs a token. It may raise CrondorError, OSError or ValueError, and the token is not made."""
+
+
+class TokenFiles:
+    """The token files of a plan.
+
+    ``note`` is a file of the router's own, which says what files it has made: one that is no longer asked for is
+    deleted, by another process too, and no other ever is. A token that cannot be made anew is kept until its time is
+    over; HTCondor deletes it at once. ``report`` is told what could not be done.
+    """
+
+    def __init__(
+        self,
+        plan: TokenPlan,
+        issuer: Issuer,
+        note: Path | str,
+        *,
+        accounts: Accounts = account_of,
+        report: Report = ignored,
+    ) -> None:
+        """Take the plan; nothing is made before the first refresh."""
+        self._plan = plan
+        self._issuer = issuer
+        self._made = Made(note)
+        self._accounts = accounts
+        self._report = report
+        self._due: int | None = None
+        self._ends: dict[str, int | None] = {}
+
+    @property
+    def due(self) -> int | None:
+        """When the tokens are to be made anew (epoch seconds); None before the first time, and where they stay."""
+        return self._due
+
+    def paths(self) -> Mapping[str, str]:
+        """Return the files of the tokens that there are, by name: those that a route may send."""
+        return {spec.name: spec.path for spec in self._plan.tokens if spec.path in self._ends}
+
+    def reconfigure(self, plan: TokenPlan, now: int) -> None:
+        """Take another plan: its tokens are made at once, and those that it does not have are deleted."""
+        self._plan = plan
+        self.refresh(now)
+
+    def tick(self, now: int) -> None:
+        """Make the tokens at the first call, and anew when JOB_ROUTER_IDTOKEN_REFRESH seconds have passed."""
+        if self._due is None or (self._plan.refresh > 0 and now >= self._due):
+            self.refresh(now)
+
+    def refresh(self, now: int) -> None:
+        """Make all tokens, and delete those that are no longer asked for; ``now`` is in epoch seconds."""
+        self._due = now + self._plan.refresh
+        wanted = {spec.path for spec in self._plan.tokens}
+        for spec in self._plan.tokens:
+            self._try(spec, now)
+        for noted in self._made:
+            if noted.path not in wanted:
+                self._drop(noted.path)
+
+    def _try(self, spec: TokenSpec, now: int) -> None:
+        try:
+            self._make(spec, now)
+        except FilesRefused as error:
+            for each in error.diagnostics:
+                self._report(each)
+            end = self._ends.get(spec.path, now)
+            if end is not None and end <= now:
+                self._ends.pop(spec.path, None)
+
+    def _make(self, spec: TokenSpec, now: int) -> None:
+        """Make one token. Raises FilesRefused."""
+        account = self._accounts(spec.owner) if spec.owner else None
+        if spec.owner and account is None:
+            raise FilesRefused(fault("id-token-owner", f"token {spec.name}: there is no account {spec.owner!r}"))
+        data = self._issued(spec, now)
+        is_anothers = account is not None and account.uid != os.geteuid()
+        if account is not None and is_anothers and not is_root():
+            message = f"{spec.path} stays with the router's account: only root can give it to {spec.owner}"
+            self._report(warning("id-token-owner", message, spec.path))
+        try:
+            self._put(spec, data, account if is_root() else None)
+        except OSError as error:
+            raise refused(spec.path, "cannot write", error, account) from error
+        self._ends[spec.path] = None if spec.lifetime < 0 else now + spec.lifetime
+
+    def _put(self, spec: TokenSpec, data: bytes, account: Account | None) -> None:
+        """Write a token's file, and give it to its owner; in a folder of his own it is he who writes it.
+
+        Raises FilesRefused and OSError.
+        """
+        who = worker(spec.path)
+        if who is not None and (account is None or account.uid != who.uid):
+            message = f"{spec.path} lies in a folder of {who.name}'s, and the token is for {spec.owner or 'the router'}"
+            raise FilesRefused(fault("id-token-denied", message, spec.path, "keep it where only root may write"))
+        is_there = as_account(who, lambda: os.path.lexists(spec.path))
+        if is_there and self._made.find(spec.path) is None:
+            message = f"{spec.path} is there, and crondor has not made it"
+            raise FilesRefused(fault("id-token-foreign", message, spec.path, "move it away, or use another filename"))
+        self._made.add(spec.name, spec.path, data)
+        owner = None if account is None or who is not None else (account.uid, account.gid)
+        as_account(who, lambda: write_file(spec.path, data, 0o600, owner))
+
+    def _issued(self, spec: TokenSpec, now: int) -> bytes:
+        """Ask the issuer. Raises FilesRefused."""
+        request = TokenRequest(spec.name, spec.subject, spec.key, spec.lifetime, spec.scopes, now)
+        try:
+            token = self._issuer(request)
+        except CrondorError as error:
+            said = "; ".join(each.message for each in error.diagnostics)
+            raise FilesRefused(fault("id-token-issuer", f"failed to create token {spec.name}: {said}")) from error
+        except (OSError, ValueError) as error:
+            raise FilesRefused(fault("id-token-issuer", f"failed to create token {spec.name}: {error}")) from error
+        token = token.strip()
+        if not token or len(token) > _MOST_TOKEN or not token.isascii() or not token.isprintable():
+            message = f"failed to create token {spec.name}: what the issuer gave is no token of one line"
+            raise FilesRefused(fault("id-token-issuer", message))
+        return f"{token}\n".encode("ascii")
+
+    def _drop(self, path: str) -> None:
+        self._ends.pop(path, None)
+        try:
+            if not self._made.drop(path):
+                message = f"{path} is not what the router has put there, and stays"
+                self._report(warning("id-token-foreign", message, path))
+        except FilesRefused as error:
+            for each in error.diagnostics:
+                self._report(each)
+
 
 SPOOLED: Final = "Data files spooled"
 _CODE: Final = dict(SPOOLING)["HoldReasonCode"]

@@ -2,16 +2,72 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+import shutil
+import stat
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Final, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
-from crondor.job_queue.disk import sync_folder
-from crondor.rights.accounts import Account
-from crondor.rights.acting import as_account
-from crondor.rights.walk import APPENDING, append, folder_of, open_file, open_real
-from crondor.router.sandbox.faults import FilesRefused, fault, refused
+from crondor.classad import Expression, lower
+from crondor.classad.ad import ClassAd
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
+from crondor.job import attributes
+from crondor.job_queue.history import sync_folder
+from crondor.job_queue.records import JobId
+from crondor.rights.replacing import as_account
+from crondor.rights.trust import (
+    APPENDING,
+    Account,
+    Untrusted,
+    append,
+    check,
+    folder_of,
+    is_root,
+    is_there,
+    make_folder,
+    open_file,
+    open_plain,
+    open_real,
+    stranger,
+)
+
+Report: TypeAlias = Callable[[Diagnostic], None]
+"""Takes what did not stop anything, and that somebody should know."""
+
+
+class FilesRefused(CrondorError, RuntimeError):
+    """Files that could not be moved: all that is wrong with them, at once."""
+
+
+def fault(code: str, message: str, path: str = "", help: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+    """Return a finding that stops, about a file."""
+    return Diagnostic(code, message, span=Source("", path).span() if path else None, help=help)
+
+
+def warning(code: str, message: str, path: str = "", help: str | None = None) -> Diagnostic:  # noqa: A002 - the same
+    """Return a finding that does not stop, about a file."""
+    return Diagnostic(code, message, Severity.WARNING, Source("", path).span() if path else None, help)
+
+
+def refused(path: str, doing: str, error: OSError | ValueError, who: Account | None = None) -> FilesRefused:
+    """Return the error for what the operating system refused, to ``who`` where it was done as an account."""
+    if isinstance(error, CrondorError):
+        return FilesRefused(error.diagnostics)
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    if isinstance(error, PermissionError) and who is not None:
+        message, hint = f"{doing} {path} as {who.name}: {reason}", "change its owner or its mode, or that of its folder"
+        return FilesRefused(fault("file-denied", message, path, hint))
+    return FilesRefused(fault("file-io", f"{doing} {path}: {reason}", path))
+
+
+def ignored(_found: Diagnostic) -> None:
+    """Report nothing."""
+
 
 _FOLDER: Final = os.O_RDONLY | sum(getattr(os, each, 0) for each in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"))
 CHUNK: Final = 1 << 20
@@ -151,3 +207,394 @@ def write_file(path: str, data: bytes, mode: int = 0o600, owner: tuple[int, int]
         os.unlink(part)  # noqa: PTH108
         raise
     sync_folder(os.path.dirname(path) or ".")  # noqa: PTH120
+
+
+_MOST_MADE: Final = 16 << 20
+
+
+class Noted(NamedTuple):
+    """A file that was made: for what, where, and what was put there (SHA-256), last and before that."""
+
+    key: str
+    path: str
+    digests: tuple[str, ...]
+
+
+class Made:
+    """A note in a file: which files were made, by their paths. It is written before a file is made.
+
+    A file is deleted only while it holds what was put there: one that somebody has written since is left alone.
+    """
+
+    def __init__(self, note: Path | str) -> None:
+        """Read the note, where there is one; one that cannot be read counts as none.
+
+        Raises Untrusted for one that another user could have written: what it says is deleted.
+        """
+        self._note = str(note)
+        self._noted: dict[str, Noted] = {}
+        try:
+            check(note)
+            with os.fdopen(open_plain(note), "rb") as file:
+                for key, path, digests in json.loads(file.read(_MOST_MADE)):
+                    self._noted[str(path)] = Noted(str(key), str(path), tuple(map(str, digests)))
+        except (OSError, ValueError, TypeError):
+            self._noted = {}
+
+    def __iter__(self) -> Iterator[Noted]:
+        """Iterate over what is noted."""
+        return iter(list(self._noted.values()))
+
+    def find(self, path: str) -> Noted | None:
+        """Return what is noted of a path."""
+        return self._noted.get(path)
+
+    def add(self, key: str, path: str, data: bytes) -> None:
+        """Note what a file is about to hold. Raises FilesRefused."""
+        before = self._noted.get(path)
+        kept = () if before is None else before.digests[-1:]
+        self._noted[path] = Noted(key, path, (*kept, hashlib.sha256(data).hexdigest()))
+        self._write()
+
+    def drop(self, path: str) -> bool:
+        """Delete a file that was made, and its note; say whether it is gone. Raises FilesRefused."""
+        noted = self._noted.get(path)
+        if noted is None:
+            return False
+        try:
+            is_gone = as_account(worker(path), lambda: _deleted(path, noted.digests))
+        except OSError as error:
+            raise refused(path, "cannot delete", error) from error
+        del self._noted[path]
+        self._write()
+        return is_gone
+
+    def _write(self) -> None:
+        try:
+            make_folder(os.path.dirname(self._note) or ".")  # noqa: PTH120 - a text
+            write_file(self._note, json.dumps(list(self._noted.values())).encode())
+        except OSError as error:
+            raise refused(self._note, "cannot write", error) from error
+
+
+def worker(path: str) -> Account | None:
+    """Return as whom a file is to be made or deleted; None: as this process, since nobody can change its folder.
+
+    What root did by itself in somebody's folder he could turn to another one. Raises FilesRefused and OSError.
+    """
+    try:
+        return stranger(os.path.dirname(path) or ".") if is_root() else None  # noqa: PTH120 - a text
+    except Untrusted as error:
+        raise FilesRefused(error.diagnostics) from None
+
+
+def _deleted(path: str, digests: Collection[str]) -> bool:
+    """Delete a file that holds what was put there, and say whether none is there any more. Raises OSError."""
+    with suppress(FileNotFoundError):
+        os.unlink(path + PART)  # noqa: PTH108 - a text
+    found = _digest_of(path)
+    if found in digests:
+        os.unlink(path)  # noqa: PTH108 - a text
+        found = None
+    return found is None
+
+
+def _digest_of(path: str) -> str | None:
+    """Return the digest of a file, None where there is none; of what is no plain file it is empty. Raises OSError."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        if os.path.islink(path):  # noqa: PTH114 - a text
+            return ""
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
+        found = hashlib.sha256()
+        while chunk := os.read(descriptor, CHUNK):
+            found.update(chunk)
+        return found.hexdigest()
+    finally:
+        os.close(descriptor)
+
+
+_BUCKETS: Final = 10_000
+_NOTE: Final = ".crondor"
+_NOTED: Final = re.compile(
+    r"cluster([1-9][0-9]{0,9})\.proc(0|[1-9][0-9]{0,9})\.subproc0\.crondor(\.crondor-part)?"
+).fullmatch
+_MOST_SPOOLED: Final = 64 << 20
+
+
+class Known(NamedTuple):
+    """A file of an input sandbox as it was put there: its size in bytes, and when it was written (ns since 1970)."""
+
+    size: int
+    time: int
+
+
+class Spool:
+    """The sandboxes below a folder, each at ``<cluster mod 10000>/<proc mod 10000>/cluster<c>.proc<p>.subproc0``.
+
+    A sandbox is filled at ``<place>.tmp`` and renamed when it is whole, so that one that is there is complete. A note
+    beside it, ``<place>.crondor``, is written first and deleted last: nothing without one is ever deleted.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        """Take the folder, which is made when the first sandbox is."""
+        self._given = folder
+        self.folder = Path(os.path.realpath(folder))
+
+    def place(self, job: JobId) -> Path:
+        """Return where the sandbox of a copy is."""
+        buckets = self.folder / str(job.cluster % _BUCKETS) / str(job.proc % _BUCKETS)
+        return buckets / f"cluster{job.cluster}.proc{job.proc}.subproc0"
+
+    def begin(self, job: JobId) -> Path:
+        """Return an empty folder to fill, and drop what was begun before. Raises FilesRefused."""
+        place = self.place(job)
+        part = _beside(place, ".tmp")
+        try:
+            self._check(place)
+            make_folder(place.parent, 0o755)
+            if is_there(place) and not is_there(self._note(job)):
+                message = f"{place} is there, and crondor has not made it"
+                raise FilesRefused(fault("spool-foreign", message, str(place), "give the router a spool of its own"))
+            write_file(str(self._note(job)), b"{}")
+            _remove(part)
+            part.mkdir(mode=0o700)
+        except OSError as error:
+            raise refused(str(part), "cannot make", error) from error
+        return part
+
+    def finish(self, job: JobId, files: Mapping[str, Known]) -> None:
+        """Put a filled folder, which is on the disk, in its place, and note what is in it. Raises FilesRefused."""
+        place = self.place(job)
+        part = _beside(place, ".tmp")
+        try:
+            write_file(str(self._note(job)), json.dumps({"files": files}).encode())
+            _remove(place)
+            part.rename(place)
+            sync_folder(str(place.parent))
+        except OSError as error:
+            raise refused(str(place), "cannot put the sandbox at", error) from error
+
+    def is_whole(self, job: JobId) -> bool:
+        """Say whether the input of a copy is there, all of it. Raises FilesRefused."""
+        try:
+            self._check(self.place(job))
+        except OSError:
+            return False
+        return self.place(job).is_dir() and self._files(job) is not None
+
+    def known(self, job: JobId) -> dict[str, Known]:
+        """Return the input files of a sandbox as they were put there, by name."""
+        return self._files(job) or {}
+
+    def remove(self, job: JobId) -> None:
+        """Delete a sandbox of ours; one that is not there is fine. Raises FilesRefused."""
+        place, note = self.place(job), self._note(job)
+        try:
+            self._check(place)
+            _beside(note, PART).unlink(missing_ok=True)
+            if not is_there(note):
+                return
+            _remove(_beside(place, ".tmp"))
+            _remove(place)
+            note.unlink(missing_ok=True)
+            with suppress(OSError):  # others are in it
+                place.parent.rmdir()
+                place.parent.parent.rmdir()
+        except OSError as error:
+            raise refused(str(place), "cannot delete", error) from error
+
+    def jobs(self) -> Iterator[JobId]:
+        """Yield the copies that have a sandbox of ours, whole or begun."""
+        for note in self.folder.glob(f"*/*/*{_NOTE}*"):
+            found = _NOTED(note.name)
+            job = None if found is None else JobId(int(found[1]), int(found[2]))
+            if job is not None and self._note(job).parent == note.parent:
+                yield job
+
+    def sweep(self, is_needed: Callable[[JobId], bool]) -> list[JobId]:
+        """Delete the sandboxes of copies that have left their queue, and return those.
+
+        Raises FilesRefused with those that cannot be deleted, once the others are.
+        """
+        gone = [job for job in sorted(self.jobs()) if not is_needed(job)]
+        faults = [found for job in gone for found in self._tried(job)]
+        if faults:
+            raise FilesRefused(faults)
+        return gone
+
+    def _tried(self, job: JobId) -> tuple[Diagnostic, ...]:
+        try:
+            self.remove(job)
+        except FilesRefused as error:
+            return error.diagnostics
+        return ()
+
+    def _check(self, place: Path) -> None:
+        """Raise FilesRefused where another user could put a sandbox or a note there, or a link instead; and OSError."""
+        try:
+            check(self._given)
+            check(place.parent)
+        except Untrusted as error:
+            raise FilesRefused(error.diagnostics) from None
+
+    def _note(self, job: JobId) -> Path:
+        return _beside(self.place(job), _NOTE)
+
+    def _files(self, job: JobId) -> dict[str, Known] | None:
+        """Read what a note says of the files; None: the sandbox is not whole, or the note says nothing."""
+        try:
+            with os.fdopen(open_plain(self._note(job)), "rb") as file:
+                said = json.loads(file.read(_MOST_SPOOLED))
+            return {str(name): Known(int(size), int(time)) for name, (size, time) in said["files"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+
+def _beside(place: Path, end: str) -> Path:
+    return place.with_name(place.name + end)
+
+
+def _remove(path: Path) -> None:
+    """Delete a folder with all that is in it, following no link; one that is not there is fine. Raises OSError."""
+    if path.is_symlink():
+        path.unlink()
+    elif is_there(path):
+        shutil.rmtree(path)
+
+
+PREFIX: Final = "SUBMIT_"
+MARK: Final = "SUBMIT_Iwd"
+"""A job that has it was rewritten."""
+
+STDOUT: Final = "_condor_stdout"
+STDERR: Final = "_condor_stderr"
+NOWHERE: Final = ("", "/dev/null")
+UNDEFINED: Final = Expression("undefined")
+_REMAPS: Final = "TransferOutputRemaps"
+_NAMES: Final = (
+    ("Cmd", "TransferExecutable"),
+    ("In", "TransferIn"),
+    ("TransferInput", ""),
+    ("UserLog", ""),
+    ("x509userproxy", ""),
+    ("DataReuseManifestSHA256", ""),
+)
+
+
+def text(ad: ClassAd, name: str) -> str | None:
+    """Return an attribute's value where it is a string."""
+    return attributes.string(ad, name)
+
+
+def is_true(ad: ClassAd, name: str) -> bool:
+    """Say whether an attribute is there and true."""
+    return attributes.boolean(ad, name) is True
+
+
+def is_false(ad: ClassAd, name: str) -> bool:
+    """Say whether an attribute is there and false."""
+    return attributes.boolean(ad, name) is False
+
+
+def is_url(path: str) -> bool:
+    """Say whether an entry of a list of files is fetched where the job runs, and not from here."""
+    scheme, found, _ = path.partition("://")
+    return bool(found) and scheme.replace("+", "").replace("-", "").replace(".", "").isalnum()
+
+
+def listed(value: str | None) -> list[str]:
+    """Return the entries of a list of files."""
+    return [] if value is None else [stripped for each in value.split(",") if (stripped := each.strip())]
+
+
+def base(path: str) -> str:
+    """Return the last piece of a path, empty where it ends with a slash."""
+    return path.rpartition("/")[2]
+
+
+def kept_apart(ad: ClassAd) -> dict[str, object]:
+    """Return the edits that keep a copy's own output and errors in its sandbox until they are brought back.
+
+    That is what condor_submit -spool does; HTCondor's router does not, and a copy with an Out in another folder writes
+    there while it runs, or fails.
+    """
+    edits: dict[str, object] = {}
+    remaps = text(ad, _REMAPS) or ""
+    places: dict[str, str] = {}
+    for name, stream, working in (("Out", "StreamOut", STDOUT), ("Err", "StreamErr", STDERR)):
+        place = text(ad, name)
+        if place is None or place in NOWHERE or "/" not in place or is_true(ad, stream):
+            continue
+        if place not in places:
+            places[place] = working
+            escaped = place.replace(";", "\\;")
+            remaps = ";".join(filter(None, (remaps.rstrip("; "), f"{working}={escaped}")))
+        edits[name] = places[place]
+    if places:
+        edits[_REMAPS] = remaps
+    return edits
+
+
+def rewritten(ad: ClassAd, place: str) -> dict[str, object]:
+    """Return the edits that make a job run in its folder of the spool; none where they were made already."""
+    if MARK in ad:
+        return {}
+    iwd = text(ad, "Iwd")
+    edits: dict[str, object] = {MARK: UNDEFINED if iwd is None else iwd, "Iwd": place}
+    edits |= dict(_remaps(ad))
+    for name, transfers in _NAMES:
+        before = text(ad, name)
+        if before is None or before in NOWHERE or (transfers and is_false(ad, transfers)):
+            continue
+        after = ",".join(_in_sandbox(ad, before)) if name == "TransferInput" else base(before)
+        if after != before:
+            edits[PREFIX + name] = before
+            edits[name] = after
+    return edits
+
+
+def _remaps(ad: ClassAd) -> Iterator[tuple[str, object]]:
+    """Yield what becomes of the remaps: those to URLs are for the site, the others wait for the output."""
+    saved, left = PREFIX + _REMAPS, ""
+    if _REMAPS in ad:
+        rules = text(ad, _REMAPS)
+        if rules is None:
+            yield saved, ad[_REMAPS]
+        else:
+            each = [rule.strip() for rule in rules.split(";") if rule.strip()]
+            left = ";".join(rule for rule in each if is_url(rule.partition("=")[2].strip()))
+            yield saved, ";".join(rule for rule in each if not is_url(rule.partition("=")[2].strip()))
+    elif saved in ad:
+        yield saved, UNDEFINED
+    yield _REMAPS, left or UNDEFINED
+
+
+def _in_sandbox(ad: ClassAd, files: str) -> Iterator[str]:
+    keeps = is_true(ad, "PreserveRelativePaths")
+    for path in listed(files):
+        yield path if is_url(path) or (keeps and not path.startswith("/")) else base(path)
+
+
+def fresh(ad: ClassAd) -> ClassAd:
+    """Return a copy's ad without what spooling its source has left in it, which would lead its own files astray."""
+    made = ad.copy()
+    for name in list(ad):
+        if lower(name).startswith(lower(PREFIX)):
+            made.prune(name)
+    return made
+
+
+def restored(ad: ClassAd) -> ClassAd:
+    """Return a rewritten job's ad as it was before."""
+    made = ad.flat()
+    for name in list(ad):
+        if lower(name).startswith(lower(PREFIX)):
+            made.set_text(name[len(PREFIX) :], ad.text(name))
+    return made

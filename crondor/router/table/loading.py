@@ -6,29 +6,376 @@ HTCondor: JobRouter::config, JobRouter::SetRoutingTable.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from crondor._types import expect
+from crondor.classad.ad import ClassAd
+from crondor.classad.expression import Expression
 from crondor.classad.scope import Context
-from crondor.config import Configuration, Knob
-from crondor.diagnostics import Diagnostic, Severity, similar
-from crondor.macro import LogicalLine
-from crondor.macro.statement import is_name
-from crondor.router.table.knobs import SettingsReader, removed_knobs, unknown_knobs, unread_files
+from crondor.classad.tree import ClassAdSyntaxError
+from crondor.config import Configuration, InvalidConfig, Knob
+from crondor.config.reader import as_integer, as_real
+from crondor.diagnostics import Diagnostic, Severity, Source, Span, similar
+from crondor.knowledge.words import JOB_ROUTER, config_knobs, one_slip
+from crondor.macro import LogicalLine, MacroError
+from crondor.macro.reader import is_name, split
 from crondor.router.table.route import (
     DEFAULT_FAILURE_RATE,
     DEFAULT_MAX_IDLE_JOBS,
     DEFAULT_MAX_JOBS,
     GRID,
+    Rejected,
     Route,
+    RouterSettings,
+    RoutingTable,
+    ScheddContact,
 )
-from crondor.router.table.route_values import RouteValues
-from crondor.router.table.table import Rejected, RoutingTable
-from crondor.source import Source, Span
 from crondor.transform import InvalidTransform, RuleSource, Transform, TransformFacts
-from crondor.transform.universes import universe_number
+from crondor.transform.apply import TransformRun
+from crondor.transform.expressions import universe_number
+
+_T = TypeVar("_T")
+
+
+KNOBS: Final = tuple(knob for knob in config_knobs() if knob.whose == JOB_ROUTER)
+"""What crondor.knowledge has of a job router's knobs: all that it reads."""
+
+REMOVED = tuple(knob.name for knob in KNOBS if knob.is_removed)
+"""The knobs of ClassAd routes, which HTCondor 25 took out."""
+
+# What any daemon may have, for which HTCondor puts the daemon's name before or behind; and what HTCondor-CE generates.
+_OF_ANY_DAEMON = re.compile(
+    r"job_router(?:_log|_debug|_args|_environment|_host|_address_file|_daemon_ad_file|_not_responding_timeout"
+    r"|_defaults_generated|_timeout_multiplier|_userid|_attrs|_exprs|_super_address_file|_log_keep_open|_.*_log)?"
+)
+_PATTERNS = tuple(
+    re.compile(re.escape(knob.name.lower()).replace("<name>", ".+")) for knob in KNOBS if "<name>" in knob.name
+)
+_NAMES = {knob.name.lower(): knob for knob in KNOBS}
+
+
+def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
+    """Yield a warning for each JOB_ROUTER_ knob that a router does not know."""
+    for key, knob in configuration.knobs.items():
+        name = key.removeprefix(f"{configuration.subsystem.lower()}.")
+        meant = _mistyped_begin(name)
+        if meant is not None:
+            written = f"{_BEGIN.upper()}{meant.upper() if _BEGIN + meant in _NAMES else knob.name[-len(meant) :]}"
+            message = f"no job router of HTCondor looks at {knob.name}"
+            yield _said("route-knob-unknown", message, knob.name_span, f"did you mean {written}?", written)
+            continue
+        if not name.startswith(("job_router", "jobrouter")) or name in _NAMES or _OF_ANY_DAEMON.fullmatch(name):
+            continue
+        if any(pattern.fullmatch(name) for pattern in _PATTERNS):
+            continue
+        prefix, own = knob.name[: -len(name)], knob.name[-len(name) :]
+        near = _nearest(own)
+        help_text = f"did you mean {near}?" if near else "crondor's docs/route.md lists the knobs of a router"
+        fix = prefix + near if near is not None and "<" not in near else None
+        yield _said(
+            "route-knob-unknown", f"no job router of HTCondor looks at {knob.name}", knob.name_span, help_text, fix
+        )
+
+
+def _mistyped_begin(name: str) -> str | None:
+    """Return what stands behind a mistyped ``job_router_`` in a knob's lower-case name, None for any other name."""
+    for length in range(len(_BEGIN) - 1, len(_BEGIN) + 2):
+        begin, rest = name[:length], name[length:]
+        is_knob = rest in {"route_names", "entries"} or rest.startswith(("route_", "transform_", "pre_", "post_"))
+        if is_knob and one_slip(begin, _BEGIN):
+            return rest
+    return None
+
+
+_BEGIN = "job_router_"
+
+
+def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
+    """Yield a warning for each knob that names further files of the configuration, if none of them was read.
+
+    HTCondor reads them after the files that name them; here they are the caller's to read.
+    """
+    if configuration.is_followed:
+        return
+    read = {source.name for source in configuration.sources}
+    for name, help_text in _FURTHER.items():
+        knob = configuration.find(name)
+        if knob is None or knob.is_default or not knob.text:
+            continue
+        try:
+            is_command = knob.text.rstrip().endswith("|")
+            paths = (knob.text,) if is_command else configuration.names(name)
+        except InvalidConfig:
+            continue
+        for path in paths:
+            begin = path.rstrip("/") + "/" if name == "LOCAL_CONFIG_DIR" else path
+            if path not in read and not any(each.startswith(begin) for each in read):
+                message = (
+                    f"HTCondor reads {path[:60]} too, as {name} says, and crondor does not: what it sets is not known"
+                )
+                yield _said("config-hidden", message, knob.span, help_text)
+
+
+_CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
+_FURTHER = {
+    "LOCAL_CONFIG_FILE": "name it as well, behind this file",
+    "LOCAL_CONFIG_DIR": "name its files as well, behind this one and in the order of their names",
+}
+
+
+def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
+    """Yield a warning for each knob that HTCondor 25 took out and that is set here."""
+    for name in REMOVED:
+        knob = configuration.find(name)
+        if knob is None or knob.is_default or not knob.text:
+            continue
+        message = (
+            f"{name} is no longer supported: the configuration syntax for the job router is JOB_ROUTER_ROUTE_NAMES"
+            " and JOB_ROUTER_ROUTE_<name>"
+        )
+        yield _said("route-knob-removed", message, knob.name_span or knob.span, "crondor route convert writes it new")
+
+
+def _nearest(name: str) -> str | None:
+    """Return the knob that is probably meant, with the words of this one where any may stand."""
+    found = similar(name[:80].lower(), _NAMES, 0.8)
+    if not found:
+        return None
+    near = _NAMES[found[0]].name
+    begin = near.removesuffix("<name>")
+    own = "_".join(name.split("_")[begin.count("_") :])
+    return near if begin == near or not own else begin + own
+
+
+def _said(code: str, message: str, span: Span | None, help: str, fix: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+    return Diagnostic(code, message, Severity.WARNING, span, help, fix)
+
+
+class SettingsReader:
+    """The settings of a configuration; ``faults`` are the values over which HTCondor gives up."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        """Begin."""
+        self._from = configuration
+        self.faults: list[Diagnostic] = []
+
+    def tried(self, read: Callable[[], _T], default: _T) -> _T:
+        """Return what a reading gives, the default where the value is wrong, which is noted."""
+        try:
+            return read()
+        except InvalidConfig as error:
+            self.faults += error.diagnostics
+            return default
+
+    def integer(self, name: str, default: int, least: int = -(1 << 31)) -> int:
+        """Return an integer."""
+        return self.tried(lambda: self._from.integer(name, default, least), default)
+
+    def boolean(self, name: str, *, default: bool) -> bool:
+        """Return a truth value."""
+        return self.tried(lambda: self._from.boolean(name, default=default), default)
+
+    def string(self, name: str, default: str = "") -> str:
+        """Return a text."""
+        return self.tried(lambda: self._from.string(name) or default, default)
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return a list of names."""
+        return self.tried(lambda: self._from.names(name), ())
+
+    def settings(self) -> RouterSettings:
+        """Read all that concerns the router itself."""
+        took, name = self._from, self.string("JOB_ROUTER_NAME")
+        if not name:
+            knob = took.find("JOB_ROUTER_NAME")
+            span = None if knob is None else knob.span
+            message = "JOB_ROUTER_NAME must not be empty"
+            help_text = "the router knows its own jobs by this name; leave the line out for jobrouter"
+            self.faults.append(Diagnostic("route-router-name", message, span=span, help=help_text))
+        constraint = self.tried(self._constraint, None)
+        chirp = "CHIRP_DELAYED_UPDATE_PREFIX"
+        prefixes = ("Chirp*",) if took.find(chirp) is None else self.names(chirp)
+        return RouterSettings(
+            name=name,
+            polling_period=self.integer("JOB_ROUTER_POLLING_PERIOD", 10),
+            source_constraint=constraint,
+            source_constraint_text=self.string(_CONSTRAINT) if constraint is not None else "",
+            max_jobs=self.integer("JOB_ROUTER_MAX_JOBS", -1),
+            round_robin=self.boolean("JOB_ROUTER_ROUND_ROBIN_SELECTION", default=False),
+            release_on_hold=self.boolean("JOB_ROUTER_RELEASE_ON_HOLD", default=True),
+            update_lag=self.integer("MAX_JOB_MIRROR_UPDATE_LAG", 600),
+            entries_refresh=self.integer("JOB_ROUTER_ENTRIES_REFRESH", 0),
+            periodic_interval=self.integer("PERIODIC_EXPR_INTERVAL", 60),
+            update_interval=self.integer("UPDATE_INTERVAL", 300),
+            hook_keyword=self.string("JOB_ROUTER_HOOK_KEYWORD"),
+            attributes_to_copy=tuple(self._attributes_to_copy()),
+            delayed_update_prefix=prefixes,
+            route_id_tokens=self.string("JOB_ROUTER_SEND_ROUTE_IDTOKENS"),
+            id_token_refresh=self.integer("JOB_ROUTER_IDTOKEN_REFRESH", 0),
+            max_periodic_interval=self.integer("MAX_PERIODIC_EXPR_INTERVAL", 1200),
+            periodic_timeslice=self.tried(lambda: took.real("PERIODIC_EXPR_TIMESLICE", 0.01, 0, 1), 0.01),
+            lock=self.string("JOB_ROUTER_LOCK"),
+            source_schedd=self._schedd("JOB_ROUTER_SCHEDD1", "JOB_QUEUE_LOG", "SCHEDD_ADDRESS_FILE"),
+            destination_schedd=self._schedd("JOB_ROUTER_SCHEDD2"),
+            id_tokens=tuple(self._id_tokens()),
+        )
+
+    def _constraint(self) -> Expression | None:
+        """Return the source constraint; the umbrella constraint is read in new syntax, where a backslash escapes."""
+        text = self._from.string(_CONSTRAINT)
+        if text is None:
+            return None
+        try:
+            found = Expression.parse(Source(text, _CONSTRAINT))
+        except ClassAdSyntaxError:
+            return self._from.expression(_CONSTRAINT)
+        try:
+            Expression.parse(Source(f"({text}) && true"))
+        except ClassAdSyntaxError:
+            knob = self._from.find(_CONSTRAINT)
+            message = "a comment hides what HTCondor puts behind the constraint: its router ends at the first poll"
+            help_text = "take the comment out; a line that begins with # may have it"
+            span = None if knob is None else knob.span
+            raise InvalidConfig(Diagnostic("knob-value", message, span=span, help=help_text)) from None
+        return found
+
+    def has_constraint(self) -> bool:
+        """Say whether there is a source constraint, be it one that can be read or not.
+
+        The routes need no REQUIREMENTS then: HTCondor 25.14 (JobRouter::config) reads the constraint at its first
+        poll, and ends there if it cannot.
+        """
+        try:
+            return bool(self._from.string(_CONSTRAINT))
+        except InvalidConfig:
+            return True
+
+    def _attributes_to_copy(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        suffix = "_attrs_to_copy"
+        for key, knob in self._from.knobs.items():
+            if key.endswith(suffix) and len(key) > len(suffix):
+                yield knob.name[: -len(suffix)], self.names(knob.name)
+
+    def _schedd(self, prefix: str, log: str = "", address: str = "") -> ScheddContact:
+        spool = self.string(f"{prefix}_SPOOL")
+        of_spool = (f"{spool}/job_queue.log", f"{spool}/.schedd_address") if spool else ("", "")
+        others = (self.string(log) if log else "", self.string(address) if address else "")
+        return ScheddContact(
+            self.string(f"{prefix}_NAME"),
+            self.string(f"{prefix}_POOL"),
+            self.string(f"{prefix}_JOB_QUEUE_LOG") or of_spool[0] or others[0],
+            self.string(f"{prefix}_ADDRESS_FILE") or of_spool[1] or others[1],
+        )
+
+    def _id_tokens(self) -> Iterator[tuple[str, str]]:
+        for name in dict.fromkeys(self.names("JOB_ROUTER_CREATE_IDTOKEN_NAMES")):
+            text = self.string(f"JOB_ROUTER_CREATE_IDTOKEN_{name}")
+            if text and name.upper() != "NAMES":
+                yield name, text
+
+
+Warn = Callable[[str, str, "Span | None", "str | None"], None]
+"""Takes a warning: its code, its message, its place, and what to write instead."""
+
+
+class _Asked(TransformRun):
+    """What expands the macros of a route; ``failed`` are the functions that HTCondor prints an error of."""
+
+    def __init__(
+        self, ad: ClassAd | None, facts: TransformFacts, macros: dict[str, str], defaults: Mapping[str, str]
+    ) -> None:
+        super().__init__(ad, facts, macros, defaults)
+        self.failed: list[tuple[str, str | None]] = []
+
+    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002, ARG002 - as Run's
+        """Keep a failure, which no line of the rules stands for."""
+        self.failed.append((message, help))
+
+
+class RouteValues:
+    """What a route says of itself by its macros, read once it is loaded: never in the light of a job."""
+
+    def __init__(self, name: str, knob: Knob, transform: Transform, facts: TransformFacts, warn: Warn) -> None:
+        """Take the macros of a route; ``warn`` is told what is found."""
+        self._name = name
+        self._knob = knob
+        self._context = facts.context
+        self._say = warn
+        self._run = _Asked(None, facts, transform.definitions(facts), facts.defaults(iterates=False))
+
+    def place(self, name: str) -> Span:
+        """Return the last line that assigns a macro, or says a keyword; the whole value if none does."""
+        found = [line for line in self._knob.lines() if split(line.text).name.lower() == name.lower()]
+        return found[-1].span() if found else self._knob.place()
+
+    def text(self, name: str) -> str | None:
+        """Return a macro's text, its own macros replaced; None where it is not defined."""
+        raw = self._run.lookup(name.lower())
+        self._run.failed.clear()
+        text = None
+        try:
+            text = None if raw is None else self._run.expand(raw)
+        except MacroError as error:
+            for fault in error.diagnostics:
+                self._warn("route-macro", f"{name}: {fault.message}", name, fault.help)
+        for message, help_text in self._run.failed:
+            self._warn("route-macro", f"{name}: {message}", name, help_text)
+        return text
+
+    def integer(self, name: str, default: Callable[[], int]) -> int:
+        """Return an integer; what is none gives the default, without a word from HTCondor."""
+        text = self.text(name)
+        if text is None:
+            return default()
+        value = as_integer(text, self._context)
+        if value is None:
+            instead = default()
+            message = f"{name} = {text[:40]} is no integer: it becomes {instead}"
+            self._warn(
+                "route-limit", message, name, "write a number; a macro of the job is not known when a route loads"
+            )
+            return instead
+        return max(-(1 << 31), min(value, (1 << 31) - 1))
+
+    def real(self, name: str, default: float) -> float:
+        """Return a number; what is none gives the default."""
+        text = self.text(name)
+        value = None if text is None else as_real(text, self._context)
+        if text is not None and value is None:
+            self._warn(
+                "route-limit", f"{name} = {text[:40]} is no number: it becomes {default:g}", name, "write a number"
+            )
+        return default if value is None else value
+
+    def unquoted(self, name: str) -> str | None:
+        """Return a text without the quotes around it."""
+        text = self.text(name)
+        if text is None:
+            return None
+        text = text.strip()
+        return text[1:-1] if text and text[0] == text[-1] == '"' else text
+
+    def expression(self, name: str, *, empty: str = "") -> Expression | None:
+        """Return an expression; what is none counts as not given. ``empty`` stands for a text without any."""
+        text = self.text(name)
+        if text is None:
+            return None
+        try:
+            return (
+                Expression.parse(Source(text.strip() or empty, name), old=True, open_choice=True)
+                if text.strip() or empty
+                else None
+            )
+        except ClassAdSyntaxError as error:
+            why = error.diagnostics[0]
+            self._warn("route-expression", f"{name} is no expression, and never holds: {why.message}", name, why.help)
+            return None
+
+    def _warn(self, code: str, message: str, name: str, help: str | None) -> None:  # noqa: A002 - Diagnostic's word
+        self._say(code, f"{self._name}: {message}", self.place(name), help)
+
 
 ROUTE = "JOB_ROUTER_ROUTE_"
 TRANSFORM = "JOB_ROUTER_TRANSFORM_"
@@ -339,6 +686,5 @@ def _error(code: str, message: str, span: Span | None, help: str | None = None) 
 
 
 _OLD_ROUTES = ("JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD")
-_CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
 _NOWHERE = Source("", "")
 _NOTHING = Transform.parse(_NOWHERE)

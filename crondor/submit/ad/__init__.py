@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crondor._late import late
+from crondor._types import late
 
 if TYPE_CHECKING:
     from crondor.submit.ad.make import COMMANDS, JobAd, job_ads

@@ -9,18 +9,180 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
-from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, lower
+from crondor.classad import AdValue, ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, lower
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import Diagnostic, shortened
-from crondor.job.attributes import boolean_of, string_of
+from crondor.classad.tree import Literal, Node, bare
+from crondor.diagnostics import Diagnostic, Source, Span, shortened
+from crondor.job.attributes import boolean_of, integer_of, string_of
 from crondor.job.expressions import NEW_JOB
-from crondor.source import Span
-from crondor.submit.ad import values
-from crondor.submit.ad.knobs import SubmitKnobs
-from crondor.submit.folders import full_path
-from crondor.submit.host import SubmitHost
+from crondor.submit.facts import SubmitHost, full_path
+
+_SPACE: Final = " \t\n\v\f\r"
+_BOOLEAN: Final = re.compile(r"(?i:(true|1)|false|0)[ \t\n\v\f\r]*\Z")
+_INTEGER: Final = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*\Z")
+_AMOUNT: Final = re.compile(
+    r"[ \t\n\v\f\r]*([+-]?[0-9]+)?(\.[0-9]*)?[ \t\n\v\f\r]*(?:(?P<unit>[kKmMgGtT])[bB]?)?[ \t\n\v\f\r]*"
+)
+_URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.", re.DOTALL)
+_UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_LARGEST: Final = 2**63 - 1
+_NO_TIME: Final = Context(now=0)
+_LONGEST_VALUE: Final = 40  # digits of a number: more say nothing more
+
+KIB: Final = 1 << 10
+MIB: Final = 1 << 20
+
+
+class Amount(NamedTuple):
+    """A number of KiB or MiB, whether a unit was written, and what stands behind a comma."""
+
+    value: int
+    has_unit: bool
+    rest: str
+
+
+def parse(text: str, name: str = "") -> Expression:
+    """Read an expression by the rules of job attributes (ParseClassAdRvalExpr).
+
+    Raises ClassAdSyntaxError, whose span lies in a source ``name`` that has the text.
+    """
+    return Expression.parse(Source(text, name), old=True)
+
+
+def literal(node: Node) -> Literal | None:
+    """Return a literal, also one in parentheses (ExprTreeIsLiteral); None for anything else."""
+    inner = bare(node)
+    return inner if isinstance(inner, Literal) else None
+
+
+def literal_number(expression: Expression) -> float | int | None:
+    """Return the value of a literal number or truth value, None for anything else (ExprTreeIsLiteralNumber)."""
+    found = literal(expression.tree)
+    return found.value if found is not None and isinstance(found.value, (int, float)) else None
+
+
+def boolean(text: str, context: Context = _NO_TIME) -> bool | None:
+    """Return a truth value written out or as an expression; None: it is none (string_is_boolean_param)."""
+    match = _BOOLEAN.match(text)
+    if match is not None:
+        return match[1] is not None
+    return boolean_of(_computed(text, context))
+
+
+def integer(text: str, context: Context = _NO_TIME) -> int | None:
+    """Return an integer written out or as an expression; None: it is none (string_is_long_param)."""
+    match = _INTEGER.match(text)
+    if match is not None:
+        return _cut(match[1])
+    return integer_of(_computed(text, context))
+
+
+def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
+    """Return an amount in units of ``base`` bytes, rounded up; None: it is none, but an expression.
+
+    ``in_list``: more may stand behind a comma. The unit is K, M, G or T, with a B or without; a number without a unit
+    counts ``base``.
+
+    HTCondor: parse_int64_bytes.
+    """
+    match = _AMOUNT.match(text)
+    if match is None or (match[1] is None and match[2] is None):
+        return None
+    rest = text[match.end() :]
+    if rest and not (in_list and rest[0] == ","):
+        return None
+    unit = match["unit"]
+    number = _cut(match[1] or "0") + float("0" + (match[2] or "")[:4].ljust(2, "0"))
+    product = number * (_UNITS[unit.lower()] if unit else base) + base - 1
+    whole = int(product) if abs(product) <= _LARGEST else -_LARGEST - 1
+    value = abs(whole) // base
+    return Amount(value if whole >= 0 else -value, unit is not None, rest[1:])
+
+
+def unquoted(text: str) -> str:
+    """Return a text without blanks and without the double quotes around it (trim_and_strip_quotes)."""
+    text = text.strip(_SPACE)
+    return text[1:-1] if text.startswith('"') and text.endswith('"') else text  # of a lone quote nothing is left
+
+
+def is_url(text: str) -> bool:
+    """Say whether a text is an address with a scheme (IsUrl)."""
+    return _URL.match(text) is not None
+
+
+def transfer_method(text: str) -> str | None:
+    """Return the last part of the scheme of an address, None for what is none: chtc+https gives https (getURLType)."""
+    url = _URL.match(text)
+    return re.split(r"[+.-]", url[1])[-1] if url is not None else None
+
+
+def words(text: str, separators: str = ", \t\r\n") -> list[str]:
+    """Return the items of a list, without blanks around them and without empty ones."""
+    pieces = re.split(f"[{re.escape(separators)}]", text)
+    return [piece for piece in (item.strip(_SPACE) for item in pieces) if piece]
+
+
+def _cut(digits: str) -> int:
+    """Return an integer, cut at the ends of 64 bits as strtol does."""
+    number = int(digits) if len(digits) <= _LONGEST_VALUE else (-1 if digits[0] == "-" else 1) << 64
+    return max(-_LARGEST - 1, min(number, _LARGEST))
+
+
+def _computed(text: str, context: Context) -> Value | None:
+    try:
+        return parse(text).evaluate(AdValue({}, {}), None, context)
+    except (ClassAdSyntaxError, EvaluationFailed):
+        return None
+
+
+# The knobs that have a default (param_info.in); all others are empty unless the configuration sets them.
+_DEFAULTS: Final = {
+    "job_default_requestcpus": "1",
+    "job_default_requestdisk": "MAX({1024, (TransferInputSizeMB+1) * 1.25}) * 1024",
+    "job_default_requestmemory": "128",
+    "job_default_lease_duration": "2400",
+    "default_job_max_retries": "2",
+    "nice_user_accounting_group_name": "nice-user",
+    "container_shared_fs": "/cvmfs",
+}
+
+
+class SubmitKnobs:
+    """The configuration: macros by name without case, expanded."""
+
+    def __init__(self, config: Mapping[str, str]) -> None:
+        """Take what the configuration sets."""
+        self._set = {name.lower(): text.strip() for name, text in config.items()}
+
+    @property
+    def all(self) -> tuple[tuple[str, str], ...]:
+        """What the configuration sets, by lower-case name."""
+        return tuple(self._set.items())
+
+    def get(self, name: str) -> str | None:
+        """Return the text of a macro, None where it is empty or not set."""
+        key = name.lower()
+        return self._set.get(key, _DEFAULTS.get(key, "")) or None
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Return a macro as a truth value; the default where it is not set, or is none."""
+        text = self.get(name)
+        found = None if text is None else boolean(text)
+        return default if found is None else found
+
+    def number(self, name: str) -> int:
+        """Return a macro that has a default as an integer; the default where it is none."""
+        found = integer(self.get(name) or "")
+        return int(_DEFAULTS[name.lower()]) if found is None else found
+
+    def attributes(self) -> tuple[str, ...]:
+        """Return the attributes that SUBMIT_ATTRS and its like put into every job; some begin with + or MY."""
+        lists = (self.get(name) or "" for name in ("SUBMIT_ATTRS", "SUBMIT_EXPRS", "SYSTEM_SUBMIT_ATTRS"))
+        found = {name.lower(): name for text in lists for name in words(text)}
+        return tuple(found[key] for key in sorted(found))
+
 
 _LONGEST: Final = 200  # characters of a value that a message shows
 _CLOCK: Final = re.compile(r"(?i)\b(?:time|interval|currenttime|daytime|abstime|formattime)[ \t]*\(")
@@ -113,7 +275,7 @@ class Draft:
         text = self.command(*names)
         if text is None:
             return None
-        found = values.boolean(text, self.context)
+        found = boolean(text, self.context)
         if found is None:
             self.refuse(names, text, "must eval to a boolean", "write True or False")
         self._need_clock(names, text)
@@ -124,7 +286,7 @@ class Draft:
         text = self.command(*names)
         if text is None:
             return None
-        found = values.integer(text, self.context)
+        found = integer(text, self.context)
         self._need_clock(names, text)
         if found is None or (is_int and not -(2**31) <= found < 2**31 - 1):
             self.refuse(names, text, "must eval to an integer", "write an integer")
@@ -152,7 +314,7 @@ class Draft:
     def expression(self, attribute: str, text: str, name: str = "") -> bool:
         """Set an attribute to an expression; ``name`` is the command to blame where it is none."""
         try:
-            self.ad.set(attribute, values.parse(text, name))
+            self.ad.set(attribute, parse(text, name))
         except ClassAdSyntaxError as error:
             message = f"Parse error in expression: {attribute} = {shown(text)}"
             for fault in error.diagnostics:
@@ -196,7 +358,7 @@ class Draft:
         expression = self.ad.get(attribute)
         if expression is None:
             return None
-        if values.literal(expression.tree) is not None:
+        if literal(expression.tree) is not None:
             return expression.evaluate()
         try:
             return self.ad.copy().chain(self.cluster.new_job).value(attribute, None, self.context)

@@ -9,37 +9,155 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from crondor._memory import Memory
-from crondor._schedule.job_terms import CRON_COMMANDS
+from crondor._schedule import CRON_COMMANDS
+from crondor._types import Memory
+from crondor.classad import ClassAdSyntaxError, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
-from crondor.submit.ad import (
-    arguments,
-    containers,
-    credentials,
-    environment,
-    executable,
-    finish,
-    grid,
-    machine,
-    policy,
-    process,
-    requirements,
-    resources,
-    retries,
-    simple,
-    tool,
-    transfer,
-    universe,
-)
-from crondor.submit.ad.deferral import check_scheduler, set_deferral
-from crondor.submit.ad.draft import ClusterAd, Draft
-from crondor.submit.ad.knobs import SubmitKnobs
-from crondor.submit.errors import InvalidSubmit
+from crondor.job.attributes import boolean_of
+from crondor.schedule import Universe
+from crondor.submit.ad import policy, program, requirements, transfer, universe
+from crondor.submit.ad.draft import KIB, ClusterAd, Draft, SubmitKnobs, amount, literal_number, parse, shown, unquoted
+from crondor.submit.ad.requirements import check_scheduler, set_deferral
+from crondor.submit.facts import MPI, PREFIX, InvalidSubmit, SubmitHost
 from crondor.submit.file import LIMIT, SubmitFile
-from crondor.submit.host import SubmitHost
 from crondor.submit.jobs import JobGroup
-from crondor.submit.table import PREFIX
+
+ATTRIBUTE: Final = "my."
+JOB_SET: Final = "jobset."
+_NAME_OF_SET: Final = f"{JOB_SET}name"
+_SHORTEST_LEASE: Final = 20
+_LEASED: Final = frozenset((Universe.VANILLA, Universe.JAVA, Universe.PARALLEL, Universe.VM))
+_SIZE: Final = ("image_size", "imagesize")
+_OF_THE_CLUSTER: Final = ("JobSetId", "JobSetName", "JobUniverse", "Owner")
+
+NAMES: Final = _SIZE
+
+
+def set_size(draft: Draft) -> None:
+    """Set ImageSize in KiB where the file gives it, or the size of a virtual machine.
+
+    What the executable's size is, only the submit machine knows.
+    """
+    text = draft.command(*_SIZE)
+    if text is None:
+        size = draft.get("ExecutableSize")
+        if size is not None and not draft.has("ImageSize"):
+            draft.ad.set("ImageSize", size)
+        return
+    found = amount(text, KIB)
+    if found is None or found.value < 1:
+        name = draft.written(*_SIZE) or ""
+        draft.fault("submit-value", name, "Image Size must be positive", "write a number of KiB, or 2G")
+    else:
+        draft.set("ImageSize", found.value)
+
+
+def set_automatic(draft: Draft) -> None:
+    """Set what HTCondor sets where nothing else did, and correct a short lease."""
+    if not draft.has("MaxHosts") and draft.cluster.universe != MPI:
+        draft.set("MinHosts", 1)
+        draft.set("MaxHosts", 1)
+    if draft.has("SuccessCheckpointExitCode"):
+        draft.set("WantFTOnCheckpoint", value=True)
+    if not draft.has("MaxJobRetirementTime") and draft.holds("NiceUser"):
+        draft.set("MaxJobRetirementTime", 0)
+    if boolean_of(draft.value("OCUWanted")) is not None:
+        draft.set("MaxJobRetirementTime", 2**31 - 1)
+    lease = draft.knobs.get("JOB_DEFAULT_LEASE_DURATION")
+    if draft.cluster.universe in _LEASED and not draft.has("JobLeaseDuration") and lease is not None:
+        draft.expression("JobLeaseDuration", lease)
+    if not draft.has("JobPrio"):
+        draft.set("JobPrio", 0)
+    if draft.has("JobStarterLog") and not draft.has("JobStarterDebug"):
+        draft.set("JobStarterDebug", value=True)
+    _correct_lease(draft)
+
+
+def _correct_lease(draft: Draft) -> None:
+    given = draft.get("JobLeaseDuration")
+    number = None if given is None else literal_number(given)
+    if number is not None and 1 <= number < _SHORTEST_LEASE and not draft.cluster.corrected_lease:
+        draft.cluster.corrected_lease = True  # only once: a later job keeps what is too short (25.14)
+        draft.set("JobLeaseDuration", _SHORTEST_LEASE)
+
+
+def check_history(draft: Draft) -> None:
+    """Refuse a number of remembered machines that HTCondor cannot keep."""
+    expression = draft.get("JobMachineAttrsHistoryLength")
+    length = None if expression is None else literal_number(expression)
+    if isinstance(length, int) and not 0 <= length < 2**31:
+        message = f"job_machine_attrs_history_length={length} is out of bounds 0 to {2**31 - 1}"
+        draft.fault("submit-value", "job_machine_attrs_history_length", message, "write a small number")
+
+
+def check_output(draft: Draft) -> None:
+    """Refuse two places for the output."""
+    if draft.has("OutputDestination") and draft.has("OutputDirectory"):
+        message = "You cannot use both output_destination and output_directory in the same submit file"
+        draft.fault("submit-transfer", "output_directory", message, "remove one of them")
+
+
+def set_forced(draft: Draft) -> None:
+    """Set the attributes that the configuration and the file write out, over all that commands have set."""
+    for name in draft.knobs.attributes():
+        attribute = name[1:] if name.startswith("+") else name[3:] if lower(name).startswith(ATTRIBUTE) else ""
+        text = draft.knobs.get(attribute)
+        if attribute and text is not None:
+            draft.expression(attribute, text)
+    for name in draft.named(ATTRIBUTE):
+        draft.expression(_bare(draft.spelled(name)), draft.command(name) or "undefined", name)
+
+
+def _bare(spelling: str) -> str:
+    return spelling[len(ATTRIBUTE) :] if lower(spelling).startswith(ATTRIBUTE) else spelling.lstrip("+-")
+
+
+def set_job_set(draft: Draft) -> None:
+    """Set JobSetName for jobs that a JOBSET. command puts into a set; all jobs of a cluster must be in the same."""
+    if draft.process > 0:
+        _check_job_set(draft)
+        return
+    given = [name for name in draft.named(JOB_SET) if draft.command(name)]
+    for name in given:
+        if name != _NAME_OF_SET:
+            _check_expression(draft, name)
+    if given and draft.text("JobSetName") is None:
+        named = draft.command(_NAME_OF_SET)
+        draft.set("JobSetName", str(draft.cluster.number) if named is None else unquoted(named))
+
+
+def _check_expression(draft: Draft, name: str) -> None:
+    text = draft.commands[name]
+    try:
+        parse(text)
+    except ClassAdSyntaxError:
+        attribute = draft.spelled(name)[len(JOB_SET) :]
+        message = f"Parse error in JOBSET expression: {attribute} = {shown(text)}"
+        draft.fault("submit-expression", name, message, "write one complete ClassAd expression")
+
+
+def _check_job_set(draft: Draft) -> None:
+    first, mine = (ad.text("JobSetName") if "JobSetName" in ad else "" for ad in (draft.cluster.ad, draft.ad))
+    if mine in {"", first}:
+        return
+    number = draft.cluster.number
+    message = (
+        f"({number}.0:{shown(first)} != {number}.{draft.process}:{shown(mine)}) "
+        "All jobs from a single submission must be in the same JOBSET"
+    )
+    draft.fault("submit-jobset", draft.written("jobset", "jobsetname") or "", message, "name the same set for all")
+
+
+def keep_to_cluster(draft: Draft) -> None:
+    """Give a later job those attributes of the first that only a cluster has, whatever the file says of it."""
+    for name in _OF_THE_CLUSTER if draft.process > 0 else ():
+        first = draft.cluster.ad.get(name)
+        if first is not None:
+            draft.ad.set(name, first)
+        elif draft.has(name):
+            del draft.ad[name]
+
 
 _MOST: Final = 100  # faults in one error
 _BY_FACTORY: Final = ", or leave the jobs' late materialization out"
@@ -51,28 +169,28 @@ LATE: Final = (
 """Commands with which the schedd makes the jobs later, from the cluster's ad."""
 
 # Names that become a part of an attribute, or of what stands in one, begin so.
-_PREFIXES: Final = (finish.ATTRIBUTE, finish.JOB_SET, resources.PREFIX, *grid.PREFIXES, *retries.BODIES)
+_PREFIXES: Final = (ATTRIBUTE, JOB_SET, requirements.PREFIX, *universe.PREFIXES, *policy.BODIES)
 
 COMMANDS: Final = tuple(
     dict.fromkeys(
         (
-            *simple.NAMES,
-            *arguments.NAMES,
-            *containers.NAMES,
-            *credentials.NAMES,
-            *environment.NAMES,
-            *executable.NAMES,
-            *finish.NAMES,
-            *grid.NAMES,
-            *machine.NAMES,
-            *policy.NAMES,
-            *process.NAMES,
-            *requirements.NAMES,
-            *resources.NAMES,
-            *retries.NAMES,
-            *tool.NAMES,
-            *transfer.NAMES,
-            *universe.NAMES,
+            *policy.SIMPLE_NAMES,
+            *program.ARGUMENT_NAMES,
+            *program.CONTAINER_NAMES,
+            *transfer.CREDENTIAL_NAMES,
+            *program.ENVIRONMENT_NAMES,
+            *program.EXECUTABLE_NAMES,
+            *NAMES,
+            *universe.GRID_NAMES,
+            *universe.MACHINE_NAMES,
+            *policy.POLICY_NAMES,
+            *policy.PROCESS_NAMES,
+            *requirements.REQUIREMENTS_NAMES,
+            *requirements.RESOURCE_NAMES,
+            *policy.RETRY_NAMES,
+            *program.TOOL_NAMES,
+            *transfer.TRANSFER_NAMES,
+            *universe.UNIVERSE_COMMANDS,
             *(name for names in LATE for name in names),
         )
     )
@@ -158,7 +276,7 @@ class _Maker:
     ) -> None:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
         assigned = dict.fromkeys(name.removeprefix(PREFIX) for name in (*file.keys, *loops))
-        known = _KNOWN.union(each.command.lower() for each in simple.extended(knobs))
+        known = _KNOWN.union(each.command.lower() for each in policy.extended(knobs))
         own = [name for name in assigned if _is_named_by_its_user(name)]
         self.names = tuple(dict.fromkeys((*(name for name in assigned if name in known), *own)))
         places = {key: file.name(key) for key in own}
@@ -234,8 +352,7 @@ class _Maker:
             yield from (origin.name for origin in group.origins.get(name, ()))
 
     def _draft(self, group: JobGroup, cluster: ClusterAd) -> Draft:
-        process = group.first[1]
-        return Draft(process, group.values, group.spans, self.spellings, self.host, self.knobs, cluster)
+        return Draft(group.first[1], group.values, group.spans, self.spellings, self.host, self.knobs, cluster)
 
     def _job(self, group: JobGroup, cluster: ClusterAd) -> ClassAd:
         draft = self._draft(group, cluster)
@@ -245,14 +362,14 @@ class _Maker:
         draft.ad.set("ProcId", draft.process)
         policy.settle_status(draft)
         requirements.set_requirements(draft)
-        finish.keep_to_cluster(draft)
+        keep_to_cluster(draft)
         self.faults += draft.faults
         return draft.ad
 
 
 def _is_named_by_its_user(key: str) -> bool:
     """Say whether a command has a name that its user has made, in whole or in part."""
-    return key.startswith(_PREFIXES) or key.endswith(containers.PORT) or credentials.is_of_service(key)
+    return key.startswith(_PREFIXES) or key.endswith(program.PORT) or transfer.is_of_service(key)
 
 
 def _is_late(draft: Draft) -> bool:
@@ -261,41 +378,41 @@ def _is_late(draft: Draft) -> bool:
 
 
 _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
-    executable.check_filechecks,
-    executable.set_folder,
-    executable.set_executable,
-    arguments.set_arguments,
-    grid.set_grid,
-    machine.set_machine,
-    arguments.set_java_arguments,
+    program.check_filechecks,
+    program.set_folder,
+    program.set_executable,
+    program.set_arguments,
+    universe.set_grid,
+    universe.set_machine,
+    program.set_java_arguments,
     universe.set_parallel,
-    environment.set_environment,
+    program.set_environment,
     policy.set_status,
-    tool.set_tool,
-    process.set_streams,
-    credentials.set_credentials,
+    program.set_tool,
+    policy.set_streams,
+    transfer.set_credentials,
     policy.set_notification,
     policy.set_rank,
     policy.set_periodic,
     policy.set_leave_in_queue,
     policy.set_retries,
-    retries.set_transforms,
-    process.set_signals,
-    containers.set_services,
-    resources.set_resources,
+    policy.set_transforms,
+    policy.set_signals,
+    program.set_services,
+    requirements.set_resources,
     policy.set_limits,
     policy.set_accounting,
-    credentials.set_services,
-    simple.set_simple,
-    simple.set_extended,
+    transfer.set_services,
+    policy.set_simple,
+    policy.set_extended,
     set_deferral,
-    finish.set_size,
+    set_size,
     transfer.set_transfer,
-    finish.set_automatic,
-    finish.check_history,
+    set_automatic,
+    check_history,
     check_scheduler,
-    finish.check_output,
-    finish.set_forced,
-    finish.set_job_set,
-    resources.set_required_properties,
+    check_output,
+    set_forced,
+    set_job_set,
+    requirements.set_required_properties,
 )

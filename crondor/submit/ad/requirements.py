@@ -3,19 +3,77 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from crondor.classad import UNDEFINED, AdValue, CircularReference, ClassAdSyntaxError, lower
-from crondor.deferral import GATE, MACHINE_DEFERS
+from crondor._schedule import ATTRIBUTES, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
+from crondor.classad import UNDEFINED, AdValue, CircularReference, ClassAdSyntaxError, UnparseForm, lower
+from crondor.classad.tree import Binary, Ternary
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW, GATE, MACHINE_DEFERS
+from crondor.job.attributes import exact_integer_of
+from crondor.knowledge.words import CommandType, submit_commands
 from crondor.schedule import Universe
-from crondor.submit.ad import transfer, values
-from crondor.submit.ad.containers import image_clause
-from crondor.submit.ad.deferral import deferred_by
-from crondor.submit.ad.draft import Draft, shown
-from crondor.submit.universes import MPI
+from crondor.submit.ad import policy, transfer
+from crondor.submit.ad.draft import KIB, MIB, Amount, Draft, amount, literal, literal_number, parse, shown
+from crondor.submit.ad.program import image_clause
+from crondor.submit.facts import MPI
 
-NAMES: Final = ("requirements", "my.requirements")
+DEFERRING: Final = ATTRIBUTES[:6]  # the cron fields and DeferralTime
+
+
+def deferred_by(draft: Draft) -> str | None:
+    """Return the attribute that makes a job a deferred one, None for a job that is none."""
+    return next((attribute for attribute in DEFERRING if draft.has(attribute)), None)
+
+
+def set_deferral(draft: Draft) -> None:
+    """Set the deferral attributes that the commands give; a deferred job always has a window and a prep time."""
+    _set_seconds(draft, "DeferralTime", "deferral_time", TIME_COMMANDS)
+    if deferred_by(draft) is None:
+        return
+    for attribute, command, names, default in (
+        ("DeferralWindow", "deferral_window", WINDOW_COMMANDS, DEFAULT_WINDOW),
+        ("DeferralPrepTime", "deferral_prep_time", PREP_COMMANDS, DEFAULT_PREP_TIME),
+    ):
+        if not _set_seconds(draft, attribute, command, names):
+            draft.set(attribute, default)
+
+
+def _set_seconds(draft: Draft, attribute: str, command: str, names: Sequence[str]) -> bool:
+    """Set a time or length in seconds; the error names ``command``, whatever was written."""
+    pairs = (names[at : at + 2] for at in range(0, len(names), 2))  # an empty command hides its other spelling only
+    pair = next((pair for pair in pairs if draft.command(*pair) is not None), ())
+    text = draft.command(*pair)
+    if text is None:
+        return False
+    name = draft.written(*pair) or ""
+    given = draft.expression(attribute, text, name)
+    tree = draft.ad[attribute].tree if given else None
+    found = literal(tree) if tree is not None else None
+    number = found.value if found is not None else None
+    if not given or (found is not None and not _is_length(number)):
+        message = f"{command} = {shown(text)} is invalid, must eval to a non-negative integer."
+        draft.fault("submit-number", name, message, "write a number of seconds from 0 up, or an expression")
+    return True
+
+
+def _is_length(number: object) -> bool:
+    length = exact_integer_of(number)
+    return length is not None and length >= 0
+
+
+def check_scheduler(draft: Draft) -> None:
+    """Refuse a deferral time in the scheduler universe, which has no starter to wait for it."""
+    if draft.cluster.universe == Universe.SCHEDULER and draft.has("DeferralTime"):
+        attribute = deferred_by(draft) or "DeferralTime"
+        message = (
+            f"{attribute} does not work for scheduler universe jobs. "
+            "Consider submitting this job using the local universe, instead"
+        )
+        draft.fault("submit-scheduler", draft.written(*TIME_COMMANDS) or "", message, "write universe = local")
+
+
+REQUIREMENTS_NAMES: Final = ("requirements", "my.requirements")
 _TRANSFERS: Final = frozenset((Universe.VANILLA, MPI, Universe.PARALLEL, Universe.JAVA, Universe.VM))
 _APPENDED: Final[dict[int, str]] = {Universe.VANILLA: "APPEND_REQ_VANILLA", Universe.VM: "APPEND_REQ_VM"}
 _OPSYS: Final = frozenset(
@@ -131,7 +189,7 @@ class _Clauses:
             if request is not None and self.universe != Universe.VM:
                 yield _DISK
         elif request is not None:
-            number = values.literal_number(request)
+            number = literal_number(request)
             if number is None or number > 0:
                 yield _DISK_OR_NEWER if self.universe == Universe.VANILLA else _DISK
         else:
@@ -159,7 +217,7 @@ class _Clauses:
         """Yield a clause for a request that is above 1, or not known to be a number."""
         request = self.draft.get(attribute)
         if request is not None:
-            number = values.literal_number(request)
+            number = literal_number(request)
             if number is None or number > 1:
                 yield clause
 
@@ -272,7 +330,7 @@ def _references(text: str) -> tuple[frozenset[str], bool]:
     if not text:
         return frozenset(), False
     try:
-        found = values.parse(text).references(_OF_THE_JOB)
+        found = parse(text).references(_OF_THE_JOB)
     except (ClassAdSyntaxError, CircularReference):
         return frozenset(), False
     external = frozenset(map(_trimmed, found.external))
@@ -285,3 +343,140 @@ def _trimmed(name: str) -> str:
     name = lower(name)
     scope = next((scope for scope in _SCOPES if name.startswith(scope)), "")
     return re.split(r"[.\[]", name[len(scope) :])[0]
+
+
+PREFIX: Final = "request_"
+_MISPRINTS: Final = frozenset(each.name for each in submit_commands() if each.type is CommandType.DISABLED)
+_LIMITS: Final = (("gpus_minimum_capability", "GPUsMinCapability"), ("gpus_maximum_capability", "GPUsMaxCapability"))
+_PROPERTIES: Final = ("Capability", "GlobalMemoryMb", "DriverVersion", "MaxSupportedVersion")
+_CLAUSES: Final = (
+    ("GPUsMinCapability", "Capability", ">="),
+    ("GPUsMaxCapability", "Capability", "<="),
+    ("GPUsMinMemory", "GlobalMemoryMb", ">="),
+    ("GPUsMinRuntime", "MaxSupportedVersion", ">="),
+)
+
+RESOURCE_NAMES: Final = (
+    *policy.RETRY_NAMES,
+    *("request_cpus", "requestcpus", "request_memory", "requestmemory", "request_disk", "requestdisk"),
+    *("request_gpus", "requestgpus", "require_gpus", "requiregpus"),
+    *("gpus_minimum_capability", "gpusmincapability", "gpus_maximum_capability", "gpusmaxcapability"),
+    *("gpus_minimum_memory", "gpusminmemory", "gpus_minimum_runtime", "gpusminruntime"),
+)
+
+
+def set_resources(draft: Draft) -> None:
+    """Set all Request* attributes (SubmitHash::SetRequestResources)."""
+    for name in draft.named(PREFIX):
+        tag = draft.spelled(name)[len(PREFIX) :]
+        if name in RESOURCE_NAMES or name in _MISPRINTS or len(tag) < 2 or tag.startswith("_"):
+            continue
+        text = draft.command(name)
+        if text is not None:
+            draft.expression(f"Request{tag}", text, name)
+    _set_plain(draft, "request_cpus", "RequestCpus")
+    _set_gpus(draft)
+    _set_amount(draft, "request_disk", "RequestDisk", KIB)
+    _set_amount(draft, "request_memory", "RequestMemory", MIB)
+
+
+def _requested(draft: Draft, name: str, attribute: str) -> str | None:
+    """Return the text of a request: the command's, or else the configuration's where no job before had one."""
+    text = draft.command(name, attribute.lower())
+    if text is None and not draft.has(attribute) and lower(draft.cluster.grid_type) != "batch":
+        text = draft.knobs.get(f"JOB_DEFAULT_{attribute.upper()}")
+    return None if text is None or lower(text) == "undefined" else text
+
+
+def _set_plain(draft: Draft, name: str, attribute: str) -> None:
+    text = _requested(draft, name, attribute)
+    if text is not None:
+        draft.expression(attribute, text, draft.written(name, attribute.lower()) or "")
+
+
+def _set_amount(draft: Draft, name: str, attribute: str, base: int) -> None:
+    is_given = draft.command(name, attribute.lower()) is not None
+    if attribute == "RequestMemory" and not is_given and not draft.has(attribute) and draft.has("JobVMMemory"):
+        draft.expression(attribute, "MY.JobVMMemory")
+        return
+    text = _requested(draft, name, attribute)
+    if text is None:
+        return
+    found = amount(text, base, in_list=True)
+    written = draft.written(name, attribute.lower()) or ""
+    if found is None:
+        draft.expression(attribute, text, written)
+        return
+    _need_unit(draft, name, text, found)
+    draft.set(attribute, found.value)
+    policy.set_retries_of(draft, attribute, found.rest, base)
+
+
+def _need_unit(draft: Draft, name: str, text: str, found: Amount) -> None:
+    if not found.has_unit and lower(draft.knobs.get("SUBMIT_REQUEST_MISSING_UNITS") or "") == "error":
+        unit = "kilobytes" if name == "request_disk" else "megabytes"
+        message = f"{name}={shown(text)} defaults to {unit}, but must contain a units suffix (i.e K, M, G or T)"
+        draft.fault("submit-value", name, message, f"write {shown(text)}M, or what you mean")
+
+
+def _set_gpus(draft: Draft) -> None:
+    """Set RequestGPUs, and RequireGPUs with what each must have (SubmitHash::SetRequestGpus)."""
+    _set_plain(draft, "request_gpus", "RequestGPUs")
+    if not draft.has("RequestGPUs"):
+        return
+    draft.copy_expression("RequireGPUs", "require_gpus", "requiregpus")
+    for name, attribute in _LIMITS:
+        draft.copy_expression(attribute, name, attribute.lower())
+    memory = draft.command("gpus_minimum_memory", "gpusminmemory")
+    if memory is None:
+        draft.use("request_gpu_memory", "request_gpus_memory")  # looked at to warn of it, and passed over
+    else:
+        found = amount(memory, MIB)
+        if found is None:
+            draft.copy_expression("GPUsMinMemory", "gpus_minimum_memory", "gpusminmemory")
+        else:
+            _need_unit(draft, "gpus_minimum_memory", memory, found)
+            draft.set("GPUsMinMemory", found.value)
+    runtime = draft.command("gpus_minimum_runtime", "gpusminruntime")
+    if runtime is not None:
+        version = _version(runtime)
+        if version is None:
+            draft.copy_expression("GPUsMinRuntime", "gpus_minimum_runtime", "gpusminruntime")
+        else:
+            draft.set("GPUsMinRuntime", version)
+
+
+def _version(text: str) -> int | None:
+    """Return 12010 for 12.1, and a number above 1000 as it is."""
+    major, dot, minor = text.strip().partition(".")
+    if not (major.isascii() and major.isdecimal() and len(major) < 10 and (not dot or minor.isdecimal())):
+        return None
+    if not dot:
+        return int(major) if int(major) > 1000 else int(major) * 1000
+    return int(major) * 1000 + int(minor) * 10 if minor.isascii() and len(minor) < 3 else None
+
+
+def set_required_properties(draft: Draft) -> None:
+    """Complete RequireGPUs by what the job asks of each GPU (SubmitHash::SetResourceRequirements)."""
+    if not draft.has("RequestGPUs"):
+        return
+    own = draft.get("RequireGPUs")
+    asked: set[str] = set()
+    if own is not None:
+        properties = AdValue(dict.fromkeys(map(lower, _PROPERTIES), "1"), {lower(name): name for name in _PROPERTIES})
+        try:
+            asked = {lower(name) for name in own.references(properties).internal}
+        except CircularReference:
+            asked = set()
+    clauses = [
+        f"{name} {operator} {attribute}"
+        for attribute, name, operator in _CLAUSES
+        if draft.has(attribute) and lower(name) not in asked
+    ]
+    if not clauses:
+        return
+    if own is not None:
+        text = own.unparse(UnparseForm.OLD)
+        loose = isinstance(own.tree, Ternary) or (isinstance(own.tree, Binary) and own.tree.op == "||")
+        clauses.insert(0, f"({text})" if loose else text)
+    draft.expression("RequireGPUs", " && ".join(clauses))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from crondor.classad import lower
+from crondor.macro.numbers import leading_int
 from crondor.schedule import Universe
-from crondor.submit.ad import values
-from crondor.submit.ad.containers import travelling_image
-from crondor.submit.ad.draft import Draft, shown
+from crondor.submit.ad.draft import KIB, Draft, amount, boolean, shown, transfer_method, unquoted, words
+from crondor.submit.ad.program import travelling_image
 
 YES: Final = "YES"
 NO: Final = "NO"
@@ -44,7 +46,7 @@ _COMMON: Final = ("transfer_common_input", "commoninputfiles")
 _PUBLIC: Final = ("public_input_files", "publicinputfiles")
 _USAGE: Final = ("disk_usage", "diskusage")
 
-NAMES: Final = (*_SHOULD_NAMES, *_WHEN_NAMES, *_INPUT, *_OUTPUT, *_REMAPS, *_COMMON, *_PUBLIC, *_USAGE)
+TRANSFER_NAMES: Final = (*_SHOULD_NAMES, *_WHEN_NAMES, *_INPUT, *_OUTPUT, *_REMAPS, *_COMMON, *_PUBLIC, *_USAGE)
 
 
 def should(text: str | None) -> str | None:
@@ -81,18 +83,18 @@ def set_transfer(draft: Draft) -> None:
         if has_input:  # without a file of its own a job is not sent those of its tool or of Java either (25.14)
             draft.set("TransferInput", ",".join(inputs))
         public = draft.command(*_PUBLIC)
-        if public is not None and values.words(public, ","):
-            draft.set("PublicInputFiles", ",".join(values.words(public, ",")))
+        if public is not None and words(public, ","):
+            draft.set("PublicInputFiles", ",".join(words(public, ",")))
         if output is not None:
             draft.set("TransferOutput", ",".join(_listed(output)))
-    remaps = values.unquoted(draft.command(*_REMAPS) or "")
+    remaps = unquoted(draft.command(*_REMAPS) or "")
     if remaps:
         draft.set("TransferOutputRemaps", remaps)
     _set_usage(draft)
 
 
 def _listed(text: str | None) -> list[str]:
-    return values.words(values.unquoted(text or ""), ",")
+    return words(unquoted(text or ""), ",")
 
 
 def _add_program(draft: Draft, inputs: list[str]) -> None:
@@ -106,7 +108,7 @@ def _add_program(draft: Draft, inputs: list[str]) -> None:
     program = draft.text("Cmd")
     if program not in {None, "java", *inputs}:
         inputs.append(program or "")
-    inputs += values.words(draft.text("JarFiles") or "", ",")
+    inputs += words(draft.text("JarFiles") or "", ",")
     draft.set("Cmd", "java")
     draft.set("TransferExecutable", value=False)
 
@@ -116,7 +118,7 @@ def _set_usage(draft: Draft) -> None:
     text = draft.command(*_USAGE)
     if text is None:
         return
-    found = values.amount(text, values.KIB)
+    found = amount(text, KIB)
     if found is None or found.value < 1:
         message = f"'{shown(text)}' is not valid for disk_usage. It must be >= 1"
         draft.fault("submit-value", draft.written(*_USAGE) or "", message, "write a number of KiB, or 2G")
@@ -206,17 +208,103 @@ def methods(draft: Draft) -> list[str]:
     """Return the transfer plugins a job needs and does not bring: the schemes of its addresses, sorted."""
     brought = {
         lower(method)
-        for plugin in values.words(draft.text("TransferPlugins") or "", ";")
+        for plugin in words(draft.text("TransferPlugins") or "", ";")
         if "=" in plugin
-        for method in values.words(plugin.partition("=")[0])
+        for method in words(plugin.partition("=")[0])
     }
-    addresses = values.words(draft.text("TransferInput") or "", ",")
+    addresses = words(draft.text("TransferInput") or "", ",")
     addresses.append(draft.text("OutputDestination") or "")
-    for remap in values.words(draft.text("TransferOutputRemaps") or "", ";"):
+    for remap in words(draft.text("TransferOutputRemaps") or "", ";"):
         addresses.append(remap.partition("=")[2].strip())
     found: dict[str, str] = {}
     for address in addresses:
-        method = values.transfer_method(address)
+        method = transfer_method(address)
         if method is not None:
             found.setdefault(lower(method), method)
     return [found[key] for key in sorted(found) if key not in brought]
+
+
+_LIFETIME: Final = ("delegate_job_gsi_credentials_lifetime", "delegatejobgsicredentialslifetime")
+_USE_TOKEN: Final = ("use_scitokens", "use_scitoken")
+_TOKEN: Final = ("scitokens_file", "scitokensfile")
+_SERVICES: Final = ("use_oauth_services", "useoauthservices")
+_OF_SERVICE: Final = re.compile(r"_oauth_(?:permissions|resource|options)", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+\Z")
+
+CREDENTIAL_NAMES: Final = ("x509userproxy", "use_x509userproxy", *_LIFETIME, *_USE_TOKEN, *_TOKEN, *_SERVICES)
+
+
+def is_of_service(name: str) -> bool:
+    """Say whether a lower-case command may describe a token of use_oauth_services."""
+    return _OF_SERVICE.search(name) is not None
+
+
+def set_credentials(draft: Draft) -> None:
+    """Set the paths of a proxy and of a token, and how long a delegated proxy lives."""
+    environ = draft.cluster.environ or {}
+    proxy = draft.command("x509userproxy")
+    wants_proxy = draft.flag("use_x509userproxy")
+    if proxy is None and wants_proxy:
+        proxy = environ.get("X509_USER_PROXY")
+    if proxy is not None:
+        draft.set("x509userproxy", draft.path(proxy))
+    lifetime = draft.command(*_LIFETIME)
+    if lifetime is not None and _NUMBER.match(lifetime) is None:
+        message = f"invalid integer setting {_LIFETIME[0]} = {shown(lifetime)}"
+        draft.fault("submit-value", draft.written(*_LIFETIME) or "", message, "write a number of seconds")
+    elif lifetime is not None:
+        draft.set("DelegateJobGSICredentialsLifetime", leading_int(lifetime))
+    _set_token(draft)
+
+
+def _set_token(draft: Draft) -> None:
+    """Set ScitokensFile where a token is named, or wanted and named by the environment."""
+    given, token = draft.command(*_USE_TOKEN), draft.command(*_TOKEN)
+    environ = draft.cluster.environ
+    of_environment = (environ or {}).get("BEARER_TOKEN_FILE")
+    wanted: bool | None = token is not None
+    if given is not None:
+        is_auto = lower(given) == "auto"
+        wanted = bool(token or of_environment) if is_auto else boolean(given, draft.context)
+    name = draft.written(*_USE_TOKEN) or ""
+    if wanted is None:
+        message = "use_scitokens error. Value should be true, false, or auto."
+        draft.fault("submit-value", name, message, "write one of these")
+    elif wanted and (token or of_environment):
+        draft.set("ScitokensFile", draft.path(token or of_environment or ""))
+    elif wanted and environ is not None:
+        message = (
+            "No Scitokens filename specified. Expected either scitokens_file command or the BEARER_TOKEN_FILE "
+            "environment variable to be set."
+        )
+        draft.fault("submit-value", name, message, "write scitokens_file = its path")
+
+
+def set_services(draft: Draft) -> None:
+    """Set OAuthServicesNeeded: the services of use_oauth_services, with the handles that other commands give them."""
+    text = draft.command(*_SERVICES)
+    if text is None:
+        return
+    enabled = {lower(name): name for name in words(text)}
+    needed: dict[str, str] = {}
+    with_handles: set[str] = set()
+    for service, rest in _described(draft):
+        if lower(service) in enabled:
+            if rest:
+                with_handles.add(lower(service))
+            whole = f"{service}*{rest[1:]}" if rest else service
+            needed.setdefault(lower(whole), whole)
+    for key, name in enabled.items():
+        if key not in with_handles:
+            needed.setdefault(key, name)
+    draft.set("OAuthServicesNeeded", ",".join(needed[key] for key in sorted(needed)))
+
+
+def _described(draft: Draft) -> Iterator[tuple[str, str]]:
+    """Yield the service of each command that describes a token, and what follows, a handle: in order of their names."""
+    for name in draft.named(""):
+        found = _OF_SERVICE.search(name)
+        if found is not None and not name.startswith("my."):
+            draft.use(name)
+            written = draft.spelled(name)
+            yield written[: found.start()], written[found.end() :]

@@ -8,9 +8,8 @@ from crondor.access_point import AccessPoint, Admission, Submitter, Verdict, rea
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.config import read_config
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Source
 from crondor.job.attributes import printed
-from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads, read_submit
 from crondor.submit.ad import JobAd
 from crondor.transform import TransformFacts

@@ -32,9 +32,9 @@ from crondor.classad import (
     unparse,
 )
 from crondor.classad.evaluate import references_of, value_of
-from crondor.classad.times import print_abstime
+from crondor.classad.tokens import print_abstime
 from crondor.classad.tree import AdNode
-from crondor.source import Source
+from crondor.diagnostics import Source
 from tests.golden.kinds.case import (
     Case,
     Difference,

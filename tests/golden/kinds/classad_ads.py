@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.errors import ClassAdSyntaxError
 from crondor.classad.formats import Format, ReadMode, detect, read_ad, read_ads
-from crondor.classad.tree import attribute_order
+from crondor.classad.tree import ClassAdSyntaxError, attribute_order
 from tests.golden.kinds.case import (
     Case,
     Difference,

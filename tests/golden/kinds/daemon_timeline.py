@@ -16,23 +16,18 @@ from typing import NamedTuple
 
 from crondor.classad import Expression, UnparseForm
 from crondor.classad.ad import ClassAd
-from crondor.classad.tree import Literal
-from crondor.classad.values import Exceptional
+from crondor.classad.tree import Exceptional, Literal
+from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
+from crondor.diagnostics import Source
 from crondor.event_log import EventType, JobEvent, read_events
-from crondor.hold_codes import MISSED_DEFERRED_EXECUTION_TIME
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
-from crondor.pool.daemons.job_process import process_of
-from crondor.pool.daemons.log_events import events
+from crondor.pool.daemons.events import events
 from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import JobRun, PoolJob
-from crondor.pool.daemons.programs import DrawnPrograms, Lasting
-from crondor.pool.settings.exits import Exit
-from crondor.pool.settings.lengths import Lengths
-from crondor.pool.settings.links import FlowSettings
-from crondor.pool.settings.pool import PoolSettings
+from crondor.pool.daemons.starter import DrawnPrograms, Lasting, process_of
+from crondor.pool.settings import Exit, FlowSettings, Lengths, PoolSettings
 from crondor.schedd.protocol import Hold
-from crondor.source import Source
 from crondor.submit import SubmitHost, job_ads, read_submit
 from tests.golden.kinds.case import (
     Case,

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from crondor.classad.ad import ClassAd
-from crondor.hooks.cron.ads import CronAds
-from crondor.hooks.cron.live import cron_environment
-from crondor.hooks.cron.output import BlockReader
-from crondor.hooks.cron.schedule import CronManager, CronOutput
+from crondor.hooks.cron.output import BlockReader, CronAds
+from crondor.hooks.cron.schedule import CronManager, CronOutput, cron_environment
 from crondor.hooks.cron.settings import AutoPublish, CronJob, CronMode, CronSettings, Manager, read_settings
 from tests.golden.kinds.case import Case, Difference, Malformed, compare, items, mapping, text
 from tests.golden.kinds.hook_files import config_of, knob_of, lines_of

@@ -16,13 +16,21 @@ from pathlib import Path
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import read_ad
-from crondor.hooks.environment import Scratch, daemon_environment, main_job_end, starter_environment
-from crondor.hooks.fetch.slot import SlotState, completed, conclude_fetch, decide, slot_input
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import RouterHooks, hook_input
+from crondor.hooks.fetch.driver import SlotState, completed, conclude_fetch, decide, slot_input
+from crondor.hooks.kinds import (
+    HookType,
+    RouterHooks,
+    Scratch,
+    ad_text,
+    conclude_starter,
+    daemon_environment,
+    hook_input,
+    main_job_end,
+    prepare_arguments,
+    read_output,
+    starter_environment,
+)
 from crondor.hooks.runner import HookCall, HookEnd, HookRun
-from crondor.hooks.starter_hooks import conclude_starter, prepare_arguments
-from crondor.hooks.texts import ad_text, read_output
 from tests.golden.kinds.case import Case, Difference, Malformed, NotApplicable, Replay, compare, mapping, text
 from tests.golden.kinds.hook_cron import replay_ads, replay_job
 from tests.golden.kinds.hook_files import config_of, lines_of

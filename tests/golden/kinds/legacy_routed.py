@@ -11,12 +11,10 @@ from pathlib import Path
 
 from crondor.classad.scope import Context
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.router.legacy import legacy_table, read_legacy
-from crondor.router.match.matcher import Matcher
-from crondor.router.match.route_state import RouteState
-from crondor.router.table.printing import printed_route
-from crondor.router.table.route import Route
-from crondor.source import Source
+from crondor.router.match.matcher import Matcher, RouteState
+from crondor.router.table.route import Route, printed_route
 from tests.golden.kinds.case import (
     Case,
     Difference,

@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from crondor.diagnostics import Source
 from crondor.macro.files import Files
-from crondor.router.legacy.tool import ConversionMode, ToolOutput, convert_as_tool
-from crondor.source import Source
+from crondor.router.legacy.configuration import ConversionMode, ToolOutput, convert_as_tool
 from tests.golden.kinds.case import Case, Difference, Malformed, Replay, compare, integer, mapping, one_of, text
 
 _FIELDS = ("mode", "text", "rc", "out", "stderr")

@@ -15,8 +15,8 @@ from pathlib import Path
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format
 from crondor.job_queue import DamagedLog, Follower, JobId, JobQueue, JobQueueError, Mirror, cluster_key
-from crondor.job_queue.log import LogReading, read_records
 from crondor.job_queue.records import BEGIN
+from crondor.job_queue.recovery import LogReading, read_records
 from tests.golden.kinds.case import (
     Case,
     Difference,

@@ -12,11 +12,11 @@ from itertools import groupby
 from crondor.classad import Expression, UnparseForm, lower
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.job_queue import JobId
 from crondor.router.daemon import Router
 from crondor.router.table.loading import load_table
-from crondor.schedd.memory import MemorySchedd
-from crondor.source import Source
+from crondor.schedd.embedded import MemorySchedd
 from tests.golden.kinds.case import Case, Difference, Malformed, Replay, items, mapping, one_of, text, texts
 
 _CONFIG = "steps.conf"

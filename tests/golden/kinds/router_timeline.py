@@ -13,17 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from crondor.classad import Context, Expression, UnparseForm
 from crondor.classad.ad import ClassAd
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.event_log import EventType, JobEvent, read_events
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import HookProgram, RouterHooks
+from crondor.hooks.kinds import HookProgram, HookType, RouterHooks
 from crondor.hooks.runner import HookCall, HookEnd, HookRun
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
 from crondor.router.daemon import HookRunners, LogEntry, Router, RouterEvent, RouterOptions
-from crondor.router.daemon.mirror import MIRRORED
+from crondor.router.daemon.follow import MIRRORED
 from crondor.router.table.loading import load_table
-from crondor.schedd.memory import MemorySchedd
-from crondor.source import Source
+from crondor.schedd.embedded import MemorySchedd
 from crondor.submit import SubmitHost, job_ads, read_submit
 from tests.golden.kinds.case import (
     Case,

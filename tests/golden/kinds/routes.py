@@ -10,14 +10,11 @@ from crondor.classad.expression import Expression
 from crondor.classad.formats import Format, Order, ReadMode, read_ads
 from crondor.classad.scope import AdValue, Context
 from crondor.config import read_config
-from crondor.router.apply.applying import RoutedAd, apply_route
-from crondor.router.match.matcher import Match, Matcher
-from crondor.router.match.route_state import RouteState
-from crondor.router.table.conversion import forget_routing
-from crondor.router.table.job_ids import id_text
+from crondor.diagnostics import Source
+from crondor.router.applying import RoutedAd, apply_route
+from crondor.router.match.matcher import Match, Matcher, RouteState
 from crondor.router.table.loading import load_table
-from crondor.router.table.table import RoutingTable
-from crondor.source import Source
+from crondor.router.table.route import RoutingTable, forget_routing, id_text
 from tests.golden.kinds.case import (
     Case,
     Difference,

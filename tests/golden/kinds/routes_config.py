@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from crondor.config import Configuration, read_config
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Severity, Source
 from crondor.router import Route, RoutingTable, load_table
-from crondor.router.table.printing import printed_route, printed_transform
-from crondor.source import Source
+from crondor.router.table.route import printed_route, printed_transform
 from tests.golden.kinds.case import Difference, Malformed, check_fields, compare, integer, items, mapping, text, texts
 
 ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from crondor.classad import UnparseForm, code_tree, unparse
 from crondor.classad.ad import ClassAd
+from crondor.diagnostics import Source
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
-from crondor.submit.unused import unused_names
+from crondor.submit.file import unused_names
 from tests.golden.kinds.case import (
     Case,
     Difference,

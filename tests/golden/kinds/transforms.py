@@ -10,9 +10,8 @@ from pathlib import Path
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order, ReadMode, read_ads
 from crondor.config import read_config
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.macro.files import Files
-from crondor.source import Source
 from crondor.transform import InvalidTransform, TransformFacts, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
 from tests.golden.kinds.case import (

@@ -10,7 +10,7 @@ from typing import Any
 from crondor.classad.printing import Format
 from crondor.monitor import Look
 from crondor.monitor.watched import Wanted, WatchedQueue
-from crondor.schedd.selection import Selection
+from crondor.schedd.protocol import Selection
 from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.monitor.queues import queues_of
 from tests.monitor.made import SIX, MadeJob

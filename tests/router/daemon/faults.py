@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from crondor.diagnostics import Diagnostic
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId, Transaction
 from crondor.job_queue.mirror import AdChange
-from crondor.schedd.memory import MemorySchedd
+from crondor.schedd.embedded import MemorySchedd
 from crondor.schedd.protocol import Unreachable
 from tests.router.daemon.scenes import Stage
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crondor.job_queue import Transaction
 from crondor.router.daemon import Router
-from crondor.router.daemon.sites import Site, Sites
+from crondor.router.daemon.rehearsal import Site, Sites
 from crondor.schedd.embedded import EmbeddedSchedd
 from tests.router.daemon.scenes import ROUTE, table
 

@@ -11,10 +11,10 @@ from crondor.config import read_config
 from crondor.event_log import JobEvent
 from crondor.job_queue import JobId
 from crondor.router.daemon import LogEntry, RoutedState, Router, RouterEvent, RouterOptions
-from crondor.router.daemon.sites import Site, Sites
+from crondor.router.daemon.rehearsal import Site, Sites
 from crondor.router.table.loading import load_table
-from crondor.router.table.table import RoutingTable
-from crondor.schedd.memory import MemorySchedd
+from crondor.router.table.route import RoutingTable
+from crondor.schedd.embedded import MemorySchedd
 from crondor.schedd.protocol import Schedd
 
 NOW = 1_795_200_000

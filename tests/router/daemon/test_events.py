@@ -12,7 +12,7 @@ from crondor.diagnostics import Diagnostic
 from crondor.event_log import EventType, read_events
 from crondor.job_queue import JobId
 from crondor.router.daemon import UserLogs
-from crondor.router.daemon.user_log import event
+from crondor.router.daemon.log import event
 from tests.rights.people import ALICE, BOB, IS_ROOT, PEOPLE, as_root, home, link_in_place, swapping
 from tests.router.daemon.scenes import NOW
 
@@ -133,8 +133,8 @@ def test_nothing_is_written_for_a_user_whom_the_system_does_not_know(commons: Pa
 def test_a_user_writes_logs_of_his_own_jobs_alone(commons: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What he may write others could name as a log of theirs."""
     if IS_ROOT:
-        monkeypatch.setattr("crondor.rights.acting.is_root", lambda: False)
-        monkeypatch.setattr("crondor.rights.acting.current_user", lambda: BOB.uid)
+        monkeypatch.setattr("crondor.rights.replacing.is_root", lambda: False)
+        monkeypatch.setattr("crondor.rights.replacing.current_user", lambda: BOB.uid)
     written, said = aborted(commons, commons / "log")
     assert (written, [each.kind for each in said]) == (False, ["no-rights"])
     assert list(commons.iterdir()) == []

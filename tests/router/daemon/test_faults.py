@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
-from crondor.router.daemon.sites import Site, SiteFault
-from crondor.router.table.table import RoutingTable
+from crondor.router.daemon.rehearsal import Site, SiteFault
+from crondor.router.table.route import RoutingTable
 from crondor.schedd.protocol import Hold
 from tests.router.daemon.faults import Crash, Fault, Script, Watch, end_of, leftovers, play, unreachable
 from tests.router.daemon.scenes import ROUTE, Stage, job, table

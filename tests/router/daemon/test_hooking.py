@@ -10,12 +10,11 @@ from pathlib import Path
 
 from crondor.classad import ClassAd, Context
 from crondor.event_log import EventType
-from crondor.hooks.hook_types import HookType
-from crondor.hooks.router_hooks import RouterHooks
+from crondor.hooks.kinds import HookType, RouterHooks
 from crondor.hooks.runner import HookCall, HookEnd, HookRunner
 from crondor.router.daemon import HookRunners, RoutedState, RouterEvent, RouterOptions
-from crondor.router.daemon.hooks import HookInProgress
-from crondor.router.daemon.sites import Site, SiteFault
+from crondor.router.daemon.rehearsal import Site, SiteFault
+from crondor.router.daemon.routed_job import HookInProgress
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
 TRANSLATE = "sed '1,/^------$/d'; echo Translated = true"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from crondor.job_queue.disk import Disk
-from crondor.job_queue.faults import QueueIO
-from crondor.job_queue.lock import Lock
+from crondor.job_queue.history import Disk
+from crondor.job_queue.records import QueueIO
+from crondor.job_queue.write import Lock
 from crondor.rights.trust import Untrusted
 from crondor.router.daemon import RouterLock, RouterLocked, RouterReport
 from crondor.router.daemon import lock as module

@@ -10,8 +10,8 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue import JobId
 from crondor.router.daemon import RoutedState, Router, RouterEvent
-from crondor.router.daemon.sites import Site
-from crondor.schedd.memory import MemorySchedd
+from crondor.router.daemon.rehearsal import Site
+from crondor.schedd.embedded import MemorySchedd
 from crondor.schedd.protocol import (
     Acted,
     Capabilities,
@@ -22,8 +22,8 @@ from crondor.schedd.protocol import (
     ScheddError,
     Scheduled,
     Unreachable,
+    Which,
 )
-from crondor.schedd.selection import Which
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
 MANY = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crondor.classad import Expression
 from crondor.router.daemon import RouterOptions
-from crondor.router.daemon.sites import Site
+from crondor.router.daemon.rehearsal import Site
 from crondor.router_bridge import JobSettings, PlannedOutcome, PlanOptions, plan
 from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 

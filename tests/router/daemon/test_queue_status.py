@@ -10,8 +10,8 @@ import pytest
 
 from crondor.router.daemon import InvalidReport, QueueStatus, RouterLock, RouterReport
 from crondor.router.daemon.lock import is_locked
-from crondor.router.daemon.sites import Site, SiteFault
-from crondor.router.match.throttle import Throttle
+from crondor.router.daemon.rehearsal import Site, SiteFault
+from crondor.router.match.matcher import Throttle
 from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 
 

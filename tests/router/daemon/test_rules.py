@@ -12,8 +12,8 @@ from crondor.config import read_config
 from crondor.event_log import EventType
 from crondor.job_queue import JobId
 from crondor.router.daemon import RoutedState, RouteReason, RouterEvent, RouterOptions
-from crondor.router.daemon.sites import Site, SiteFault
-from crondor.router.match.throttle import WINDOW
+from crondor.router.daemon.rehearsal import Site, SiteFault
+from crondor.router.match.matcher import WINDOW
 from crondor.router.table.loading import load_table
 from crondor.schedd.protocol import SUBMITTING, Hold
 from tests.router.daemon.faults import unreachable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crondor.classad import Expression
 from crondor.classad.ad import ClassAd
 from crondor.router.daemon import RouteReason, RouterEvent, RouterOptions
-from crondor.router.daemon.sites import Site
+from crondor.router.daemon.rehearsal import Site
 from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 
 HOUR = 3600

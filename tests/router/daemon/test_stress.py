@@ -10,16 +10,14 @@ from typing import Any
 import pytest
 
 from crondor.classad.ad import ClassAd
-from crondor.job.status import JobStatus
+from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
 from crondor.job_queue.mirror import AdChange, ChangeKind
 from crondor.router.daemon import LogEntry, Router, RouterOptions
-from crondor.router.daemon.sites import Site, SiteFault, Sites
-from crondor.router.table.table import RoutingTable
-from crondor.schedd.changes import ChangeList
-from crondor.schedd.memory import MemorySchedd
-from crondor.schedd.protocol import Acted, Hold, JobChange
-from crondor.schedd.selection import Which
+from crondor.router.daemon.rehearsal import Site, SiteFault, Sites
+from crondor.router.table.route import RoutingTable
+from crondor.schedd.embedded import MemorySchedd
+from crondor.schedd.protocol import Acted, ChangeList, Hold, JobChange, Which
 from tests.router.daemon.faults import Crash, Fault, unreachable
 from tests.router.daemon.scenes import NOW, ROUTE, job, table
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from crondor.config import read_config
+from crondor.diagnostics import Source
 from crondor.router import RoutingTable, load_table
 from crondor.router.daemon import Rehearsal, RouteReason
-from crondor.router.daemon.sites import Site, SiteFault
+from crondor.router.daemon.rehearsal import Site, SiteFault
 from crondor.router.legacy import legacy_table, read_legacy
-from crondor.source import Source
 from tests.router.daemon.scenes import NOW, job
 
 CONFIG = Path(__file__).parent / "three-sites.conf"

@@ -13,7 +13,7 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.job_queue import JobId
 from crondor.router.sandbox import Account, Sandbox, SandboxLimits, Spool
-from crondor.router.sandbox.rewriting import rewritten
+from crondor.router.sandbox.reach import rewritten
 
 JOB = JobId(12_345, 6)
 NOBODY = Account("nobody", 61_234, 61_234)  # nobody at all: only who is root can give files to it

@@ -13,10 +13,9 @@ from crondor.config import read_config
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue import JobId
 from crondor.router.daemon import LogEntry, RoutedState, Router, RouterEvent, RouterOptions
-from crondor.router.daemon.sites import Site, Sites
+from crondor.router.daemon.rehearsal import Site, Sites
 from crondor.router.sandbox import FileDelivery, Proxies, Sandbox, Spool, TokenFiles, TokenRequest, read_tokens
-from crondor.schedd.embedded import EmbeddedSchedd
-from crondor.schedd.memory import MemorySchedd
+from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd
 from tests.router.daemon.scenes import NOW, ROUTE, job, table
 from tests.router.sandbox.places import ends_at, me
 

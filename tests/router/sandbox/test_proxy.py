@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crondor.diagnostics import Diagnostic
-from crondor.router.apply.applying import SharedProxy
+from crondor.router.applying import SharedProxy
 from crondor.router.sandbox import FilesRefused, Proxies
 from tests.router.sandbox.places import NOBODY, as_root, codes, ends_at, me, nobody
 
@@ -58,7 +58,7 @@ def test_who_is_not_root_keeps_it_and_says_so(
 ) -> None:
     """The copy is there, and the router's."""
     reports: list[Diagnostic] = []
-    monkeypatch.setattr("crondor.router.sandbox.proxy.is_root", lambda: False)
+    monkeypatch.setattr("crondor.router.sandbox.delivery.is_root", lambda: False)
     proxies = Proxies(tmp_path / "state/proxies", accounts=nobody, report=reports.append)
     proxies.prepare(proxy, "7.0", "nobody")
     assert Path(proxy.copy).stat().st_uid == os.geteuid()

@@ -12,7 +12,7 @@ import pytest
 from crondor.classad import Expression
 from crondor.job_queue import JobId
 from crondor.router.sandbox import FilesRefused, Sandbox, SandboxLimits, Spool
-from crondor.router.sandbox.rewriting import kept_apart, restored, rewritten, text
+from crondor.router.sandbox.reach import kept_apart, restored, rewritten, text
 from tests.router.sandbox.places import JOB, NOBODY, Place, as_root, codes, ends_at, me, nobody
 
 

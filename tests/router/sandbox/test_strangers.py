@@ -11,7 +11,7 @@ import pytest
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.rights.trust import Untrusted
-from crondor.router.apply.applying import SharedProxy
+from crondor.router.applying import SharedProxy
 from crondor.router.sandbox import FilesRefused, Proxies, Sandbox, Spool, TokenFiles, TokenPlan, TokenRequest, TokenSpec
 from crondor.router.sandbox import transfer as sandbox_module
 from crondor.router.sandbox.reach import Reach

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from crondor.config import read_config
-from crondor.diagnostics import Diagnostic, Severity
+from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.router.sandbox import TokenFiles, TokenPlan, TokenRequest, TokenSpec, read_tokens
-from crondor.source import Source
 from tests.router.sandbox.places import NOBODY, as_root, ends_at, me, nobody
 
 NOW = 1_795_200_000
@@ -238,7 +237,7 @@ def test_root_gives_a_token_to_its_owner(stage: Stage) -> None:
 
 def test_who_is_not_root_keeps_a_token_and_says_so(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is there, and the router's."""
-    monkeypatch.setattr("crondor.router.sandbox.tokens.is_root", lambda: False)
+    monkeypatch.setattr("crondor.router.sandbox.delivery.is_root", lambda: False)
     plan = stage.plan("a", owner="nobody")
     tokens = TokenFiles(plan, stage.issuer, stage.note, accounts=nobody, report=stage.reports.append)
     tokens.tick(NOW)

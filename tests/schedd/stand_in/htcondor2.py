@@ -19,7 +19,7 @@ from typing import Any
 
 from crondor.classad import Context, Expression, UnparseForm
 from crondor.classad.ad import ClassAd
-from crondor.source import Source
+from crondor.diagnostics import Source
 
 STATE = Path(os.environ["STAND_IN"])
 RELEASE = "$CondorVersion: 23.9.6 2026-07-12 PackageID: stand-in $"

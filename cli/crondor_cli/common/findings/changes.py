@@ -6,9 +6,8 @@ import io
 from collections.abc import Iterator
 from difflib import unified_diff
 
-from crondor.diagnostics import printable
+from crondor.diagnostics import Source, printable
 from crondor.lint import Fix
-from crondor.source import Source
 from crondor.submit.edits import TextEdit, changed
 
 _MOST = 12  # lines shown of one fix

@@ -7,10 +7,9 @@ from contextlib import suppress
 from importlib import metadata
 from urllib.parse import quote
 
-from crondor.diagnostics import Severity, printable
+from crondor.diagnostics import Severity, Span, printable
 from crondor.lint import Finding, address, page
 from crondor.lint.baseline import KnownFinding
-from crondor.source import Span
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.kit.tables import echo_json
 

@@ -1,0 +1,505 @@
+"""What schedule stands on: the scheduling commands by name, and what they come to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW, GATE
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Span, similar
+from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
+
+
+class Universe(IntEnum):
+    """JobUniverse, for the universes that jobs still have."""
+
+    VANILLA = 5
+    SCHEDULER = 7
+    GRID = 9
+    JAVA = 10
+    PARALLEL = 11
+    LOCAL = 12
+    VM = 13
+
+    @property
+    def waits_for_passes(self) -> bool:
+        """Whether a job gets its next time at the schedd's passes alone, one in SCHEDD_INTERVAL."""
+        return self not in {Universe.LOCAL, Universe.GRID, Universe.SCHEDULER}
+
+
+# "docker" and "container" are vanilla jobs that ask for an image.
+UNIVERSES = {member.name.lower(): member for member in Universe} | {
+    "docker": Universe.VANILLA,
+    "container": Universe.VANILLA,
+}
+
+# Which commands give a value, the first that is set wins (docs/deferral.md): snake case before the attribute's name,
+# cron_ before deferral_.
+TIME_COMMANDS = ("deferral_time", "deferraltime")
+WINDOW_COMMANDS = ("cron_window", "cronwindow", "deferral_window", "deferralwindow")
+PREP_COMMANDS = ("cron_prep_time", "cronpreptime", "deferral_prep_time", "deferralpreptime")
+CRON_COMMANDS = tuple((field.command, field.attribute.lower()) for field in FIELDS)
+
+ATTRIBUTES = (*(f.attribute for f in FIELDS), "DeferralTime", "DeferralWindow", "DeferralPrepTime")
+
+# Everything of a submit description that bears on the schedule.
+COMMANDS: tuple[str, ...] = (
+    *(name for names in CRON_COMMANDS for name in names),
+    *TIME_COMMANDS,
+    *WINDOW_COMMANDS,
+    *PREP_COMMANDS,
+    *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES),
+    "my.scheddinterval",
+    "universe",
+    "jobuniverse",
+)
+
+# Those whose values condor_submit puts into the ad as expressions; a cron_* command becomes a string.
+_EVALUATED = (
+    *TIME_COMMANDS,
+    *WINDOW_COMMANDS,
+    *PREP_COMMANDS,
+    *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES),
+)
+
+
+def commands_of(name: str) -> tuple[str, ...]:
+    """Return the names (lower case) that may have set a field or attribute, in order of precedence."""
+    for attribute, names in (
+        *((field.attribute, names) for field, names in zip(FIELDS, CRON_COMMANDS, strict=True)),
+        *((field.name, names) for field, names in zip(FIELDS, CRON_COMMANDS, strict=True)),
+        ("DeferralTime", TIME_COMMANDS),
+        ("DeferralWindow", WINDOW_COMMANDS),
+        ("DeferralPrepTime", PREP_COMMANDS),
+    ):
+        if attribute == name:
+            return (f"my.{names[-1].replace('_', '')}", *names)
+    return ()
+
+
+_BEGINNINGS = ("cron", "crom", "corn_", "defer", "deffer")
+_WORDS_FOR = {
+    "cron_minutes": "cron_minute",
+    "cron_min": "cron_minute",
+    "cron_hours": "cron_hour",
+    "cron_day": "cron_day_of_month",
+    "cron_dom": "cron_day_of_month",
+    "cron_days_of_month": "cron_day_of_month",
+    "cron_months": "cron_month",
+    "cron_dow": "cron_day_of_week",
+    "cron_weekday": "cron_day_of_week",
+    "cron_days_of_week": "cron_day_of_week",
+    "cron_preptime": "cron_prep_time",
+    "deferral_prep": "deferral_prep_time",
+}
+
+# Compiled by the re module where they are first used: most jobs have nothing but plain numbers.
+_REAL = r"-?(\d*\.\d+([eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_MAYBE_STRING = _STRING + "?"  # one without an end too, so that its rest is read only once
+_NO_EXPRESSION = r"""\d+(\s*[A-Za-z_"'$#;@]|\s+\d)|\$"""
+_LARGEST = 2**63 - 1
+
+
+class ExpressionText(NamedTuple):
+    """The text of a ClassAd expression that has to be evaluated first."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the text."""
+        return self.text
+
+
+class LiteralTerm(NamedTuple):
+    """What condor_submit makes of a value that must be a non-negative integer: a number, an expression, or neither."""
+
+    value: int | ExpressionText | None
+    overflowed: bool = False
+
+
+def read_literal(text: str) -> LiteralTerm:
+    """Return the value of a deferral command; None where condor_submit refuses it (docs/deferral.md).
+
+    A literal above 2^63-1 becomes 0. Text that only looks like an expression is taken for one.
+    """
+    written, text = text.strip(), _bare(text)
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdecimal():
+        negative = digits != text
+        if digits.startswith("0") and digits != "0" and not negative:
+            return LiteralTerm(None)  # a syntax error of the ClassAd language
+        overflowed = len(digits.lstrip("0")) > 19 or int(digits[-20:]) > _LARGEST
+        value = 0 if overflowed else int(digits)
+        return LiteralTerm(None if negative and value else value, overflowed)
+    known = text.lower() in {"true", "false", "undefined", "error"}
+    if not text or known or re.fullmatch(_REAL, text) or re.fullmatch(_STRING, text) or re.match(_NO_EXPRESSION, text):
+        return LiteralTerm(None)
+    return LiteralTerm(ExpressionText(written) if _is_balanced(text) else None)
+
+
+def seconds_of(value: object) -> int | None:
+    """Return an attribute's value as the starter takes it for seconds (``crondor.job.attributes.integer``), or None.
+
+    A real loses its fraction. One beyond 64 bits counts as none, as it does to a starter, which finds a time below 0;
+    and so does a boolean, which a starter takes for 1 second or 0: nobody means that.
+    """
+    if isinstance(value, float):
+        return int(value) if abs(value) < _LARGEST else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def read_string(text: str) -> str | None:
+    """Return the text of a ClassAd string literal, None for anything else."""
+    text = text.strip()
+    return text[1:-1].replace('\\"', '"') if re.fullmatch(_STRING, text) else None
+
+
+def needs_evaluation(commands: Mapping[str, str]) -> bool:
+    """Say whether any scheduling command (lower-case names, ``+Attr`` as ``my.attr``) is an expression, no literal."""
+    return any(
+        isinstance(read_literal(commands[name]).value, ExpressionText) for name in _EVALUATED if name in commands
+    )
+
+
+def speaks_of_time(text: str) -> bool:
+    """Say whether an expression may depend on a job's DeferralTime, beside the clause that condor_submit adds."""
+    return "deferraltime" in text.replace(GATE, "").lower()
+
+
+def _bare(text: str) -> str:
+    """Return text without the parentheses around all of it: a literal in them is still one (25.14)."""
+    text = text.strip()
+    if not text.startswith("("):
+        return text
+    blanked = _blanked(text)
+    start = len(blanked) - len(blanked.lstrip("( \t\r\n\f\v"))
+    end = max(start, len(blanked.rstrip(") \t\r\n\f\v")))
+    pairs = depth = blanked.count("(", 0, start)
+    for character in blanked[start:end]:
+        depth += (character in "([{") - (character in ")]}")
+        pairs = min(pairs, depth)
+    if depth != blanked.count(")", end) or pairs < 1:
+        return text
+    low, high = 0, len(text)
+    for _ in range(pairs):
+        low = blanked.index("(", low) + 1
+        high = blanked.rindex(")", 0, high)
+    return text[low:high].strip()
+
+
+def _blanked(text: str) -> str:
+    """Return a text with something harmless in place of the characters of its strings."""
+    return re.sub(
+        _MAYBE_STRING, lambda found: "_" * len(found[0]) if re.fullmatch(_STRING, found[0]) else found[0], text
+    )
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for character in _blanked(text):
+        depth += (character in "([{") - (character in ")]}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic]:
+    """Yield a warning for each command that looks like a scheduling command and is none: it has no effect."""
+    for name, span in commands:
+        lowered = name.lower()
+        if lowered in COMMANDS or not lowered.startswith(_BEGINNINGS):
+            continue
+        close = [_WORDS_FOR[lowered]] if lowered in _WORDS_FOR else _close_commands(lowered)
+        if close:
+            yield Diagnostic(
+                "submit-misspelt",
+                f"HTCondor knows no command {name}, and the schedule does without it",
+                Severity.WARNING,
+                span=span,
+                help=f"did you mean {close[0]}?",
+                fix=close[0],
+            )
+
+
+def _close_commands(name: str) -> list[str]:
+    return similar(name, (command for command in COMMANDS if "_" in command), 0.75)
+
+
+# condor_submit puts attributes with + or MY. into the ad last, so they win.
+REMOVE: Final = ("my.onexitremove", "on_exit_remove", "onexitremove")
+RETRIES: Final = ("max_retries", "jobmaxretries", "success_exit_code", "jobsuccessexitcode", "retry_until")
+LEAVING: Final = (*REMOVE, *RETRIES)
+
+
+def leaves_by(values: Mapping[str, str]) -> str | None:
+    """Return which command makes a crontab job leave the queue after its first run or its first success.
+
+    ``values`` are those of lower-case submit commands. It is empty where ``on_exit_remove`` is missing, whose default
+    is true; None where the job may stay.
+    """
+    own = REMOVE[0]
+    if not values.get(own, "").strip():
+        retries = next((name for name in RETRIES if values.get(name, "").strip()), None)
+        if retries is not None:
+            return retries
+    given = next((name for name in REMOVE if values.get(name, "").strip()), None)
+    if given is None:
+        return ""
+    return given if values[given].strip().lower() == "true" else None
+
+
+def leaving_words(found: str) -> str:
+    """Return what ``leaves_by`` found as a sentence, with what to write instead."""
+    if found in RETRIES:
+        return f"{found} makes the job leave the queue at its first success, whatever on_exit_remove says"
+    way = "add on_exit_remove = false" if not found else f"write {found} = false"
+    return f"the job leaves the queue after its first run; to repeat it, {way}"
+
+
+_Number = int | ExpressionText
+UNDEFINED = ExpressionText("undefined")
+
+Read = Callable[[str], object]
+
+
+class InvalidSchedule(CrondorError, ValueError):
+    """Scheduling commands that condor_submit refuses, or a schedule that the dialect refuses; all faults at once.
+
+    ``invalid_spec`` is the fault of the cron fields, where they are among them.
+    """
+
+    def __init__(self, diagnostics: list[Diagnostic], invalid_spec: InvalidSpec | None = None) -> None:
+        """Keep the faults."""
+        super().__init__(diagnostics)
+        self.invalid_spec = invalid_spec
+
+
+class Terms(NamedTuple):
+    """The values of a job's scheduling commands; ``complete`` as in JobSchedule."""
+
+    spec: CronSpec | None
+    time: _Number | None
+    window: _Number
+    prep_time: _Number
+    universe: Universe
+    complete: bool
+    schedd_interval: int | None  # the job's own, which condor_submit leaves alone
+    notes: tuple[Diagnostic, ...]
+
+
+def read_commands(
+    commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect, evaluate: Read | None = None
+) -> Terms:
+    """Read the commands of a job (lower-case names, ``+Attr`` as ``my.attr``).
+
+    ``evaluate`` gives the value of an expression in a Cron attribute. Raises InvalidSchedule.
+    """
+    return _Reading(commands, spans, dialect, evaluate).terms()
+
+
+def cron_value(value: object, dialect: Dialect, evaluate: Read | None) -> object:
+    """Return what a Cron attribute comes to: a string, an integer, None for not there, or something that is neither.
+
+    Raises CrondorError for an expression without a way to evaluate it, or that cannot be read.
+    """
+    if isinstance(value, ExpressionText) and value != UNDEFINED:
+        if evaluate is None:
+            message = f"{value.text} is an expression, and there is nothing to evaluate it with"
+            raise CrondorError(Diagnostic("not-evaluated", message, help="pass evaluate and now"))
+        found = evaluate(value.text)
+        value = UNDEFINED if found is None else found
+    # To the schedd even an undefined attribute makes a crontab job.
+    return None if value == UNDEFINED and dialect is not Dialect.HTCONDOR else value
+
+
+def _effective(commands: Mapping[str, str]) -> dict[str, str]:
+    """Leave out empty commands, and the other spelling of each of them, which condor_submit then never looks up.
+
+    An empty attribute is undefined.
+    """
+    spellings = (*CRON_COMMANDS, TIME_COMMANDS, *(pair for names in (WINDOW_COMMANDS, PREP_COMMANDS)
+                                                  for pair in (names[:2], names[2:])))  # fmt: skip
+    shadowed = {camel for snake, camel in spellings if not commands.get(snake, "x").strip()}
+    found = {}
+    for name, value in commands.items():
+        if value.strip() and name not in shadowed:
+            found[name] = value
+        elif name.startswith("my."):
+            found[name] = "undefined"
+    return found
+
+
+class _Reading:
+    """One pass over the commands of a job; every fault is collected before one error is raised."""
+
+    def __init__(
+        self, commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect, evaluate: Read | None
+    ) -> None:
+        self.commands = _effective(commands)
+        self.spans = spans
+        self.dialect = dialect
+        self.evaluate = evaluate
+        self.faults: list[Diagnostic] = []
+        self.notes: list[Diagnostic] = []
+        self.invalid_spec: InvalidSpec | None = None
+
+    def terms(self) -> Terms:
+        universe = self._universe()
+        time_by = self._first((*TIME_COMMANDS, "my.deferraltime"))
+        cron_by = self._first(name for names in CRON_COMMANDS for name in names)
+        # Any of these makes condor_submit set window and prep time; an attribute written with + does not.
+        trigger = cron_by or self._first(TIME_COMMANDS)
+        time = self._number("deferral_time", TIME_COMMANDS, "my.deferraltime")
+        window = self._number("deferral_window", WINDOW_COMMANDS if trigger else (), "my.deferralwindow")
+        prep_time = self._number("deferral_prep_time", PREP_COMMANDS if trigger else (), "my.deferralpreptime")
+        complete = trigger is not None or (window is not None and prep_time is not None)
+        interval = self._number("ScheddInterval", (), "my.scheddinterval")
+        spec = self._spec()
+        by_command = self._first(TIME_COMMANDS)
+        if universe is Universe.SCHEDULER and by_command:
+            self._refuse_scheduler(by_command, cron_by)
+        self._look_for_surprises(universe, time_by, cron_by, complete=complete)
+        if self.faults:
+            raise InvalidSchedule(self.faults, self.invalid_spec)
+        return Terms(
+            spec,
+            time,
+            DEFAULT_WINDOW if window is None else window,
+            DEFAULT_PREP_TIME if prep_time is None else prep_time,
+            universe,
+            complete,
+            interval if isinstance(interval, int) else None,
+            tuple(self.notes),
+        )
+
+    def _first(self, names: Iterable[str]) -> str | None:
+        return next((name for name in names if name in self.commands), None)
+
+    def _universe(self) -> Universe:
+        name = self._first(("universe", "jobuniverse"))
+        if name is None:
+            return Universe.VANILLA
+        text = self.commands[name].strip()
+        known = UNIVERSES.get(text.lower())
+        if known is None and text.isascii() and text.isdecimal() and len(text) < 4:
+            known = next((universe for universe in Universe if universe == int(text)), None)
+        if known is None:
+            help_text = f"write one of {', '.join(sorted(UNIVERSES))}"
+            self._fault("submit-universe", name, f"I don't know about the '{text[:40]}' universe.", help_text)
+        return known or Universe.VANILLA
+
+    def _number(self, reported: str, names: tuple[str, ...], attribute: str) -> _Number | None:
+        """Read a time or length; condor_submit's error names ``reported`` whatever was written."""
+        name = attribute if attribute in self.commands else self._first(names)
+        if name is None:
+            return None
+        text = self.commands[name].strip()
+        literal = read_literal(text)
+        if literal.value is None and name != attribute:
+            from crondor._spec import CURE, inline_comment  # noqa: PLC0415 - 0.3 ms, for a fault only
+
+            message = f"{reported} = {text} is invalid, must eval to a non-negative integer."
+            plain = "write a number of seconds from 0 up, or an expression"
+            self._fault("submit-number", name, message, plain if inline_comment(text) is None else CURE)
+            return None
+        if literal.value is None:  # an attribute is anything; it is evaluated later
+            return ExpressionText(text)
+        if literal.overflowed:
+            message = f"{text} is larger than 2^63-1, and HTCondor reads it as 0"
+            self._note("submit-overflow", name, message, "write a number of seconds")
+        return literal.value
+
+    def _spec(self) -> CronSpec | None:
+        """Read the cron fields: of each the attribute, else the command, else the command named as the attribute."""
+        values: dict[str, object] = {}
+        places: dict[str, Span] = {}
+        for field, names in zip(FIELDS, CRON_COMMANDS, strict=True):
+            name = self._first((f"my.{field.attribute.lower()}", *names))
+            if name is None:
+                continue
+            value: object = self.commands[name]
+            if name.startswith("my."):
+                try:
+                    value = cron_value(self._attribute(name), self.dialect, self.evaluate)
+                except CrondorError as error:
+                    self._faults_of(error, name)
+                    continue
+            if value is None:
+                continue
+            values[field.attribute] = value
+            if name in self.spans:
+                places[field.name] = self.spans[name]
+        if not values:
+            return None
+        try:
+            return CronSpec.from_mapping(values, dialect=self.dialect)
+        except InvalidSpec as error:
+            self.invalid_spec = error
+            for fault in error.diagnostics:
+                onto = places.get(fault.span.source.name) if fault.span else None
+                self.faults.append(fault.relocated(onto) if onto else fault)
+            return None
+
+    def _attribute(self, name: str) -> object:
+        """Return the Python value of an attribute's literal; anything else is neither string nor integer."""
+        text = self.commands[name]
+        string = read_string(text)
+        if string is not None:
+            return string
+        if text.strip().lower() == UNDEFINED.text:
+            return UNDEFINED
+        literal = read_literal(text).value
+        return float("nan") if literal is None else literal  # a literal that is neither string nor integer
+
+    def _refuse_scheduler(self, time_by: str, cron_by: str | None) -> None:
+        names = {name: field.attribute for field, pair in zip(FIELDS, CRON_COMMANDS, strict=True) for name in pair}
+        attribute = names.get(cron_by or "", "DeferralTime")
+        message = f"{attribute} does not work for scheduler universe jobs."
+        help_text = "Consider submitting this job using the local universe, instead"
+        self._fault("submit-scheduler", cron_by or time_by, message, help_text)
+
+    def _look_for_surprises(
+        self, universe: Universe, time_by: str | None, cron_by: str | None, *, complete: bool
+    ) -> None:
+        bypass = self._first(f"my.{attribute.lower()}" for attribute in ATTRIBUTES[:6])
+        deferred = time_by or cron_by or bypass
+        if cron_by and time_by:
+            message = "the schedd overwrites deferral_time when it computes the first time of the cron fields"
+            self._note("cron-and-time", time_by, message, "remove deferral_time, or the cron commands")
+        if bypass and not complete:
+            message = (
+                "the attribute is set behind condor_submit's back: in the first job of a cluster DeferralWindow and "
+                "DeferralPrepTime are missing, and it never matches"
+            )
+            help_text = "use the submit command without + or MY.; condor_submit sets both for the jobs behind the first"
+            self._note("bypass", bypass, message, help_text, Severity.ERROR)
+        if not deferred:
+            lone = self._first((*WINDOW_COMMANDS, *PREP_COMMANDS))
+            if lone:
+                message = f"{lone} has no effect without a cron field or deferral_time"
+                self._note("window-alone", lone, message, "define cron_minute or deferral_time as well")
+        elif universe is Universe.SCHEDULER and time_by and not cron_by:
+            message = (
+                "condor_submit accepts the attribute for the first job of a cluster alone, and nothing waits for it"
+            )
+            self._note("universe-scheduler", time_by, message, "write universe = local", Severity.ERROR)
+        elif universe is Universe.SCHEDULER:
+            message = "a scheduler universe job is accepted with cron fields, and never runs"
+            self._note("universe-scheduler", "universe", message, "write universe = local", Severity.ERROR)
+        elif universe is Universe.GRID:
+            message = "a grid universe job carries the times, and nothing waits for them"
+            self._note("universe-grid", "universe", message, "let the remote job be deferred")
+
+    def _faults_of(self, error: CrondorError, name: str) -> None:
+        """Take the faults of a value at the place it was written at."""
+        span = self.spans.get(name)
+        self.faults += error.diagnostics if span is None else [d.relocated(span) for d in error.diagnostics]
+
+    def _fault(self, code: str, name: str, message: str, help_text: str) -> None:
+        self.faults.append(Diagnostic(code, message, span=self.spans.get(name), help=help_text))
+
+    def _note(self, code: str, name: str, message: str, help_text: str, severity: Severity = Severity.WARNING) -> None:
+        self.notes.append(Diagnostic(code, message, severity, self.spans.get(name), help_text))

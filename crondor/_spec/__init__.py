@@ -1,1 +1,0 @@
-"""What spec stands on: the five fields, how each dialect reads them, their faults and their shortest text."""

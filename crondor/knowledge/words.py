@@ -1,0 +1,545 @@
+"""The functions of the ClassAd language, and what a submit description may write in ``$( )`` without defining it."""
+
+from __future__ import annotations
+
+import os  # not pathlib, which takes 6 ms to import: every check reads a table
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from functools import cache, cached_property
+from typing import Final, NamedTuple
+
+from crondor._types import Made
+
+_FOLDER: Final = f"{os.path.dirname(__file__)}/data"  # noqa: PTH120
+
+
+def lines(name: str) -> list[str]:
+    """Return the rows of a table as they are; blank lines and those that begin with # are passed over."""
+    with open(f"{_FOLDER}/{name}", encoding="utf-8") as file:  # noqa: PTH123
+        return [line for line in file.read().splitlines() if line and line[0] != "#"]
+
+
+def columns(line: str) -> list[str]:
+    """Return the columns of a row."""
+    return [column.strip() for column in line.split(" | ")]
+
+
+def rows(name: str) -> Iterator[list[str]]:
+    """Yield the columns of each row of a table."""
+    return map(columns, lines(name))
+
+
+def one_slip(word: str, other: str) -> bool:
+    """Say whether one letter is wrong, missing or too many, or two neighbours have changed places.
+
+    Equal words differ by none. Case counts.
+    """
+    if abs(len(word) - len(other)) > 1 or word == other:
+        return False
+    at = next((at for at, (ours, theirs) in enumerate(zip(word, other, strict=False)) if ours != theirs), None)
+    if at is None:
+        return True
+    rest, others = word[at:], other[at:]
+    if len(word) != len(other):
+        return rest[1:] == others or rest == others[1:]
+    return rest[1:] == others[1:] or (rest[:2] == others[1::-1] and rest[2:] == others[2:])
+
+
+class AttributeType(Enum):
+    """What an attribute's value is; the value is the word to show."""
+
+    STRING = "string"
+    INTEGER = "integer"
+    REAL = "real"
+    BOOLEAN = "boolean"
+    TIME = "time"
+    SECONDS = "seconds"
+    LIST = "list"
+    AD = "ad"
+    EXPRESSION = "expression"
+
+
+class Attribute(NamedTuple):
+    """An attribute: its name as HTCondor writes it, what its value is, and a sentence.
+
+    A name with ``<X>`` or ``<N>`` stands for many, with any word or number there: ``Request<X>``.
+    """
+
+    name: str
+    type: AttributeType
+    sentence: str
+
+
+class AttributeTable(Made):
+    """The attributes of one type of ad; names are looked up whatever their case.
+
+    An attribute is made of its row when it is asked for: of hundreds a description has a few.
+    """
+
+    def __init__(self, table: Iterable[str]) -> None:
+        """Take the rows: name, type and sentence."""
+        self._rows: dict[str, str] = {}
+        self._many: list[tuple[str, str, str]] = []  # those that stand for many: how they begin and end, and the row
+        for row in table:
+            name = row[: row.index(" ")].lower()
+            if "<" in name:
+                self._many.append((name[: name.index("<")], name[name.rindex(">") + 1 :], row))
+            else:
+                self._rows[name] = row
+
+    def __repr__(self) -> str:
+        """Return the number of attributes."""
+        return f"<AttributeTable of {len(self)} attributes>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return ((*self._rows.values(), *(row for _, _, row in self._many)),)
+
+    def __iter__(self) -> Iterator[Attribute]:
+        """Iterate over the attributes that have one name."""
+        return map(_attribute, self._rows.values())
+
+    def __len__(self) -> int:
+        """Return how many attributes with one name there are."""
+        return len(self._rows)
+
+    def __contains__(self, name: str) -> bool:
+        """Say whether a name is that of an attribute, or of one that stands for many."""
+        return self.get(name) is not None
+
+    def get(self, name: str) -> Attribute | None:
+        """Return the attribute of a name, or the one that stands for it, None for a name that is not known."""
+        small = name.lower()
+        row = self._rows.get(small)
+        if row is not None:
+            return _attribute(row)
+        many = (_attribute(row) for begin, end, row in self._many if small.startswith(begin) and small.endswith(end))
+        return next((each for each in many if _pattern(each.name).fullmatch(name)), None)
+
+    def is_one(self, name: str) -> bool:
+        """Say whether a name is that of one attribute, and not of one that stands for many."""
+        return name.lower() in self._rows
+
+    def near(self, name: str) -> list[Attribute]:
+        """Return the attributes whose names are one slip of the hand away from a name: see one_slip."""
+        return [_attribute(row) for key, row in self._rows.items() if one_slip(name.lower(), key)]
+
+    def names(self) -> Iterator[str]:
+        """Iterate over the names, as HTCondor writes them, of attributes that have one."""
+        return (row[: row.index(" ")] for row in self._rows.values())
+
+
+_WILD: Final = {"<X>": r"\w+", "<N>": r"\d+"}
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    parts = re.split(r"(<[XN]>)", name)
+    return re.compile("".join(_WILD.get(part, re.escape(part)) for part in parts), re.IGNORECASE | re.ASCII)
+
+
+@cache
+def job_attributes() -> AttributeTable:
+    """Return the attributes that a job's ad may have."""
+    return AttributeTable(lines("job_attributes.txt"))
+
+
+@cache
+def machine_attributes() -> AttributeTable:
+    """Return the attributes that the ad of a machine's slot may have."""
+    return AttributeTable(lines("machine_attributes.txt"))
+
+
+@cache
+def gpu_properties() -> AttributeTable:
+    """Return the properties of a GPU, which are the ad that ``require_gpus`` is evaluated in."""
+    return AttributeTable(lines("gpu_properties.txt"))
+
+
+@cache
+def _attribute(row: str) -> Attribute:
+    name, kind, sentence = columns(row)
+    return Attribute(name, AttributeType(kind), sentence)
+
+
+_TEXT: Final = re.compile(r"(\d{1,3})(?:\.(\d{1,3}))?")
+_LAST: Final = 10**6  # a minor version that no release reaches
+_NEWEST_MINOR: Final = {23: 10, 24: 12, 25: 14}  # of each series that the tables know
+
+
+class Release(NamedTuple):
+    """A release of HTCondor, such as 24.3; fixes (24.3.1) do not count, since they bring no command."""
+
+    major: int
+    minor: int
+
+    @classmethod
+    def parse(cls, text: str) -> Release:
+        """Read ``24.3``, or ``24`` for the last release of that series; raises ValueError for any other text."""
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            raise ValueError(text)
+        return cls(int(found[1]), _LAST if found[2] is None else int(found[2]))
+
+    @property
+    def is_series(self) -> bool:
+        """Whether it stands for the last release of its series, whatever that is."""
+        return self.minor == _LAST
+
+    @property
+    def version(self) -> tuple[int, int, int]:
+        """The numbers that `if version` of a configuration and a schedd's rules are asked with."""
+        return self.major, _NEWEST_MINOR.get(self.major, self.minor) if self.is_series else self.minor, 0
+
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        return str(self.major) if self.is_series else f"{self.major}.{self.minor}"
+
+
+NEWEST: Final = Release(25, 14)
+"""The release whose source and programs the tables and the readers are taken from."""
+
+OLDEST: Final = Release(23, 0)
+"""The oldest release of which the tables know when a command came."""
+
+
+class Releases(NamedTuple):
+    """The releases in which a thing is there; None: since before the oldest, or still."""
+
+    since: Release | None = None
+    until: Release | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Releases:
+        """Read ``24.3-``, ``-25.7``, ``23.6-24.11`` or ``-``; raises ValueError for any other text."""
+        since, _, until = text.partition("-")
+        return cls(Release.parse(since) if since else None, Release.parse(until) if until else None)
+
+    def __contains__(self, release: object) -> bool:
+        """Say whether the thing is there in a release."""
+        if not isinstance(release, Release):
+            return False
+        return (self.since is None or self.since <= release) and (self.until is None or release <= self.until)
+
+
+class CommandType(Enum):
+    """How a command's value is read; the value is the word to show.
+
+    DISABLED is what people write for another command, or what an administrator has taken away.
+    """
+
+    STRING = "string"
+    BARE = "bare"
+    LIST = "list"
+    BARE_LIST = "bare list"
+    FILE = "file"
+    BARE_FILE = "bare file"
+    FILES = "files"
+    EXPRESSION = "expression"
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    COUNT = "count"
+    MIB = "mib"
+    KIB = "kib"
+    ARGUMENTS = "arguments"
+    ENVIRONMENT = "environment"
+    SIGNAL = "signal"
+    UNIVERSE = "universe"
+    FIELD = "field"
+    CHOICE = "choice"
+    DISABLED = "disabled"
+
+
+class Setting(Enum):
+    """How a command's attribute comes about."""
+
+    AS_IT_IS = "="
+    ALTERNATIVE = "~"
+    MADE = ""
+
+
+class SubmitCommand(NamedTuple):
+    """A command: its name, what its value is, the attribute that it becomes, when and where it counts.
+
+    ``others`` are further names of it, the attribute's among them where condor_submit takes that. A name with
+    ``<name>`` stands for many. ``choices`` are the words that a CHOICE may be; ``universes`` is empty for all.
+    """
+
+    name: str
+    others: tuple[str, ...]
+    attribute: str
+    setting: Setting
+    type: CommandType
+    choices: tuple[str, ...]
+    releases: Releases
+    universes: tuple[str, ...]
+    sentence: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names a value may be given by."""
+        return self.name, *self.others
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the newest release has the command."""
+        return self.type is not CommandType.DISABLED and NEWEST in self.releases
+
+
+class CommandTable(Made):
+    """The commands of all releases; names are looked up whatever their case.
+
+    A command is made of its row when it is asked for: of hundreds a description has a few.
+    """
+
+    def __init__(self, table: Iterable[str]) -> None:
+        """Take the rows; of two with one name the first is found by it."""
+        self._rows = tuple(table)
+        self._named: dict[str, str] = {}
+        for row in self._rows:
+            name, others, made, _ = row.split(" | ", 3)
+            if "<" not in name:
+                for each in (name, *_others(others, made)):
+                    self._named.setdefault(each.lower(), row)
+
+    def __repr__(self) -> str:
+        """Return the number of commands."""
+        return f"<CommandTable of {len(self._rows)} commands>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return (self._rows,)
+
+    @cached_property
+    def _all(self) -> tuple[SubmitCommand, ...]:
+        return tuple(map(_command, self._rows))
+
+    @cached_property
+    def _many(self) -> list[tuple[re.Pattern[str], SubmitCommand]]:
+        """The commands that stand for many, each by what its names look like; a file of known names needs none."""
+        many = (_command(row) for row in self._rows if "<" in row[: row.index(" ")])
+        return [(_command_pattern(name), each) for each in many for name in each.names]
+
+    def __iter__(self) -> Iterator[SubmitCommand]:
+        """Iterate over the commands; those that are copied in the order in which condor_submit does it."""
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        """Return how many commands there are."""
+        return len(self._rows)
+
+    def __contains__(self, name: str) -> bool:
+        """Say whether a name is that of a command, or of one that stands for many."""
+        return self.get(name) is not None
+
+    def get(self, name: str) -> SubmitCommand | None:
+        """Return the command of a name, or the one that stands for it, None for a name that is not known."""
+        row = self._named.get(name.lower())
+        if row is not None:
+            return _command(row)
+        return next((command for pattern, command in self._many if pattern.fullmatch(name)), None)
+
+    def is_one(self, name: str) -> bool:
+        """Say whether a lower-case name is that of one command, and not of one that stands for many."""
+        return name in self._named
+
+    def names(self) -> Iterator[str]:
+        """Iterate over the lower-case names of commands that have any, attributes' names among them."""
+        return iter(self._named)
+
+    def near(self, name: str) -> list[SubmitCommand]:
+        """Return the commands with a name that is one slip of the hand away, see one_slip, those in use alone."""
+        found = (_command(row) for key, row in self._named.items() if one_slip(name.lower(), key))
+        return [command for command in dict.fromkeys(found) if command.is_in_use]
+
+
+_ANY_NAME: Final = "<name>"
+
+
+def _command_pattern(name: str) -> re.Pattern[str]:
+    return re.compile(r"\w+".join(re.escape(part) for part in name.split(_ANY_NAME)), re.IGNORECASE | re.ASCII)
+
+
+@cache
+def submit_commands() -> CommandTable:
+    """Return the commands of HTCondor 23.0 to the newest, and those that are gone and still met."""
+    return CommandTable(lines("submit_commands.txt"))
+
+
+@cache
+def _command(row: str) -> SubmitCommand:
+    name, others, made, value, releases, universes, sentence = columns(row)
+    setting, attribute = _set_attribute(made)
+    choices = tuple(value.split("/")) if "/" in value else ()
+    return SubmitCommand(
+        name,
+        tuple(dict.fromkeys(other for other in _others(others, made) if other != name.lower())),
+        attribute.strip("()"),
+        setting,
+        CommandType.CHOICE if choices else CommandType(value),
+        choices,
+        Releases.parse(releases),
+        tuple(_listed(universes)),
+        sentence,
+    )
+
+
+def _others(others: str, made: str) -> Iterator[str]:
+    """Yield further names of a command, the one of its attribute last."""
+    yield from _listed(others)
+    _, attribute = _set_attribute(made)
+    if attribute and not attribute.startswith("("):
+        yield attribute.lower()
+
+
+def _set_attribute(text: str) -> tuple[Setting, str]:
+    for setting in (Setting.AS_IT_IS, Setting.ALTERNATIVE):
+        if text.startswith(setting.value):
+            return setting, text[1:].strip()
+    return Setting.MADE, "" if text == "-" else text
+
+
+def _listed(text: str) -> Iterator[str]:
+    if text != "-":
+        yield from (word.strip() for word in text.split(","))
+
+
+JOB_ROUTER: Final = "job router"
+"""Whose knobs a job router reads; the table has all of them."""
+
+
+class KnobKind(Enum):
+    """What a knob's value is."""
+
+    STRING = "string"
+    PATH = "path"
+    INTEGER = "integer"
+    REAL = "real"
+    BOOLEAN = "boolean"
+    EXPRESSION = "expression"
+    NAMES = "list of names"
+    TRANSFORM = "transform"
+    CLASSADS = "ClassAds"
+
+
+class ConfigKnob(NamedTuple):
+    """A knob: ``<name>`` in its name stands for any. ``default`` is as one would write it, empty: unset.
+
+    ``whose`` is the daemon or tool that reads it.
+    """
+
+    name: str
+    kind: KnobKind
+    default: str
+    whose: str
+    releases: Releases
+    sentence: str
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether the newest release does not look at it any more."""
+        return NEWEST not in self.releases
+
+
+class KnobTable(Made):
+    """The knobs; names are looked up whatever their case."""
+
+    def __init__(self, knobs: Iterable[ConfigKnob]) -> None:
+        """Take the knobs."""
+        self._all = tuple(knobs)
+        self._named = {knob.name.lower(): knob for knob in self._all if "<" not in knob.name}
+        self._many = [(_knob_pattern(knob.name), knob) for knob in self._all if "<" in knob.name]
+
+    def __repr__(self) -> str:
+        """Return the number of knobs."""
+        return f"<KnobTable of {len(self)} knobs>"
+
+    def _made_of(self) -> tuple[object, ...]:
+        return (self._all,)
+
+    def __iter__(self) -> Iterator[ConfigKnob]:
+        """Iterate over the knobs, the job router's first."""
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        """Return how many knobs there are."""
+        return len(self._all)
+
+    def get(self, name: str) -> ConfigKnob | None:
+        """Return the knob of a name, or the one that stands for it, None for a name that is not known.
+
+        What a daemon alone is told, ``SCHEDD.NAME``, is the knob NAME.
+        """
+        key = name.lower().rpartition(".")[2]
+        found = self._named.get(key)
+        return found or next((knob for pattern, knob in self._many if pattern.fullmatch(key)), None)
+
+
+@cache
+def config_knobs() -> KnobTable:
+    """Return the knobs of HTCondor 23.0 to the newest that crondor knows."""
+    return KnobTable(_read())
+
+
+def _read() -> Iterator[ConfigKnob]:
+    for name, kind, default, whose, releases, sentence in rows("config_knobs.txt"):
+        yield ConfigKnob(
+            name, KnobKind(kind), "" if default == "-" else default, whose, Releases.parse(releases), sentence
+        )
+
+
+def _knob_pattern(name: str) -> re.Pattern[str]:
+    parts = re.split(r"(<\w+>)", name.lower())
+    return re.compile("".join(_WILD_KNOB.get(part, r"\w+") if part[:1] == "<" else re.escape(part) for part in parts))
+
+
+_WILD_KNOB: Final = {"<n>": r"\d+"}
+
+
+class ClassAdFunction(NamedTuple):
+    """A function: its name as the manual writes it, its arguments in words, the type of its value, a sentence."""
+
+    name: str
+    arguments: str
+    type: str
+    sentence: str
+
+
+class SubmitMacro(NamedTuple):
+    """A macro that HTCondor provides, or a function of the submit language (``$ENV``), which has arguments."""
+
+    name: str
+    arguments: str
+    sentence: str
+
+
+class TransformCommand(NamedTuple):
+    """A command of the job transform language: its name, its arguments in words, a sentence."""
+
+    name: str
+    arguments: str
+    sentence: str
+
+
+@cache
+def transform_commands() -> Mapping[str, TransformCommand]:
+    """Return the commands of transforms in HTCondor 25.14 by their lower-case names."""
+    return {name.lower(): TransformCommand(name, words, text) for name, words, text in rows("transform_commands.txt")}
+
+
+@cache
+def classad_functions() -> Mapping[str, ClassAdFunction]:
+    """Return the functions of HTCondor 25.14's ClassAds by their lower-case names."""
+    table = rows("classad_functions.txt")
+    found = (ClassAdFunction(name, _arguments(words), kind, text) for name, words, kind, text in table)
+    return {function.name.lower(): function for function in found}
+
+
+@cache
+def submit_macros() -> Mapping[str, SubmitMacro]:
+    """Return the macros and functions that HTCondor 25.14 provides, by their lower-case names."""
+    found = (SubmitMacro(name, _arguments(words), text) for name, words, text in rows("submit_macros.txt"))
+    return {macro.name.lower(): macro for macro in found}
+
+
+def _arguments(words: str) -> str:
+    return "" if words == "-" else words

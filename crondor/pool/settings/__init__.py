@@ -1,1 +1,0 @@
-"""What a pool is: its machines, intervals, losses, and how programs behave."""

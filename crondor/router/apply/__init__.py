@@ -1,1 +1,0 @@
-"""What a route makes of a job."""

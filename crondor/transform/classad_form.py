@@ -1,0 +1,694 @@
+"""Rules written as a ClassAd, and their conversion to commands exactly as HTCondor does it, its defects included.
+
+Routes were written so up to HTCondor 24, and JOB_TRANSFORM_ knobs up to 25.9.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import accumulate
+from typing import NamedTuple, TypeAlias
+
+from crondor.classad import EvaluationFailed, Expression, UnparseForm, code_of, lower, unparse
+from crondor.classad.ad import ClassAd
+from crondor.classad.parser import parse_ad
+from crondor.classad.scope import Allowance, Code, Context, Inlining, Value
+from crondor.classad.tree import (
+    INT_MAX,
+    UNDEFINED,
+    AdNode,
+    Binary,
+    Call,
+    CircularReference,
+    ClassAdSyntaxError,
+    ListNode,
+    Literal,
+    Node,
+    Reference,
+    Ternary,
+    Unary,
+    children,
+)
+from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
+from crondor.macro.expand import MacroKind, Scanner
+from crondor.macro.lines import BLANKS, LogicalLine
+from crondor.transform.expressions import universe_name
+
+STRINGS = (
+    r'"[^"\\]*(?:\\[\s\S][^"\\]*)*("|\\?\Z)|\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*(\'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(\*/|\Z)'
+)
+"""Strings, names in quotes and comments; ``is_closed`` tells those that have no end, behind which there is nothing."""
+
+_STRING = re.compile(STRINGS)
+_FAR = 1 << 62
+
+
+class Macros(Enum):
+    """What becomes of $(macros): all EXPANDED, those inside strings KEPT, or all left RAW."""
+
+    EXPANDED = "expanded"
+    KEPT = "kept"
+    RAW = "raw"
+
+
+class Segment(NamedTuple):
+    """A piece: characters of a line from ``at`` on, or what stands for the one place ``span``."""
+
+    text: str
+    line: LogicalLine | None = None
+    at: int = 0
+    span: Span | None = None
+
+    def place(self, start: int, end: int) -> Span:
+        """Return where characters ``start`` to ``end`` come from."""
+        if self.line is not None:
+            return self.line.span(self.at + start, self.at + end)
+        return self.span or Source("").span()
+
+
+class Placed:
+    """The text of some segments in a row."""
+
+    __slots__ = ("_segments", "_starts", "text")
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        """Join them."""
+        self._segments = tuple(each for each in segments if each.text) or tuple(segments[:1]) or (Segment(""),)
+        self._starts = [0, *accumulate(len(each.text) for each in self._segments[:-1])]
+        self.text = "".join(each.text for each in self._segments)
+
+    @classmethod
+    def of(cls, source: Source) -> Placed:
+        """Return the whole of a source."""
+        return cls([Segment(source.text, LogicalLine(source, source.text, (0,), (0,)))])
+
+    def span(self, start: int = 0, end: int | None = None) -> Span:
+        """Return where characters ``start`` to ``end`` come from: one piece of the source of the first of them."""
+        end = len(self.text) if end is None else max(start, end)
+        first = bisect_right(self._starts, start) - 1
+        last = bisect_right(self._starts, max(start, end - 1)) - 1
+        low = self._inside(first, start, end)
+        high = low if first == last else self._inside(last, self._starts[last], end)
+        is_one = low.source is high.source and high.end >= low.start
+        return Span(low.source, low.start, high.end) if is_one else low
+
+    def _inside(self, number: int, start: int, end: int) -> Span:
+        segment, begin = self._segments[number], self._starts[number]
+        return segment.place(start - begin, min(end - begin, len(segment.text)))
+
+    def segments(self, start: int, end: int) -> Iterator[Segment]:
+        """Yield the segments of a piece."""
+        for number in range(max(0, bisect_right(self._starts, start) - 1), len(self._segments)):
+            segment, begin = self._segments[number], self._starts[number]
+            if begin >= end:
+                return
+            low, high = max(start - begin, 0), min(end - begin, len(segment.text))
+            if low < high:
+                at = segment.at + low if segment.line is not None else 0
+                yield segment._replace(text=segment.text[low:high], at=at)
+
+    def expanded(self, fill: Callable[[str], str], macros: Macros = Macros.EXPANDED) -> Placed:
+        """Return the text with its macros replaced by ``fill``; what it gives stands where the macro is written.
+
+        Raises what ``fill`` raises.
+        """
+        text = self.text
+        if macros is Macros.RAW or "$" not in text:
+            return self
+        strings: list[tuple[int, int]] = []
+        if macros is Macros.KEPT:
+            strings = [found.span() for found in _STRING.finditer(text) if is_closed(found)]
+        parts: list[Segment] = []
+        begin, at = 0, text.find("$")
+        scanner = Scanner(text)
+        while at >= 0:
+            found = scanner.scan(at)
+            if _is_inside(strings, at) or found.kind is MacroKind.PLAIN:
+                at = text.find("$", max(found.resume, at + 1))
+                continue
+            end = found.end if found.kind in {MacroKind.MACRO, MacroKind.FUNCTION} else len(text)
+            parts += self.segments(begin, at)
+            parts.append(Segment(fill(text[at:end]), span=self.span(at, end)))
+            begin, at = end, text.find("$", end)
+        return Placed([*parts, *self.segments(begin, len(text))])
+
+
+def is_closed(found: re.Match[str]) -> bool:
+    """Say whether what STRINGS has found ends before the text does."""
+    return found.lastindex is None or found[found.lastindex] not in {"", "\\"}
+
+
+def _is_inside(spans: Sequence[tuple[int, int]], at: int) -> bool:
+    number = bisect_right(spans, (at, _FAR)) - 1
+    return number >= 0 and spans[number][0] <= at < spans[number][1]
+
+
+SHOWN = 79
+"""Characters of a malformed ad that HTCondor logs."""
+
+MAX_WORK = 1 << 20
+"""Characters that are read more than once before the rest of a text without sense is left alone."""
+
+MAX_ADS = 100_000
+
+LONGEST = 1 << 16
+"""Characters of a malformed ad that are kept."""
+
+MAX_FAULTS = 1000
+"""Malformed ads after which the rest of a text is left alone."""
+
+_MARK = re.compile(rf"[\[\]]|{STRINGS}")
+_BETWEEN = re.compile(r"(?:[\s,;]|//[^\n]*|/\*[\s\S]*?\*/)*")
+
+
+class Ad(NamedTuple):
+    """An ad that reads, and its place in the text; the offsets of its tree count from ``start``."""
+
+    tree: AdNode
+    start: int
+    end: int
+
+
+class _Brackets(NamedTuple):
+    """Where brackets open, and what each is closed by; ``None``: by nothing."""
+
+    opens: list[int]
+    closes: dict[int, int]
+
+
+def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[Ad | Diagnostic]:
+    """Yield the ads of a text, and a finding for each piece that is none.
+
+    ``faithful``: go on after a fault as condor_transform_ads 25.14 does, right behind the sign that made no sense, so
+    that an ad inside a malformed one is taken for a route. Else a malformed ad is left out as a whole.
+    """
+    text = placed.text
+    brackets = _brackets(text)
+    at, left, count, faults = 0, len(text) + MAX_WORK, 0, 0
+    for opening in brackets.opens:
+        if opening < at:
+            continue
+        if faithful and _is_gone(text, at, opening):
+            at = opening + 1
+            continue
+        if not faithful and (junk := _junk(placed, knob, at, opening)):
+            yield junk
+        end = brackets.closes.get(opening, len(text))
+        left -= end - opening
+        count += 1
+        if left < 0 or count > MAX_ADS or faults > MAX_FAULTS:
+            message = f"{knob} has too many malformed or too many ads: the rest of it is not read"
+            yield Diagnostic("legacy-ad", message, span=placed.span(opening, opening + 1))
+            return
+        try:
+            tree = parse_ad(Source(text[opening:end]))
+        except ClassAdSyntaxError as error:
+            found = _fault(placed, knob, opening, error)
+            faults += 1
+            at = _resume(text, found, brackets, opening, faithful=faithful)
+            said = found.diagnostic
+            lost = text[opening : max(opening, at)][:LONGEST]
+            yield MalformedAd(said.kind, said.message, said.severity, said.span, said.help, text=lost)
+            continue
+        yield Ad(tree, opening, end)
+        at = end
+    if not faithful and (junk := _junk(placed, knob, at, len(text))):
+        yield junk
+
+
+@dataclass(frozen=True)
+class MalformedAd(Diagnostic):
+    """The finding about an ad that does not read; ``text`` is all of it that is left out."""
+
+    text: str = ""
+
+
+class _Fault(NamedTuple):
+    """What is wrong with an ad, and where the sign begins and ends that makes no sense."""
+
+    diagnostic: Diagnostic
+    start: int
+    end: int
+
+
+def _brackets(text: str) -> _Brackets:
+    """Find all brackets outside of strings and comments, in one walk."""
+    opens: list[int] = []
+    closes: dict[int, int] = {}
+    stack: list[int] = []
+    for found in _MARK.finditer(text):
+        mark = found[0]
+        if mark == "[":
+            opens.append(found.start())
+            stack.append(found.start())
+        elif mark == "]":
+            if stack:
+                closes[stack.pop()] = found.end()
+        elif not is_closed(found):
+            break
+    return _Brackets(opens, closes)
+
+
+def _junk(placed: Placed, knob: str, start: int, end: int) -> Diagnostic | None:
+    """Return a finding for text between ads, None for separators and comments."""
+    found = _BETWEEN.match(placed.text, start, end)
+    begin = found.end() if found else start
+    if begin >= end:
+        return None
+    shown = " ".join(placed.text[begin : min(end, begin + SHOWN)].split())
+    message = f"this text of {knob} is in no ad, and is left out: {shown}"
+    help_text = "write each route between [ and ]"
+    return Diagnostic("legacy-ad", message, span=placed.span(begin, min(end, begin + 1)), help=help_text)
+
+
+def _fault(placed: Placed, knob: str, opening: int, error: ClassAdSyntaxError) -> _Fault:
+    found = error.diagnostics[0]
+    text = placed.text
+    start = opening if found.span is None else opening + found.span.start
+    end = start + 1 if found.span is None else max(start + 1, opening + found.span.end)
+    shown = " ".join(text[opening : opening + SHOWN].split())
+    message = f"malformed route in {knob}, left out: {found.message}; it begins {shown}"
+    if "never closed" in found.message:
+        end = len(text)  # HTCondor looks for the closing sign up to the end of the text
+    span = placed.span(start, min(end, start + SHOWN))
+    return _Fault(Diagnostic("legacy-ad", message, span=span, help=found.help), start, min(end, len(text)))
+
+
+def _resume(text: str, fault: _Fault, brackets: _Brackets, opening: int, *, faithful: bool) -> int:
+    """Return where the next ad is looked for behind a malformed one."""
+    if faithful:
+        return _read_on(text, fault.start, fault.end)
+    closing = brackets.closes.get(opening)
+    if closing is not None and not _is_entry(text, fault.start):
+        return closing
+    first = bisect_left(brackets.opens, fault.start)
+    opens = (brackets.opens[number] for number in range(first, len(brackets.opens)))
+    return next((each for each in opens if _is_entry(text, each)), len(text))
+
+
+def _read_on(text: str, start: int, end: int) -> int:
+    """Return how far HTCondor has read once it knows where a sign ends: what it looked at is gone.
+
+    That is one character behind a word, a number and a sign that another could follow (``=`` and ``==``), and all
+    blanks and one character behind a string, which another string could continue.
+    """
+    last = text[end - 1 : end]
+    if last in {'"', "'"} and end - start > 1:
+        while end < len(text) and text[end] in BLANKS:
+            end += 1
+        return end + 1
+    is_open = last.isalnum() or last == "_" or (end - start == 1 and last in "=<>&|!?.-")
+    return end + 1 if is_open else end
+
+
+def _is_gone(text: str, start: int, opening: int) -> bool:
+    """Whether HTCondor has looked at a bracket already when it gives up on what stands before it, from ``start`` on."""
+    at = opening - 1
+    if at >= start and text[at] not in BLANKS:
+        is_pair = at > start and text[at - 1] in "=<>&|!?"
+        return text[at] in {'"', "'"} or _read_on(text, at - is_pair, opening) > opening
+    while at >= start and text[at] in BLANKS:
+        at -= 1
+    return at >= start and text[at] in {'"', "'"}
+
+
+def _is_entry(text: str, at: int) -> bool:
+    """Whether a bracket opens where an ad may begin: nothing stands before it that would make it a value."""
+    if text[at : at + 1] != "[":
+        return False
+    before = at - 1
+    while before >= 0 and text[before] in BLANKS:
+        before -= 1
+    return before < 0 or text[before] in "];,/"
+
+
+MAX_STEPS = 200_000
+"""The work of one expression of a route, counted as evaluation does: a tenth of a second or two."""
+
+
+def bounded() -> Context:
+    """Return what an expression of a route may know and cost."""
+    return Context(effort=Allowance(MAX_STEPS))
+
+
+class EntryAttributes:
+    """The attributes of one ad as it was written, each with the place of its expression."""
+
+    __slots__ = ("codes", "names", "places")
+
+    def __init__(self, ad: Ad | None, placed: Placed) -> None:
+        """Take them from a tree."""
+        self.codes: dict[str, Code | str] = {}
+        self.names: dict[str, str] = {}
+        self.places: dict[str, Span] = {}
+        for name, node in () if ad is None else ad.tree.items:
+            key = lower(name)
+            self.codes[key] = code_of(node)
+            self.names[key] = name
+            self.places[key] = placed.span((ad.start if ad else 0) + node.start, (ad.start if ad else 0) + node.end)
+
+    def updated(self, other: EntryAttributes) -> EntryAttributes:
+        """Return the two together; the other's expressions win, the spelling of a name stays."""
+        made = EntryAttributes(None, Placed(()))
+        made.codes = {**self.codes, **other.codes}
+        made.names = {**other.names, **self.names}
+        made.places = {**self.places, **other.places}
+        return made
+
+    def ad(self) -> ClassAd:
+        """Return them as an ad."""
+        return ClassAd.of(dict(self.codes), dict(self.names))
+
+
+@dataclass(frozen=True)
+class LegacyEntry:
+    """A route written as a ClassAd.
+
+    ``name`` is what it is called: its Name, else its GridResource. ``ad`` has its attributes over those of
+    JOB_ROUTER_DEFAULTS. ``knob`` and ``number`` say which ad of which knob it is, ``span`` where that stands and
+    ``places`` where the attributes do (by lower-case name). ``expand`` replaces the macros that stay in strings, None:
+    none stay, and what looks like one is text. ``is_knob``: it is a JOB_ROUTER_ROUTE_<name>, whose name holds.
+    """
+
+    name: str
+    ad: ClassAd
+    knob: str
+    number: int
+    span: Span
+    places: Mapping[str, Span]
+    expand: Callable[[str], str] | None = None
+    is_knob: bool = False
+
+    def value(self, name: str) -> Value:
+        """Return an attribute's value in the route's own ad, UNDEFINED where it has none."""
+        try:
+            return self.ad.value(name, context=bounded())
+        except CrondorError:
+            return UNDEFINED
+
+    def place(self, name: str) -> Span:
+        """Return where an attribute is written, the whole route where it is not."""
+        return self.places.get(lower(name), self.span)
+
+
+Change: TypeAlias = Callable[[Node], "Node | None"]
+"""Gives what stands in place of a node, None: the node stays, and its parts are looked at."""
+
+
+def rewrite(tree: Node, change: Change) -> Node:
+    """Return the tree with all changes made, from the outside in; the tree itself where there are none."""
+    work: list[tuple[Node, bool]] = [(tree, False)]
+    done: list[Node] = []
+    while work:
+        node, is_read = work.pop()
+        if is_read:
+            count = len(children(node))
+            parts = done[-count:]
+            del done[-count:]
+            same = all(one is other for one, other in zip(parts, children(node), strict=True))
+            done.append(node if same else _rebuilt(node, parts))
+            continue
+        changed = change(node)
+        if changed is not None:
+            done.append(changed)
+        elif children(node):
+            work.append((node, True))
+            work.extend((part, False) for part in reversed(children(node)))
+        else:
+            done.append(node)
+    return done[0]
+
+
+def _rebuilt(node: Node, parts: list[Node]) -> Node:  # noqa: PLR0911 - a kind is a line, and a return
+    if isinstance(node, Binary):
+        return node._replace(left=parts[0], right=parts[1])
+    if isinstance(node, Unary):
+        return node._replace(operand=parts[0])
+    if isinstance(node, Ternary):
+        return node._replace(test=parts[0], yes=parts[1], no=parts[2])
+    if isinstance(node, Call):
+        return node._replace(arguments=tuple(parts))
+    if isinstance(node, ListNode):
+        return node._replace(items=tuple(parts))
+    if isinstance(node, AdNode):
+        return node._replace(items=tuple((name, part) for (name, _), part in zip(node.items, parts, strict=True)))
+    if isinstance(node, Reference):
+        return node._replace(scope=parts[0])
+    return node
+
+
+def without_scope(scopes: Collection[str]) -> Change:
+    """Return the change of ``TARGET.x`` to ``x``; ``scopes`` are names in lower case."""
+
+    def change(node: Node) -> Node | None:
+        if isinstance(node, Reference) and _is_name(node.scope, scopes):
+            return node._replace(scope=None)
+        return None
+
+    return change
+
+
+def scope_to_my(scopes: Collection[str]) -> Change:
+    """Return the change of ``TARGET.x`` to ``MY.x``, and of a bare ``TARGET`` to ``MY``."""
+
+    def change(node: Node) -> Node | None:
+        return node._replace(name="MY") if isinstance(node, Reference) and _is_name(node, scopes) else None
+
+    return change
+
+
+def current_time(node: Node) -> Node | None:
+    """Return ``time()`` in place of CurrentTime, which HTCondor dropped from its ads."""
+    if not isinstance(node, Reference) or lower(node.name) != "currenttime":
+        return None
+    is_bare = node.scope is None or _is_name(node.scope, {"my", "target", "other"})
+    return Call("time", ()) if is_bare else None
+
+
+def literal_text(node: Node) -> str | None:
+    """Return the text of a string literal, with parentheses around it or not; None: it is none."""
+    while isinstance(node, Unary) and node.op == "()":
+        node = node.operand
+    return node.value if isinstance(node, Literal) and isinstance(node.value, str) else None
+
+
+def _is_name(node: Node | None, names: Collection[str]) -> bool:
+    return isinstance(node, Reference) and node.scope is None and lower(node.name) in names
+
+
+EVALUATED = frozenset(
+    (
+        "editjobinplace",
+        "failureratethreshold",
+        "jobfailuretest",
+        "jobshouldbesandboxed",
+        "overrideroutingentry",
+        "sharedx509userproxy",
+        "usesharedx509userproxy",
+    )
+)
+"""Attributes whose expressions the router evaluates in the job's ad: flattened, TARGET becomes MY."""
+
+_LIFTED = re.compile(r"[ \t\v\f]*(?i:(name|requirements|universe|transform))[ \t\v\f]+(?![=: \t\v\f])(.*)", re.DOTALL)
+_TARGET = frozenset(("target",))
+AS_HTCONDOR = Inlining(parentheses=False, open=frozenset())
+
+
+class Commands:
+    """The commands of one route, by section and lower-case attribute."""
+
+    def __init__(self, entry: LegacyEntry) -> None:
+        """Convert."""
+        self.entry = entry
+        self.name = ""
+        self.universe = 0
+        self.requirements = ""
+        self.assignments: dict[str, tuple[str, str]] = {}
+        self.copies: dict[str, tuple[str, str]] = {}
+        self.deletes: dict[str, tuple[str, str]] = {}
+        self.sets: dict[str, tuple[str, str]] = {}
+        self.eval_sets: dict[str, tuple[str, str]] = {}
+        self.strings: set[str] = set()
+        self.temporary: dict[str, str] = {}
+        sections: tuple[tuple[str, Callable[[str, str], None]], ...] = (
+            ("copy_", self.copy),
+            ("delete_", self.delete),
+            ("set_", self.set),
+            ("eval_set_", self.eval_set),
+        )
+        for name in entry.ad:
+            for prefix, command in sections:
+                if lower(name).startswith(prefix):
+                    command(name, name[len(prefix) :])
+                    break
+            else:
+                self._plain(name)
+
+    def _plain(self, name: str) -> None:
+        key = lower(name)
+        if key == "name":
+            value = self.entry.value(name)
+            self.name = value if isinstance(value, str) else ""
+        elif key == "targetuniverse":
+            self.target_universe(name)
+        elif key == "requirements":
+            self.require(name)
+        else:
+            self.assign(name)
+
+    def tree(self, name: str) -> Node:
+        """Return the expression of an attribute."""
+        return self.entry.ad[name].tree
+
+    def printed(self, node: Node) -> str:
+        """Return an expression as it stands in a command."""
+        return unparse(node, UnparseForm.OLD, faithful=True)
+
+    def copy(self, name: str, attribute: str) -> None:
+        """Take ``copy_X = "Y"``."""
+        value = self.entry.value(name)
+        if isinstance(value, str):
+            self.copies[lower(attribute)] = (attribute, value)
+
+    def delete(self, name: str, attribute: str) -> None:  # noqa: ARG002 - the value does not matter
+        """Take ``delete_X``, whatever its value."""
+        self.deletes[lower(attribute)] = (attribute, "")
+
+    def set(self, name: str, attribute: str) -> None:
+        """Take ``set_X = expression``."""
+        if lower(attribute) != "inputrsl":
+            self.sets[lower(attribute)] = (attribute, self.printed(self.tree(name)))
+
+    def eval_set(self, name: str, attribute: str) -> None:
+        """Take ``eval_set_X = expression``: flattened only where it refers to attributes of the route."""
+        expression = Expression.of(self.tree(name))
+        own = self.own_names(expression)
+        text = self.printed(expression.tree)
+        if own:
+            text = self._special(expression, scope_to_my(_TARGET))
+            try:
+                own = self.own_names(Expression.parse(Source(text)))
+            except ClassAdSyntaxError:
+                own = ()
+        self.eval_sets[lower(attribute)] = (attribute, text)
+        self.temporary.update((lower(each), each) for each in own)
+
+    def own_names(self, expression: Expression) -> tuple[str, ...]:
+        """Return the attributes of the route that an expression leads to."""
+        try:
+            found = expression.references(self.entry.ad).internal
+        except CircularReference:
+            return ()
+        return tuple(re.split(r"[.\[]", each, maxsplit=1)[0] for each in found)
+
+    def _special(self, expression: Expression, change: Change) -> str:
+        """Return an expression flattened, with other names."""
+        try:
+            node = expression.flatten(self.entry.ad, bounded(), inlining=AS_HTCONDOR).tree
+        except EvaluationFailed:
+            node = expression.tree
+        return self.printed(rewrite(node, change))
+
+    def target_universe(self, name: str) -> None:
+        """Take TargetUniverse, an integer or a truth value: HTCondor reads a string's address for one."""
+        value = self.entry.value(name)
+        if isinstance(value, str):
+            self.universe = -1
+        elif isinstance(value, int) and -INT_MAX <= value <= INT_MAX:
+            self.universe = (value + (1 << 31)) % (1 << 32) - (1 << 31)
+
+    def require(self, name: str) -> None:
+        """Take Requirements: flattened, TARGET left out."""
+        self.requirements = self._special(Expression.of(self.tree(name)), without_scope(_TARGET))
+
+    def assign(self, name: str) -> None:
+        """Take any other attribute as a macro: a literal string without its quotes, but for GridResource."""
+        key = lower(name)
+        node = self.tree(name)
+        literal = None if key == "gridresource" else literal_text(node)
+        if key in EVALUATED:
+            text = self._special(Expression.of(node), scope_to_my(_TARGET))
+        else:
+            text = self.printed(node) if literal is None else literal
+        if text:
+            self.assignments[key] = (name, text)
+            if literal is not None or key in EVALUATED or key == "gridresource":
+                self.strings.add(key)
+
+    def body(self) -> Iterator[str]:
+        """Yield the commands."""
+        yield f"# autoconversion of route '{self.name}' from old route syntax"
+        for _, (name, text) in sorted(self.assignments.items()):
+            yield f"{name} = {text}"
+        for title, keyword, section in (
+            ("copy", "COPY", self.copies),
+            ("delete", "DELETE", self.deletes),
+            ("set", "SET", self.sets),
+        ):
+            if section:
+                yield f"# {title}_* rules"
+            for _, (name, text) in sorted(section.items()):
+                yield f"{keyword} {name} {text}" if keyword != "DELETE" else f"DELETE {name}"
+        needed = [
+            (key, name)
+            for key, name in sorted(self.temporary.items())
+            if key in self.assignments and key not in self.sets
+        ]
+        if needed:
+            yield "# temporarily SET attrs because eval_set_ rules refer to them"
+            yield from (f"SET {name} {self.borrowed(key, name)}" for key, name in needed)
+        if self.eval_sets:
+            yield "# eval_set_* rules"
+            yield from (f"EVALSET {name} {text}" for _, (name, text) in sorted(self.eval_sets.items()))
+        if needed:
+            yield "# remove temporary attrs"
+            yield from (f"DELETE {name}" for _, name in needed)
+
+    def borrowed(self, key: str, name: str) -> str:
+        """Return the value of an attribute of the route that an EVALSET needs."""
+        return f'"$({name})"' if key in self.strings else f"$({name})"
+
+    def universe_name(self) -> str:
+        """Return the name of the universe, nothing where there is none."""
+        return universe_name(self.universe) if self.universe else ""
+
+
+def convert_faithfully(entry: LegacyEntry, *, name_as: Callable[[str], str] | None = None) -> tuple[str, str] | None:
+    """Return name and text of a route as condor_transform_ads prints them, None where it prints nothing.
+
+    ``name_as`` gives the knob's name: where that is the same, the text has no NAME.
+    """
+    made = Commands(entry)
+    head = {"name": made.name, "universe": made.universe_name(), "requirements": made.requirements}
+    lines: list[str] = []
+    given = [f"REQUIREMENTS {made.requirements}"] if made.requirements else []
+    # HTCondor writes the route down and reads it again: a line end inside of a string makes two lines of one.
+    for line in re.split(r"[\r\n]+", "\n".join([*given, *made.body()])):
+        found = _LIFTED.fullmatch(line)
+        keyword = found[1].lower() if found else ""
+        if keyword == "transform":
+            break
+        if found is None:
+            lines += [line] if line else []
+        elif keyword == "name":
+            head[keyword] = head[keyword] or found[2].strip()
+        else:
+            head[keyword] = found[2]
+        if keyword == "requirements" and not _is_expression(head[keyword]):
+            return None
+    name = head["name"]
+    if name and name_as is not None and name_as(name) == name:
+        del head["name"]
+    return name, "\n".join([*(f"{keyword.upper()} {text}" for keyword, text in head.items() if text), *lines])
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        Expression.parse(Source(text), old=True)
+    except ClassAdSyntaxError:
+        return False
+    return True
