@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from crondor.lint import RULES
+from crondor_cli.check.fix import fix_files
+from crondor_cli.check.run import CheckOptions, run
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
+from crondor_cli.common.findings.baseline import with_baseline, write_baseline
+from crondor_cli.common.findings.rules import explain_rule, list_rules
+from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, submit_files
 from crondor_cli.kit.options import (
     ConfigFiles,
     ReleaseType,
     Surroundings,
-    complete_code,
-    complete_codes,
+    completing,
+    completing_list,
     file_options,
     format_option,
     interval_option,
@@ -68,11 +74,15 @@ that cannot be read."""
     "--select",
     multiple=True,
     metavar="CODES",
-    shell_complete=complete_codes,
+    shell_complete=completing_list(lambda _: RULES),
     help="Only rules whose code begins so (comma-separated).",
 )
 @click.option(
-    "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
+    "--ignore",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=completing_list(lambda _: RULES),
+    help="No rules whose code begins so.",
 )
 @click.option(
     "--target",
@@ -83,7 +93,7 @@ that cannot be read."""
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
-@click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
+@click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: RULES), help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @baseline_options
@@ -124,10 +134,6 @@ def command(
     Every finding has a code, the place, why, and what to write instead. Without FILES those of this folder are checked.
     """
     # These take 40 ms, which --help does not need.
-    from crondor_cli.check.run import CheckOptions, run  # noqa: PLC0415
-    from crondor_cli.common.findings.rules import explain_rule, list_rules  # noqa: PLC0415
-    from crondor_cli.common.findings.text import print_report, print_statistics  # noqa: PLC0415
-
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules()
         return
@@ -143,14 +149,10 @@ def command(
     )
     result = run(paths or _here(), given, now, jobs)
     if baseline.path is not None:
-        from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for
-
         result = with_baseline(result, baseline)
     if baseline.update:
         status = write_baseline(result, baseline)
     elif fix:
-        from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for
-
         status = fix_files(result, write=write, unsafe=unsafe)
     elif statistics:
         print_statistics(result, format_, quiet=quiet)

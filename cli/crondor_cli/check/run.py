@@ -12,6 +12,7 @@ from crondor.diagnostics import CrondorError
 from crondor.knowledge.kinds import FileKind
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import RULES, CheckReport, CheckSettings, check_submit, refused
+from crondor.lint.fixing import offered
 from crondor.source import Source
 from crondor.submit import SubmitFile
 from crondor_cli.common.checked_files import read_checked
@@ -20,6 +21,7 @@ from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import ConfigFiles, Surroundings, clock_of, interval_of
 from crondor_cli.kit.parallel import of_many
+from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.progress import PROGRESS
 
 LEAST: Final = 60
@@ -88,8 +90,6 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
     clock = clock_of(now, given.tz)
     access_point = None
     if given.pool_config is not None:
-        from crondor_cli.kit.pool_config import read_pool  # noqa: PLC0415 - 60 ms, and optional
-
         access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, given.target, beside=paths)
     return CheckResult(
         (),
@@ -120,6 +120,4 @@ def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
     report = check_submit(source, result.settings, result.read)
     if not result.tries_fixes or not any(each.fix is not None for each in report.findings):
         return report
-    from crondor.lint.fixing import offered  # noqa: PLC0415 - 13 ms, for files with a fix
-
     return offered(report, result.settings, result.choose, result.read)

@@ -30,6 +30,7 @@ from crondor.lint.subject import CheckMemory
 from crondor.source import Source
 from crondor_cli.common.baseline_options import BaselineOptions
 from crondor_cli.common.checked_files import read_checked
+from crondor_cli.common.findings.baseline import with_baseline
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.kit.files import user_folder
@@ -134,8 +135,6 @@ def _baseline(path: str | None, chosen: tuple[str, ...], ignored: tuple[str, ...
     """Return what leaves out the findings that a baseline knows. Raises UsageError."""
     if path is None:
         return None
-    from crondor_cli.common.findings.baseline import with_baseline  # noqa: PLC0415 - seldom set
-
     return with_baseline(ChosenReports((), chosen, ignored, strict=False), BaselineOptions(path, update=False)).new
 
 

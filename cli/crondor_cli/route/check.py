@@ -6,13 +6,14 @@ import click
 
 from crondor.lint.routes import ROUTE_RULES
 from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
+from crondor_cli.common.findings.baseline import with_baseline, write_baseline
 from crondor_cli.common.findings.rules import explain_rule, list_rules
 from crondor_cli.common.findings.text import print_report, print_statistics
 from crondor_cli.kit.configs import ConfigCommand
 from crondor_cli.kit.options import (
     ConfigFiles,
-    complete_code,
-    complete_codes,
+    completing,
+    completing_list,
     config_options,
     format_option,
     include_option,
@@ -57,15 +58,19 @@ that cannot be read."""
     "--select",
     multiple=True,
     metavar="CODES",
-    shell_complete=complete_codes,
+    shell_complete=completing_list(lambda _: ROUTE_RULES),
     help="Only rules whose code begins so (comma-separated).",
 )
 @click.option(
-    "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
+    "--ignore",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=completing_list(lambda _: ROUTE_RULES),
+    help="No rules whose code begins so.",
 )
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
-@click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
+@click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: ROUTE_RULES), help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @baseline_options
@@ -101,8 +106,6 @@ def command(
     result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict, not fix), now, tz)
     status = result.status
     if baseline.path is not None:
-        from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for
-
         result = with_baseline(result, baseline)
         status = write_baseline(result, baseline) if baseline.update else result.status
     if baseline.update:

@@ -10,6 +10,7 @@ import click
 from crondor.codes import CODES
 from crondor.diagnostics import printable, similar
 from crondor.lint import RULES, Rule, page
+from crondor.lint.routes import ROUTE_RULES
 from crondor_cli.kit.screen import say
 
 
@@ -25,8 +26,6 @@ def explain_rule(code: str) -> None:
 
     Raises UsageError for an unknown one.
     """
-    from crondor.lint.routes import ROUTE_RULES  # noqa: PLC0415 - 50 ms, and seldom asked for
-
     asked = code.strip()
     wanted = CODES.get(asked.lower(), asked.upper())
     rules = {**ROUTE_RULES, **RULES}

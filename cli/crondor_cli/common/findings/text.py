@@ -9,6 +9,9 @@ import click
 
 from crondor.diagnostics import Severity, render
 from crondor.lint import Finding, Fix
+from crondor_cli.common.findings.changes import change_lines
+from crondor_cli.common.findings.counting import counted
+from crondor_cli.common.findings.forms import COUNTS, FORMS
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.kit.screen import SCREEN, coloured, echo_lines, say, screen_columns, whole
 
@@ -20,8 +23,6 @@ def print_report(result: ChosenReports, form: str, *, quiet: bool = False) -> No
     if form in {"text", "concise"}:
         _print_text(result, is_concise=form == "concise", quiet=quiet)
     else:
-        from crondor_cli.common.findings.forms import FORMS  # noqa: PLC0415 - 25 ms, for programs only
-
         FORMS[form](result)
 
 
@@ -45,8 +46,6 @@ def _print_text(result: ChosenReports, *, is_concise: bool, quiet: bool) -> None
 
 
 def _change_lines(fix: Fix) -> list[str]:
-    from crondor_cli.common.findings.changes import change_lines  # noqa: PLC0415 - 2 ms, where something has a fix
-
     return change_lines(fix)
 
 
@@ -74,12 +73,8 @@ def print_statistics(result: ChosenReports, form: str, *, quiet: bool = False) -
 
     The form ``github`` is Markdown, for the summary of a job. Raises UsageError for one that has no counts.
     """
-    from crondor_cli.common.findings.counting import counted  # noqa: PLC0415 - 1 ms, for --statistics alone
-
     rows = counted(result.all_findings)
     if form not in {"text", "concise"}:
-        from crondor_cli.common.findings.forms import COUNTS  # noqa: PLC0415 - 25 ms, for programs only
-
         if form not in COUNTS:
             message = f"--statistics counts, and --format {form} has no place for that: text, json or github"
             raise click.UsageError(message, click.get_current_context(silent=True))
