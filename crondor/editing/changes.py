@@ -8,7 +8,7 @@ from typing import Final
 from crondor.editing.findings import CheckedText
 from crondor.editing.settings import EditSettings
 from crondor.lint import TextEdit, select
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 from crondor.source import Source
 from crondor.submit.edits import line_end
 

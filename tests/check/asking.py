@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crondor.lint import CheckReport, CheckSettings, Finding, check_submit
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 from crondor.source import Source
 
 NOW = 1_795_305_600  # 2026-11-22 00:00 UTC

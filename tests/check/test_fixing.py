@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.lint import CheckReport, check_submit
-from crondor.lint.fixing import fixed
 from crondor.lint.rule import Finding, Fix
+from crondor.lint.submit import fixed
 from crondor.source import Source
 from crondor.submit import job_ads, read_submit
 from crondor.submit.edits import TextEdit, changed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crondor.lint import CheckSettings, check_submit
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 from crondor.source import Source
 
 NOW = 1_795_195_625

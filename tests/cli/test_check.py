@@ -14,7 +14,7 @@ import click
 import pytest
 
 from crondor.lint import RULES
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 from crondor_cli.check import fix as check_fix
 from crondor_cli.kit import files
 from crondor_cli.kit.files import read_source

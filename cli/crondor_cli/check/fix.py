@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 from crondor_cli.check.run import CheckResult
 from crondor_cli.common.fixed_files import report_fixed
 

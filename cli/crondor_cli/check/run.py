@@ -12,7 +12,7 @@ from crondor.diagnostics import CrondorError
 from crondor.knowledge.kinds import FileKind
 from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import RULES, CheckReport, CheckSettings, check_submit, refused
-from crondor.lint.fixing import offered
+from crondor.lint.submit import offered
 from crondor.source import Source
 from crondor.submit import SubmitFile
 from crondor_cli.common.checked_files import read_checked

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from crondor.classad.scope import Context
 from crondor.lint import CheckReport, Rule
 from crondor.lint.fixing import Cured, without_fixes
-from crondor.lint.route_fixing import fixed_routes
-from crondor.lint.routes import ROUTE_RULES, CheckedRoutes, check_routes, refused_routes
+from crondor.lint.routes import ROUTE_RULES, CheckedRoutes, check_routes, fixed_routes, refused_routes
 from crondor.source import Source
 from crondor_cli.common.findings.result import ChosenReports
 from crondor_cli.common.findings.rules import codes_of
