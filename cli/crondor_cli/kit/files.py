@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
@@ -22,9 +23,12 @@ from crondor.rights.acting import RightsRefused
 from crondor.rights.replacing import Changed, replace_text, whole_file
 from crondor.rights.trust import Untrusted
 from crondor.rights.walk import open_named, open_plain
-from crondor.source import Source
+from crondor.source import Source, lines_of
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import say, show, usage
+
+STDIN = "<stdin>"
+"""The name of the text of standard input."""
 
 if TYPE_CHECKING:
     from crondor.knowledge.releases import Release
@@ -426,3 +430,22 @@ def writes(path: str) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise file_problem("write", path, error) from None
+
+
+def diff_of(before: Source, after: Source) -> str:
+    """Return a unified diff that patch(1) takes."""
+    name = printable(before.name)
+    return "".join(map(_ended, difflib.unified_diff(lines_of(before.text), lines_of(after.text), name, name)))
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def write_source(before: Source, after: Source) -> None:
+    """Replace a file's text in one step; raises UsageError where that cannot be done."""
+    if before.name == STDIN:
+        message = "standard input cannot be changed: leave --write out to see the diff"
+        raise usage(message)
+    old, new = (each.text.encode("utf-8", "surrogateescape") for each in (before, after))
+    replace_file(before.name, old, new, "while it was read, and was not written to")

@@ -28,12 +28,8 @@ from crondor.knowledge.releases import NEWEST, Release
 from crondor.lint import RULES, CheckSettings, TextEdit
 from crondor.lint.subject import CheckMemory
 from crondor.source import Source
-from crondor_cli.common.baseline_options import BaselineOptions
-from crondor_cli.common.checked_files import read_checked
-from crondor_cli.common.findings.baseline import with_baseline
-from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.kit.files import user_folder
+from crondor_cli.kit.findings import BaselineOptions, ChosenReports, codes_of, read_checked, with_baseline
 from crondor_cli.kit.jobs import files_of
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, interval_of, pool_files
 from crondor_cli.kit.pool_config import read_pool
