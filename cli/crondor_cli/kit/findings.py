@@ -17,14 +17,14 @@ from crondor.diagnostics import CrondorError, Severity, printable, similar
 from crondor.lint import RULES, CheckReport, CheckSettings, Finding, Rule, page, select
 from crondor.lint.baseline import Baseline, InvalidBaseline, NameOf, read_baseline
 from crondor.lint.fixing import Cured
-from crondor.lint.routes import ROUTE_RULES
+from crondor.lint.report import codes_by_name
 from crondor.macro import source_from_bytes
 from crondor.source import Source
 from crondor.submit import SubmitFile, read_submit
 from crondor_cli.kit.files import STDIN, diff_of, file_problem, open_given, replace_file, write_file, write_source
 from crondor_cli.kit.jobs import files_of, host_of
 from crondor_cli.kit.options import Surroundings
-from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown
+from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
 from crondor_cli.kit.tables import plural
 
 
@@ -91,22 +91,20 @@ def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
         say(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
 
 
-def explain_rule(code: str) -> None:
+def explain_rule(asked: str) -> None:
     """Print the page of a rule: of submit files or of routes, by its code, its name or the kind of a fault.
 
     Raises UsageError for an unknown one.
     """
-    asked = code.strip()
-    wanted = CODES.get(asked.lower(), asked.upper())
-    rules = {**ROUTE_RULES, **RULES}
-    known = next((rule for rule in rules.values() if wanted == rule.code or asked.lower() == rule.name), None)
-    if known is None:
-        names = [*rules, *(rule.name for rule in rules.values())]
+    asked = asked.strip()
+    known = codes_by_name()
+    wanted = known.get(asked.lower()) or CODES.get(asked.lower(), asked.upper())
+    if wanted not in known.values():
+        names = [*known.values(), *known]
         close = similar(asked, names) or similar(asked.upper(), names)
         hint = f"did you mean {close[0]}?" if close else "--rules lists them"
-        message = f"there is no rule {printable(asked)}: {hint}"
-        raise click.UsageError(message, click.get_current_context(silent=True))
-    say(page(known.code).rstrip("\n"))
+        raise usage(f"there is no rule {printable(asked)}: {hint}")
+    say(page(wanted).rstrip("\n"))
 
 
 def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:
@@ -115,8 +113,7 @@ def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:
     codes = tuple(code.strip().upper() for text in given for code in text.split(",") if code.strip())
     for code in codes:
         if not any(known.startswith(code) for known in known_codes):
-            message = f"no rule has a code that begins with {printable(code)}: --rules lists them"
-            raise click.UsageError(message, click.get_current_context(silent=True))
+            raise usage(f"no rule has a code that begins with {printable(code)}: --rules lists them")
     return codes
 
 
@@ -157,8 +154,7 @@ def with_baseline(result: Result, options: BaselineOptions) -> Result:
         return result
     data = _read(options.path)
     if data is None:
-        message = f"there is no baseline '{printable(options.path)}': --update-baseline writes it"
-        raise click.UsageError(message, click.get_current_context(silent=True))
+        raise usage(f"there is no baseline '{printable(options.path)}': --update-baseline writes it")
     known, name_of = _parsed(data, options.path), _names_below(options.path)
     gone = known.gone(Baseline.of(result.all_findings, name_of), _looked_at(result, name_of))
     if gone:
@@ -227,8 +223,7 @@ def _parsed(data: bytes, path: str) -> Baseline:
     except CrondorError as error:
         what = error.diagnostics[0]
         place = printable(what.span.location if isinstance(error, InvalidBaseline) and what.span else path)
-        message = f"{place}: {printable(what.message)}"
-        raise click.UsageError(message, click.get_current_context(silent=True)) from None
+        raise usage(f"{place}: {printable(what.message)}") from None
 
 
 def _write(path: str, before: bytes | None, after: bytes) -> None:
