@@ -13,9 +13,9 @@ from time import process_time
 from typing import NamedTuple
 
 from crondor.diagnostics import CrondorError
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 from crondor.submit import read_submit
-from crondor_cli.check.run import CheckOptions, run
+from crondor_cli.check.command import CheckOptions, run
 from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Surroundings
 

@@ -101,7 +101,6 @@ MODULES = (
     "crondor.submit",
     "crondor.lint",
     "crondor.lint.baseline",
-    "crondor.lint.fixing",
     "crondor.classad",
     "crondor.config",
     "crondor.transform",

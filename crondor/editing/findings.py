@@ -16,9 +16,8 @@ from crondor.crontab.file import is_system_crontab, read_crontab
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, lines_of
 from crondor.editing.reading import EditSettings, LineKind, ReadText, TextKind
 from crondor.lint import CheckReport, Finding, TextEdit, page, select
-from crondor.lint.fixing import fixed
 from crondor.lint.routes import check_routes
-from crondor.lint.submit import report_of
+from crondor.lint.submit import fixed, report_of
 from crondor.submit.edits import line_end
 from crondor.transform import Transform, TransformFacts
 from crondor.transform.loading import find_circles

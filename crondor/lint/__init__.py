@@ -2,14 +2,15 @@
 
 ``check_submit(source, settings)`` gives a CheckReport with Findings; a Finding is a Diagnostic under a stable code
 (CRN101) and, where there is one, a Fix. ``crondor.lint.routes.check_routes`` does the same for routes. ``report_data``
-gives plain values for JSON, ``crondor.lint.baseline`` keeps quiet what is known, ``crondor.lint.fixing`` makes the
-fixes. docs/python.md has a service and a pytest fixture.
+gives plain values for JSON, ``fixed`` makes the fixes, and ``crondor.lint.baseline`` keeps quiet what is known.
+docs/python.md has a service and a pytest fixture.
 """
 
+from crondor.lint.fixing import Cured, LeftFix
 from crondor.lint.report import CheckReport, address, finding_data, page, report_data, select
 from crondor.lint.rule import Finding, Fix, Rule, RuleHit
 from crondor.lint.subject import CheckedFile, CheckedJob, CheckSettings
-from crondor.lint.submit import RULES, check_submit, refused
+from crondor.lint.submit import RULES, check_submit, fixed, refused
 from crondor.submit.edits import TextEdit
 
 __all__ = [
@@ -18,14 +19,17 @@ __all__ = [
     "CheckSettings",
     "CheckedFile",
     "CheckedJob",
+    "Cured",
     "Finding",
     "Fix",
+    "LeftFix",
     "Rule",
     "RuleHit",
     "TextEdit",
     "address",
     "check_submit",
     "finding_data",
+    "fixed",
     "page",
     "refused",
     "report_data",

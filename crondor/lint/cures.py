@@ -16,6 +16,7 @@ from crondor.lint.rule import Fix
 from crondor.lint.schedules import FieldFault, refusals
 from crondor.lint.subject import CheckedJob
 from crondor.lint.written import faults
+from crondor.schedule import speaks_of_time
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
 from crondor.submit.edits import TextEdit, apply, line_end, literal_value
 from crondor.zones import Zone, zone_of
@@ -210,7 +211,7 @@ class DayZeroCure(NamedTuple):
 def has_clause(job: CheckedJob) -> bool:
     """Say whether requirements speak of the time, so that fields may name more times than are wanted."""
     name = job.first(*REQUIREMENTS)
-    return name is not None and "deferraltime" in job.values[name].lower()
+    return name is not None and speaks_of_time(job.values[name])
 
 
 def cure_of(job: CheckedJob, wanted: CronSpec) -> DayZeroCure:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor._schedule import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor._types import Memory
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.knowledge.words import SubmitCommand
+from crondor.knowledge.words import SubmitCommand, submit_commands
 from crondor.lint.values import POLICIES
 from crondor.spec import FIELDS
 from crondor.submit import InvalidSubmit, SubmitFile
-from crondor.submit.facts import COMMANDS, UNIVERSE_NAMES, universe_number
+from crondor.submit.facts import COMMANDS, NAMES, universe_number
 from crondor.submit.file import UnusedName, unused_names
 
 if TYPE_CHECKING:
@@ -42,17 +43,6 @@ _PLAIN: Mapping[str, str] = {
     **dict.fromkeys(("request_cpus", "deferral_time", "deferral_window", "deferral_prep_time"), _NUMBER),
     **dict.fromkeys(("cron_window", "cron_prep_time", "max_retries"), _NUMBER),
     "transfer_executable": _TRUTH,
-}
-
-
-_SPELLED: Final = {
-    "jobuniverse": ("universe",),
-    "cmd": ("executable",),
-    "jobprio": ("priority", "prio"),
-    "args": ("arguments",),
-    "userlog": ("log",),
-    "out": ("output",),
-    "err": ("error",),
 }
 
 
@@ -110,7 +100,17 @@ def spellings(attribute: str) -> tuple[str, ...]:
     """Return the names, in lower case, that a description may set an attribute by."""
     key = attribute.lower()
     snake = "".join(f"_{sign}" if sign.isupper() and at else sign for at, sign in enumerate(attribute)).lower()
-    return f"my.{key}", snake, key, *_SPELLED.get(key, ())
+    return f"my.{key}", snake, key, *_commands_by_attribute().get(key, ())
+
+
+@cache
+def _commands_by_attribute() -> Mapping[str, tuple[str, ...]]:
+    """Return the commands that set each attribute, all in lower case."""
+    found: dict[str, tuple[str, ...]] = {}
+    for command in submit_commands():
+        key = (command.attribute or "").lower()
+        found[key] = (*found.get(key, ()), command.name.lower())
+    return found
 
 
 def _has_time(file: SubmitFile) -> bool:
@@ -160,7 +160,7 @@ def universes_of(file: SubmitFile) -> tuple[str, ...]:
     if given.lower() in _CONTAINERS:
         return (given.lower(), *_CONTAINERS, _VANILLA)
     number = universe_number(given)
-    name = UNIVERSE_NAMES[number].lower() if 0 < number < len(UNIVERSE_NAMES) else ""
+    name = NAMES[number].lower() if 0 < number < len(NAMES) else ""
     if name == _VANILLA and any(group.values.get(image, "").strip() for image in _IMAGES):
         return ("container", *_CONTAINERS, _VANILLA)
     return (name,) if name else ()

@@ -274,6 +274,13 @@ def page(code: str) -> str:
     return file.read_text(encoding="utf-8")
 
 
+def codes_by_name() -> dict[str, str]:
+    """Return the code of every rule by its name, as their pages have them; the rules are not loaded for it."""
+    files = page_file("CRN").parent.glob("*.md")
+    heads = (file.read_text(encoding="utf-8").partition(":")[0].split() for file in files)
+    return {name: code for _, code, name in sorted(heads)}
+
+
 def page_file(code: str) -> Path:
     """Return the file that a rule's page would be in."""
     return Path(__file__).with_name("pages") / f"{code}.md"

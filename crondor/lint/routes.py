@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from crondor.config import Configuration
-from crondor.diagnostics import Diagnostic, Source
+from crondor.diagnostics import Diagnostic, Severity, Source
+from crondor.lint.fixing import Checked, Choose, Cure, Cured, Kind, cured
 from crondor.lint.report import COMMENT_RULES, CheckReport, report
 from crondor.lint.rule import Finding, Rule, distinct, rules_of
 from crondor.lint.rules import route_matches, route_words
@@ -51,3 +52,35 @@ def refused_routes(name: str, faults: Sequence[Diagnostic]) -> CheckReport:
     rule = ROUTE_RULES["CRN601"]
     found = (Finding(replace(each, kind=rule.code), None, rule.name) for each in faults)
     return CheckReport(Source("", name), tuple(found))
+
+
+def fixed_routes(
+    sources: Sequence[Source], check: Callable[[Sequence[Source]], CheckedRoutes], choose: Choose = tuple
+) -> list[Cured]:
+    """Apply the safe fixes of the findings that ``choose`` leaves in the files that were named, and check again.
+
+    ``check`` reads a configuration anew from the texts of these files, in their order, and applies the rules. Return
+    for each file its report after that, what was done, and what was left out. Nothing is changed of a configuration
+    that cannot be read. A second time changes nothing. Raises what ``check`` does.
+    """
+
+    def checked(texts: Sequence[Source]) -> Checked[bool]:
+        found = check(texts)
+        reports = tuple(next(each for each in found.reports if each.source is text) for text in texts)
+        return Checked(reports, found.table.configuration.is_valid, 4)
+
+    def chosen(findings: Iterable[Finding]) -> Iterable[Finding]:
+        names = {source.name for source in sources}
+        for each in choose(findings):
+            if each.fix is not None and all(edit.span.source.name in names for edit in each.fix.edits):
+                yield each
+
+    def objection(before: Checked[bool], after: Checked[bool], _: object, cures: Sequence[Cure]) -> str | None:
+        had, has = before.grave(Severity.NOTE), after.grave(Severity.NOTE)
+        if not after.read:
+            return "the configuration could not be read any more"
+        more = has.total() > had.total() - len(cures)
+        return f"the configuration would then have {', '.join(sorted(has - had))}" if more else None
+
+    begun = checked(sources)
+    return cured(Kind("configuration", checked, objection), begun, chosen if begun.read else lambda _: ())

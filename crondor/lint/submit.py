@@ -1,18 +1,25 @@
-"""Applying the rules to a submit description."""
+"""Submit descriptions: their rules applied, and their fixes made."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from crondor._types import expect
-from crondor.diagnostics import CrondorError, Source
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
+from crondor.lint.fixing import Checked, Choose, Cure, Cured, Kind, cured, without_fixes
 from crondor.lint.report import COMMENT_RULES, CheckReport, report
 from crondor.lint.rule import Finding, Rule, distinct, rules_of
 from crondor.lint.rules import access_point, conditions, cron, deferral, files, names, reading, text
 from crondor.lint.subject import CheckedFile, CheckMemory, CheckSettings
+from crondor.lint.values import POLICIES
+from crondor.lint.written import faults
+from crondor.schedule import COMMANDS
+from crondor.spec import FIELDS
 from crondor.submit import SubmitFile, UnreadableLines, read_submit
+from crondor.submit.edits import JobsValue, Meaning, TextChange, differing, meaning, touched
 
 JOB_RULES = rules_of(cron, deferral)
 """Those about each group of equal jobs."""
@@ -24,6 +31,14 @@ FILE_RULES = tuple(
 
 RULES: dict[str, Rule[Any]] = {each.code: each for each in (*FILE_RULES, *JOB_RULES, *COMMENT_RULES)}
 """All rules of submit descriptions, by code."""
+
+_DEAR = 100  # checks that one costs which takes all the effort that one may
+_READING = "CRN0"  # with what such codes have found nobody can read a text, or, with the next, submit it
+_REFUSED = "CRN017"
+_VALUES = ("CRN1", "CRN3")  # of values: those of cron fields, and those of expressions and numbers
+_FEW = 3  # names that a reason has
+_PLAIN = frozenset(name for field in FIELDS for name in (field.command, field.attribute.lower()))
+_EXPRESSIONS = frozenset((*COMMANDS, *POLICIES, "requirements", "rank")) - _PLAIN - {"universe"}
 
 Read = Callable[[Source], SubmitFile]
 
@@ -91,3 +106,116 @@ def _findings(file: CheckedFile) -> Iterator[Finding]:
             yield from job_rule.findings(job)
     for file_rule in FILE_RULES:  # behind the jobs, since one of them says how many were looked at
         yield from file_rule.findings(file)
+
+
+def offered(
+    report: CheckReport, settings: CheckSettings, choose: Choose = tuple, read: Read = read_submit
+) -> CheckReport:
+    """Return the report with the fixes alone that ``fixed`` makes: the safe ones, and those with ``unsafe``."""
+    for unsafe in (False, True):
+        if any(each.fix is not None and each.fix.safe is not unsafe for each in choose(report.findings)):
+            left = fixed(report, settings, choose, unsafe=unsafe, read=read).left
+            report = without_fixes(report, (each for each in left if each.fix.safe is not unsafe))
+    return report
+
+
+def fixed(
+    report: CheckReport,
+    settings: CheckSettings,
+    choose: Choose = tuple,
+    *,
+    unsafe: bool = False,
+    read: Read = read_submit,
+) -> Cured:
+    """Apply the safe fixes of the findings that ``choose`` leaves, with ``unsafe`` all of them, and check again.
+
+    A fix is left out after which its finding is still there, or the text cannot be read; with which it would have an
+    error that it did not have, or more findings as grave as the one that is fixed; and one that changes what another
+    line means. What a fix brings to light may have a fix as well: they are then made together. A second time changes
+    nothing.
+    """
+    found = choose(report.findings)
+    if not any(each.fix is not None and (each.fix.safe or unsafe) for each in found):
+        return Cured(report)
+
+    def check(sources: Sequence[Source]) -> Checked[_Meant]:
+        file = read_file(sources[0], settings, read)
+        return Checked((report_of(file),), _Meant(file), 1 + int(_DEAR * file.effort.spent))
+
+    begun = Checked((report,), _Meant(read_file(report.source, settings, read)))
+    return cured(Kind("file", check, _objection), begun, choose, unsafe=unsafe)[0]
+
+
+@dataclass(frozen=True)
+class _Meant:
+    """A description, and what its names come to."""
+
+    file: CheckedFile
+
+    @cached_property
+    def meaning(self) -> Meaning | None:
+        """What its names come to, None where it cannot be read."""
+        return None if self.file.submit is None else meaning(self.file.submit)
+
+
+def _objection(
+    before: Checked[_Meant], after: Checked[_Meant], changes: Sequence[TextChange], cures: Sequence[Cure]
+) -> str | None:
+    """Say why fixes are none, whatever else is found after them."""
+    (change,) = changes
+    return _unreadable(before, after) or _wrong_value(after, change) or _elsewhere(before, after, change, cures)
+
+
+def _unreadable(before: Checked[_Meant], after: Checked[_Meant]) -> str | None:
+    known = {code for code in before.errors if code.startswith(_READING) and code != _REFUSED}
+    faults = [each for each in _errors(after) if each.code.startswith(_READING)]
+    fault = next((each for each in faults if each.code not in before.errors), None)
+    if fault is not None and not known:  # else nothing else was seen of the text
+        return f"the file could not be read, or submitted, any more: {fault.message} [{fault.code}]"
+    return None
+
+
+def _wrong_value(after: Checked[_Meant], change: TextChange) -> str | None:
+    for fault in _errors(after):
+        span = fault.span
+        if span is None or span.source not in after.sources or not fault.code.startswith(_VALUES):
+            continue
+        if any(span.start < end and start < span.end for _, (start, end) in change.written):
+            return f"what it writes would be wrong: {fault.message} [{fault.code}]"
+    return None
+
+
+def _elsewhere(
+    before: Checked[_Meant], after: Checked[_Meant], change: TextChange, cures: Sequence[Cure]
+) -> str | None:
+    """Say what fixes change that they are not about, or change though nobody can read it."""
+    had, has = before.read.meaning, after.read.meaning
+    own = touched(before.sources[0], change)
+    is_list = "" in own and not any(cure.fix.safe for cure in cures)  # which --unsafe asked for, with all it gives
+    if had is None or has is None or is_list:
+        return None
+    wrong = _no_expressions(has, own)
+    if wrong:
+        return f"{wrong[0]} could not be read as an expression"
+    unread = _no_expressions(had, own)
+    if unread and not all(cure.found.severity is Severity.ERROR for cure in cures):
+        return f"{unread[0]} cannot be read as an expression, and nobody can say what it would mean"
+    others = differing(had, has) - own
+    if not others:
+        return None
+    if "" in others:
+        return "it would change how many jobs there are"
+    return f"it would change {', '.join(sorted(others)[:_FEW])} as well"
+
+
+def _errors(state: Checked[_Meant]) -> list[Diagnostic]:
+    (report,) = state.reports
+    found = [each.diagnostic for each in (*report.findings, *report.silenced)]
+    return [each for each in found if each.severity is Severity.ERROR]
+
+
+def _no_expressions(said: Meaning, keys: Iterable[str]) -> list[str]:
+    """Return which of some names have a value that should be a ClassAd expression, and is none."""
+    wanted = sorted(key for key in keys if key in _EXPRESSIONS or key.startswith("my."))
+    values = {(key, value.text) for key in wanted for value in said.get(key, ()) if isinstance(value, JobsValue)}
+    return sorted({key for key, text in values if text.strip() and faults(text, key)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crondor.diagnostics import Source
 from crondor.lint import CheckReport, CheckSettings, Finding, check_submit
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 
 NOW = 1_795_305_600  # 2026-11-22 00:00 UTC
 SETTINGS = CheckSettings(NOW, "UTC")

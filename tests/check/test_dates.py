@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from crondor.classad import AdValue, Context, Expression
 from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckSettings, Finding, check_submit
-from crondor.lint.fixing import fixed
 from crondor.lint.schedules import next_wrong, refusals
+from crondor.lint.submit import fixed
 from crondor.recurrence import Policy, Recurrence
 from crondor.spec import CronSpec, Dialect
 from crondor.submit import read_submit

@@ -17,7 +17,7 @@ from crondor.algebra import field_differences, reread
 from crondor.codes import INVALID_CRON_SETTINGS
 from crondor.diagnostics import Severity, Source
 from crondor.lint import RULES, CheckSettings, Finding, check_submit, page
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 from crondor.recurrence import NeverRuns, Recurrence
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
 from crondor.submit.edits import apply

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.lint import CheckReport, check_submit
-from crondor.lint.fixing import fixed
 from crondor.lint.rule import Finding, Fix
+from crondor.lint.submit import fixed
 from crondor.submit import job_ads, read_submit
 from crondor.submit.edits import TextEdit, changed
 from tests.check.asking import SETTINGS, report

@@ -6,7 +6,7 @@ import pytest
 
 from crondor.diagnostics import Source
 from crondor.lint import CheckSettings, check_submit
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 
 NOW = 1_795_195_625
 

@@ -9,7 +9,7 @@ import pytest
 
 from crondor.diagnostics import Severity, Source
 from crondor.lint import CheckSettings, Finding, check_submit
-from crondor.lint.fixing import fixed
+from crondor.lint.submit import fixed
 from crondor.macro.files import Files
 from crondor.submit import SubmitFile, read_submit
 from tests.check.asking import NOW, SETTINGS

@@ -14,8 +14,8 @@ import click
 import pytest
 
 from crondor.lint import RULES
-from crondor.lint.fixing import fixed
-from crondor_cli.check import fix as check_fix
+from crondor.lint.submit import fixed
+from crondor_cli.check import command as check_command
 from crondor_cli.kit import files
 from crondor_cli.kit.files import read_source
 from tests.cli.conftest import Write
@@ -534,7 +534,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(write: Write) -> None:
     path = Path(write(HEAD, "cron_minutes = 0", *CLEAN[2:]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            check_fix,
+            check_command,
             "fixed",
             lambda *a, **k: (path.write_text("somebody else's\n", encoding="utf-8"), fixed(*a, **k))[1],
         )

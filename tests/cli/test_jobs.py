@@ -40,7 +40,7 @@ from crondor_cli.main import script
 # Commands one after the other, each in a process of its own that has imported everything.
 IN_TURN = """
 import json, os
-import crondor_cli.agenda.command, crondor_cli.check.run, crondor_cli.classad.transform
+import crondor_cli.agenda.command, crondor_cli.check.command, crondor_cli.classad.transform
 from crondor_cli.route import apply, diff, explain
 statuses = []
 for number, words in enumerate(json.loads(sys.argv[1])):

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from crondor.rights.trust import Account
-from crondor_cli.check.run import LEAST
+from crondor_cli.check.command import LEAST
 from crondor_cli.kit import files, parallel, settings
 from crondor_cli.kit.settings import BY_KEYS, SETTINGS, find_settings
 from crondor_cli.lsp.server import GivenOptions, SettingsOfFolders

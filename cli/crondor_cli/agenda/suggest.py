@@ -15,7 +15,7 @@ from crondor.preview.agenda import LISTED, Agenda, AgendaEntry, with_count
 from crondor.preview.suggestion import Suggestion, why
 from crondor.spreading import Load
 from crondor_cli.agenda.shown import some
-from crondor_cli.common.changed_text import diff_of, write_source
+from crondor_cli.kit.files import diff_of, write_source
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.screen import emit, in_columns, say, screen_columns, usage
 from crondor_cli.kit.tables import diagnostic_data, iso, plural

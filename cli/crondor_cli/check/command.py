@@ -3,31 +3,157 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
+from crondor.diagnostics import CrondorError, Source
+from crondor.knowledge.kinds import FileKind
+from crondor.knowledge.words import NEWEST, Release
+from crondor.lint import RULES, CheckReport, CheckSettings, Cured, check_submit, fixed, refused
+from crondor.lint.submit import offered
+from crondor.submit import SubmitFile
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, submit_files
+from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, read_source, submit_files
+from crondor_cli.kit.findings import (
+    BaselineOptions,
+    ChosenReports,
+    baseline_options,
+    codes_of,
+    explain_rule,
+    list_rules,
+    read_checked,
+)
 from crondor_cli.kit.options import (
     ConfigFiles,
     ReleaseType,
     Surroundings,
-    complete_code,
-    complete_codes,
+    clock_of,
+    completing,
+    completing_list,
     file_options,
     format_option,
+    interval_of,
     interval_option,
     now_options,
     pool_config_options,
 )
-from crondor_cli.kit.parallel import jobs_option
-from crondor_cli.kit.progress import watch_option
-from crondor_cli.kit.screen import say
+from crondor_cli.kit.parallel import jobs_option, of_many
+from crondor_cli.kit.pool_config import read_pool
+from crondor_cli.kit.printing import Asked, conclude
+from crondor_cli.kit.progress import PROGRESS, watch_option
+
+LEAST: Final = 60
+"""Files from which on several processes check them, of 3 ms each."""
+
+_TOGETHER: Final = 8  # files that a process is given
+
+
+class CheckOptions(NamedTuple):
+    """What the command line and the settings say."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    surroundings: Surroundings
+    tz: str | None
+    schedd_interval: int
+    strict: bool
+    no_files: bool
+    target: Release | None = None
+    pool_config: ConfigFiles | None = None
+    tries_fixes: bool = True  # so that those are shown and counted that --fix makes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CheckResult(ChosenReports):
+    """What was found, and how to check again."""
+
+    settings: CheckSettings
+    surroundings: Surroundings
+    tries_fixes: bool = True
+
+    def read(self, source: Source) -> SubmitFile:
+        """Read one of the descriptions once more, changed perhaps. Raises CrondorError."""
+        return read_checked(source, self.settings, self.surroundings)
+
+
+def run(paths: tuple[str, ...], given: CheckOptions, now: str | None, jobs: int | None = 1) -> CheckResult:
+    """Check the files, by so many processes; those that cannot be read are left out.
+
+    Raises UsageError for options and settings that cannot be used, and where no file can be read.
+    """
+    result = _settle(given, now, paths)
+    reports: list[CheckReport] = []
+    unread: list[click.UsageError] = []
+    all_checked = of_many(
+        lambda path: _check(path, result), paths, jobs, least=LEAST, together=_TOGETHER, is_own=_is_typed
+    )
+    with closing(all_checked):
+        for checked in PROGRESS.counted(all_checked, "checking", "files", len(paths)):
+            if isinstance(checked, CheckReport):
+                reports.append(checked)
+            else:
+                unread.append(checked)
+    if not reports:
+        raise unread[0]
+    return replace(result, reports=tuple(reports), unread=tuple(error.message for error in unread))
+
+
+def _is_typed(path: str) -> bool:
+    """Say whether a path is standard input, which is this process's."""
+    return path == "-"
+
+
+def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> CheckResult:
+    """Put together what the options say, before anything is checked."""
+    clock = clock_of(now, given.tz)
+    access_point = None
+    if given.pool_config is not None:
+        access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, given.target, beside=paths)
+    return CheckResult(
+        (),
+        codes_of(given.select, RULES),
+        codes_of(given.ignore, RULES),
+        given.strict,
+        settings=CheckSettings(
+            clock.now,
+            clock.zone,
+            schedd_interval=interval_of(given.schedd_interval, access_point),
+            files=not given.no_files,
+            access_point=access_point,
+            target=given.target or NEWEST,
+        ),
+        surroundings=given.surroundings,
+        tries_fixes=given.tries_fixes,
+    )
+
+
+def _check(path: str, result: CheckResult) -> CheckReport | click.UsageError:
+    """Check one file, or say why it cannot be read; one that is no text is a finding like any other."""
+    try:
+        source = read_source(path, FileKind.SUBMIT)
+    except CrondorError as error:
+        return refused(path, error, result.settings)
+    except click.UsageError as error:
+        return error
+    report = check_submit(source, result.settings, result.read)
+    if not result.tries_fixes or not any(each.fix is not None for each in report.findings):
+        return report
+    return offered(report, result.settings, result.choose, result.read)
+
+
+def _cured(result: CheckResult, *, unsafe: bool) -> Iterator[tuple[CheckReport, Cured]]:
+    """Yield each report with what its fixes make of it."""
+    for report in result.reports:
+        yield report, fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
+
 
 if TYPE_CHECKING:
-    from crondor.knowledge.words import Release
+    pass
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -68,11 +194,15 @@ that cannot be read."""
     "--select",
     multiple=True,
     metavar="CODES",
-    shell_complete=complete_codes,
+    shell_complete=completing_list(lambda _: RULES),
     help="Only rules whose code begins so (comma-separated).",
 )
 @click.option(
-    "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
+    "--ignore",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=completing_list(lambda _: RULES),
+    help="No rules whose code begins so.",
 )
 @click.option(
     "--target",
@@ -83,7 +213,7 @@ that cannot be read."""
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
-@click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
+@click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: RULES), help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @baseline_options
@@ -123,44 +253,16 @@ def command(
 
     Every finding has a code, the place, why, and what to write instead. Without FILES those of this folder are checked.
     """
-    # These take 40 ms, which --help does not need.
-    from crondor_cli.check.run import CheckOptions, run  # noqa: PLC0415
-    from crondor_cli.common.findings.rules import explain_rule, list_rules  # noqa: PLC0415
-    from crondor_cli.common.findings.text import print_report, print_statistics  # noqa: PLC0415
-
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules()
         return
-    context = click.get_current_context(silent=True)
-    if (write or unsafe) and not fix:
-        raise click.UsageError(f"{'--write' if write else '--unsafe'} goes with --fix", context)
-    if fix and baseline.update:
-        raise click.UsageError("--update-baseline writes what is found, --fix cures it: one after the other", context)
-    if fix and format_ != "text":
-        raise click.UsageError("--fix shows a diff, and no other --format", context)
+    asked = Asked(baseline, fix, write, statistics, quiet, format_)
+    asked.refuse(unsafe=unsafe)
     given = CheckOptions(
         select, ignore, surroundings, tz, schedd_interval, strict, no_files, target, pool_config, not fix
     )
     result = run(paths or _here(), given, now, jobs)
-    if baseline.path is not None:
-        from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for
-
-        result = with_baseline(result, baseline)
-    if baseline.update:
-        status = write_baseline(result, baseline)
-    elif fix:
-        from crondor_cli.check.fix import fix_files  # noqa: PLC0415 - 13 ms, and seldom asked for
-
-        status = fix_files(result, write=write, unsafe=unsafe)
-    elif statistics:
-        print_statistics(result, format_, quiet=quiet)
-        status = result.status
-    else:
-        print_report(result, format_, quiet=quiet)
-        status = result.status
-    for reason in result.unread:
-        say(f"Error: {reason}", err=True)
-    raise click.exceptions.Exit(status)
+    raise click.exceptions.Exit(conclude(result, asked, partial(_cured, unsafe=unsafe)))
 
 
 def _here() -> tuple[str, ...]:

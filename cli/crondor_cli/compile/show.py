@@ -18,8 +18,7 @@ from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import Files
 from crondor.words import describe
 from crondor.zones import Policy, zone_of
-from crondor_cli.common.changed_text import write_source
-from crondor_cli.kit.files import read_source
+from crondor_cli.kit.files import read_source, write_source
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,

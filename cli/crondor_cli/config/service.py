@@ -245,10 +245,8 @@ def command(
 
 def _checked(kind: Kind, arguments: tuple[str, ...]) -> dict[str, object]:
     """Parse the arguments as the command does, and return what it would get. Raises UsageError."""
-    from crondor_cli.main import cli  # noqa: PLC0415 - the whole of it has this command in it
-
-    found: click.Command = cli
-    context = click.Context(cli, info_name="crondor")
+    found = click.get_current_context().find_root().command
+    context = click.Context(found, info_name="crondor")
     for word in kind.words:
         inner = found.get_command(context, word) if isinstance(found, click.Group) else None
         if inner is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import sys
@@ -14,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 import click
 
-from crondor.diagnostics import Diagnostic, Severity, Source, printable
+from crondor.diagnostics import Diagnostic, Severity, Source, lines_of, printable
 from crondor.knowledge.kinds import FileKind, recognised, submit_files_of_dag
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.macro.files import FileRefused, Files
@@ -22,6 +23,9 @@ from crondor.rights.replacing import Changed, RightsRefused, replace_text, whole
 from crondor.rights.trust import Untrusted, open_named, open_plain
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import say, show, usage
+
+STDIN = "<stdin>"
+"""The name of the text of standard input."""
 
 if TYPE_CHECKING:
     from crondor.knowledge.words import Release
@@ -423,3 +427,22 @@ def writes(path: str) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise file_problem("write", path, error) from None
+
+
+def diff_of(before: Source, after: Source) -> str:
+    """Return a unified diff that patch(1) takes."""
+    name = printable(before.name)
+    return "".join(map(_ended, difflib.unified_diff(lines_of(before.text), lines_of(after.text), name, name)))
+
+
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def write_source(before: Source, after: Source) -> None:
+    """Replace a file's text in one step; raises UsageError where that cannot be done."""
+    if before.name == STDIN:
+        message = "standard input cannot be changed: leave --write out to see the diff"
+        raise usage(message)
+    old, new = (each.text.encode("utf-8", "surrogateescape") for each in (before, after))
+    replace_file(before.name, old, new, "while it was read, and was not written to")

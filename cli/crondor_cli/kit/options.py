@@ -22,6 +22,7 @@ from crondor.zones import Policy
 from crondor_cli.kit.files import submit_files
 from crondor_cli.kit.screen import show_error, usage
 from crondor_cli.kit.times import find_zone, local_zone
+from crondor_cli.kit.typed_times import parse_time
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
@@ -142,24 +143,17 @@ def _zones(_: click.Context) -> Iterable[str]:
     return available_timezones()
 
 
-def _codes(ctx: click.Context) -> Iterable[str]:
-    if ctx.parent is not None and ctx.parent.info_name == "route":
-        from crondor.lint.routes import ROUTE_RULES  # noqa: PLC0415
+def completing_list(candidates: Callable[[click.Context], Iterable[str]]) -> Completer:
+    """Return a completer for the last part of a list with commas."""
 
-        return ROUTE_RULES
-    from crondor.lint import RULES  # noqa: PLC0415
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        return [f"{before}{comma}{text}" for text in completing(candidates)(ctx, param, last)]
 
-    return RULES
-
-
-def complete_codes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the last code of a list with commas."""
-    before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{code}" for code in completing(_codes)(ctx, param, last)]
+    return complete
 
 
 complete_zone = completing(_zones)
-complete_code = completing(_codes)
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -193,8 +187,6 @@ class Clock(NamedTuple):
         """Return a typed time as epoch seconds, ``now`` for None; a bad one is a usage error."""
         if text is None:
             return self.now
-
-        from crondor_cli.kit.typed_times import parse_time  # noqa: PLC0415 - 8 ms of regular expressions
 
         try:
             return parse_time(text, self.now, self.zone, label=option)

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import wait
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
@@ -215,8 +217,6 @@ class _Crew(Generic[_Task, _Made]):
 
     def __enter__(self) -> _Crew[_Task, _Made]:
         """Fork the processes."""
-        from multiprocessing import get_context  # noqa: PLC0415 - 10 ms, and most inputs are small
-
         fork = get_context("fork")
         with PROGRESS.resting(), _held_back():
             for _ in range(self._size):
@@ -280,8 +280,6 @@ class _Crew(Generic[_Task, _Made]):
 
     def _take(self) -> None:
         """Wait for an answer."""
-        from multiprocessing.connection import wait  # noqa: PLC0415 - as above
-
         pipe = next(iter(wait(list(self._busy))))
         worker, number = self._busy[pipe]  # type: ignore[index]  # of the pipes that were given
         try:

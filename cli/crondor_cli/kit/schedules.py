@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import click
 
+from crondor.compile.meaning import read_schedule
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.files import Files
 from crondor.preview.stored import Job
@@ -61,8 +62,6 @@ def read_asked(
 
     Raises UsageProblem for a zone that is none, CrondorError for a text that is no schedule.
     """
-    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - 15 ms, and few commands are asked in words
-
     try:
         zone = clock.zone_name if own_zone is None else find_zone(own_zone, label="--zone").key
     except CrondorError as error:

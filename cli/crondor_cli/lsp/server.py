@@ -20,17 +20,14 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from pygls.uris import to_fs_path
 
 from crondor.diagnostics import CrondorError, Severity, Source, render
-from crondor.editing import CheckedText, EditSettings, check_text, findings, kind_of
-from crondor.editing.findings import explanation
+from crondor.editing import CheckedText, EditSettings, check_text, kind_of
+from crondor.editing.findings import compiled, explanation
 from crondor.editing.reading import HintKind, ReadText
 from crondor.knowledge.words import NEWEST, Release
 from crondor.lint import RULES, CheckSettings, TextEdit
 from crondor.lint.subject import CheckMemory
-from crondor_cli.common.baseline_options import BaselineOptions
-from crondor_cli.common.checked_files import read_checked
-from crondor_cli.common.findings.result import ChosenReports
-from crondor_cli.common.findings.rules import codes_of
 from crondor_cli.kit.files import user_folder
+from crondor_cli.kit.findings import BaselineOptions, ChosenReports, codes_of, read_checked, with_baseline
 from crondor_cli.kit.jobs import files_of
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, interval_of, pool_files
 from crondor_cli.kit.pool_config import read_pool
@@ -132,8 +129,6 @@ def _baseline(path: str | None, chosen: tuple[str, ...], ignored: tuple[str, ...
     """Return what leaves out the findings that a baseline knows. Raises UsageError."""
     if path is None:
         return None
-    from crondor_cli.common.findings.baseline import with_baseline  # noqa: PLC0415 - seldom set
-
     return with_baseline(ChosenReports((), chosen, ignored, strict=False), BaselineOptions(path, update=False)).new
 
 
@@ -460,7 +455,7 @@ def add_compiling(server: CrondorServer) -> None:
 
 def _compiled(server: CrondorServer, screen: TextOnScreen, line: int) -> TextEdit | None:
     text = server.fresh(screen)
-    return None if text is None else findings.compiled(text, screen.places.line_start(line))
+    return None if text is None else compiled(text, screen.places.line_start(line))
 
 
 def _first_lines(error: CrondorError) -> str:

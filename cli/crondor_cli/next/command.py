@@ -46,6 +46,7 @@ from crondor_cli.kit.schedules import check_alone, read_asked, read_schedules, s
 from crondor_cli.kit.screen import echo_lines, say, show, usage
 from crondor_cli.kit.tables import echo_json, instant
 from crondor_cli.kit.times import ClockFace, local_text, relative
+from crondor_cli.next.asked import show_next, show_previous
 from crondor_cli.next.shown import print_csv, print_epochs, print_json, print_table
 
 if TYPE_CHECKING:
@@ -263,8 +264,6 @@ def command(
     count = count or (1 if is_previous else _MANY)
     start = clock.after(from_) if not is_previous else clock.now if from_ is None else clock.read(from_, "--from") + 1
     if is_text:
-        from crondor_cli.next.asked import show_next, show_previous  # noqa: PLC0415 - the languages take 15 ms
-
         read = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
         if is_previous:
             show_previous(read, clock, start, count, format_)

@@ -2,23 +2,121 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
 import click
 
-from crondor.lint.routes import ROUTE_RULES
-from crondor_cli.common.baseline_options import BaselineOptions, baseline_options
-from crondor_cli.common.findings.rules import explain_rule, list_rules
-from crondor_cli.common.findings.text import print_report, print_statistics
-from crondor_cli.kit.configs import ConfigCommand
+from crondor.classad.scope import Context
+from crondor.diagnostics import Source
+from crondor.lint import CheckReport, Rule
+from crondor.lint.fixing import Cured, without_fixes
+from crondor.lint.routes import ROUTE_RULES, CheckedRoutes, check_routes, fixed_routes, refused_routes
+from crondor_cli.kit.configs import ConfigCommand, ConfigReader
+from crondor_cli.kit.findings import (
+    BaselineOptions,
+    ChosenReports,
+    baseline_options,
+    codes_of,
+    explain_rule,
+    list_rules,
+)
 from crondor_cli.kit.options import (
     ConfigFiles,
-    complete_code,
-    complete_codes,
+    clock_of,
+    completing,
+    completing_list,
     config_options,
     format_option,
     include_option,
     now_options,
 )
-from crondor_cli.route.check_run import RouteCheckOptions, fix_files, is_fixable, run
+from crondor_cli.kit.printing import Asked, conclude
+
+
+class RouteCheckOptions(NamedTuple):
+    """What the command line says."""
+
+    allow_dirs: tuple[str, ...]
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    strict: bool
+    tries_fixes: bool = True  # so that those are shown and counted that --fix makes
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteCheckResult(ChosenReports):
+    """What was found by the rules about routes.
+
+    ``named`` are the texts of the files that were named, ``again`` checks others in their place; None where one of them
+    is no text.
+    """
+
+    named: tuple[Source, ...] = ()
+    again: Callable[[Sequence[Source]], CheckedRoutes] | None = None
+
+    @property
+    def rules(self) -> Mapping[str, Rule[Any]]:
+        """The rules by code."""
+        return ROUTE_RULES
+
+
+def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str | None) -> RouteCheckResult:
+    """Check the files together; one that is no text is a finding like any other, and the others are checked.
+
+    Raises UsageError for options that cannot be used, and for a file that cannot be read.
+    """
+    select, ignore = codes_of(given.select, ROUTE_RULES), codes_of(given.ignore, ROUTE_RULES)
+    clock = clock_of(now, tz)
+    context = Context(now=clock.now, zone=clock.zone)
+    reader = ConfigReader(config, given.allow_dirs, context)
+    texts: list[tuple[str, Source]] = []
+    broken: list[CheckReport] = []
+    for path, read in reader.tried():
+        if isinstance(read, Source):
+            texts.append((path, read))
+        else:
+            broken.append(refused_routes(path, read.diagnostics))
+    named = tuple(source for _, source in texts)
+
+    def again(sources: Sequence[Source]) -> CheckedRoutes:
+        paths = (path for path, _ in texts)
+        configuration = ConfigReader(config, given.allow_dirs, context).read(zip(paths, sources, strict=True))
+        others = [each for each in configuration.sources if each not in sources] if configuration.is_followed else []
+        return check_routes(configuration, [*others, *sources])
+
+    reports = (*broken, *(again(named).reports if texts else ()))
+    is_whole = bool(texts) and not broken and is_fixable(config)
+    reports = tuple(each if is_whole and each.source in named else _without_fixes(each) for each in reports)
+    result = RouteCheckResult(reports, select, ignore, given.strict, named=named, again=again if is_whole else None)
+    return replace(result, reports=tuple(_offered(result))) if given.tries_fixes else result
+
+
+def _offered(result: RouteCheckResult) -> Iterator[CheckReport]:
+    """Yield the reports with the fixes alone that --fix makes."""
+    has_fixes = any(each.fix is not None for report in result.reports for each in report.findings)
+    left = {report.source: cured.left for report, cured in _cured(result)} if has_fixes else {}
+    return (without_fixes(report, left.get(report.source, ())) for report in result.reports)
+
+
+def is_fixable(config: ConfigFiles) -> bool:
+    """Say whether the files are those that the command line names, and not what is deployed in a tree or on a host."""
+    return bool(config.paths) and config.tree is None
+
+
+def _without_fixes(report: CheckReport) -> CheckReport:
+    """Return the report of a file that is not changed."""
+    return report._replace(findings=tuple(each._replace(fix=None) for each in report.findings))
+
+
+def _cured(result: RouteCheckResult) -> Iterator[tuple[CheckReport, Cured]]:
+    """Yield each report with what its fixes make of it."""
+    cured: dict[Source, Cured] = {}
+    if result.again is not None:
+        cured = dict(zip(result.named, fixed_routes(result.named, result.again, result.choose), strict=True))
+    return ((report, cured.get(report.source, Cured(report, ()))) for report in result.reports)
+
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
@@ -57,15 +155,19 @@ that cannot be read."""
     "--select",
     multiple=True,
     metavar="CODES",
-    shell_complete=complete_codes,
+    shell_complete=completing_list(lambda _: ROUTE_RULES),
     help="Only rules whose code begins so (comma-separated).",
 )
 @click.option(
-    "--ignore", multiple=True, metavar="CODES", shell_complete=complete_codes, help="No rules whose code begins so."
+    "--ignore",
+    multiple=True,
+    metavar="CODES",
+    shell_complete=completing_list(lambda _: ROUTE_RULES),
+    help="No rules whose code begins so.",
 )
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
-@click.option("--explain", metavar="CODE", shell_complete=complete_code, help="Explain a rule.")
+@click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: ROUTE_RULES), help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
 @baseline_options
@@ -97,35 +199,7 @@ def command(
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules(ROUTE_RULES)
         return
-    _check_options(config, fix=fix, write=write, updates=baseline.update, format_=format_)
+    asked = Asked(baseline, fix, write, statistics, quiet, format_)
+    asked.refuse(is_fixable=is_fixable(config))
     result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict, not fix), now, tz)
-    status = result.status
-    if baseline.path is not None:
-        from crondor_cli.common.findings.baseline import with_baseline, write_baseline  # noqa: PLC0415 - seldom asked for
-
-        result = with_baseline(result, baseline)
-        status = write_baseline(result, baseline) if baseline.update else result.status
-    if baseline.update:
-        pass
-    elif fix:
-        status = fix_files(result, write=write)
-    elif statistics:
-        print_statistics(result, format_, quiet=quiet)
-    else:
-        print_report(result, format_, quiet=quiet)
-    raise click.exceptions.Exit(status)
-
-
-def _check_options(config: ConfigFiles, *, fix: bool, write: bool, updates: bool, format_: str) -> None:
-    """Refuse what does not go together. Raises UsageError."""
-    reason = None
-    if write and not fix:
-        reason = "--write goes with --fix"
-    elif fix and updates:
-        reason = "--update-baseline writes what is found, --fix cures it: one after the other"
-    elif fix and format_ != "text":
-        reason = "--fix shows a diff, and no other --format"
-    elif fix and not is_fixable(config):
-        reason = "--fix changes the files that --config names"
-    if reason is not None:
-        raise click.UsageError(reason, click.get_current_context(silent=True))
+    raise click.exceptions.Exit(conclude(result, asked, _cured))

@@ -18,7 +18,6 @@ from crondor.macro.files import FileRefused, Files
 from crondor.router import RoutingTable
 from crondor.router.compare import Unmet, chosen_of, made_jobs, record, unmet
 from crondor.router.compare.expectation_files import ExpectationFile, PlacedExpectation, read_expectations, written
-from crondor_cli.common.findings.github import github_line
 from crondor_cli.kit.ads import AdFindings
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import legacy_option, load_route_table, show_faults
@@ -35,6 +34,7 @@ from crondor_cli.kit.options import (
     format_option,
     output_option,
 )
+from crondor_cli.kit.printing import github_line
 from crondor_cli.kit.screen import emit, say
 from crondor_cli.kit.tables import plural
 from crondor_cli.route.asking import JobFiles

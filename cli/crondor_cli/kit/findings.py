@@ -1,0 +1,307 @@
+"""What a check found: what was chosen of it, what a baseline keeps quiet, its rules, and what fixes change."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from functools import partial, wraps
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from crondor.codes import CODES
+from crondor.diagnostics import CrondorError, Severity, Source, printable, similar
+from crondor.lint import RULES, CheckReport, CheckSettings, Finding, Rule, page, select
+from crondor.lint.baseline import Baseline, InvalidBaseline, NameOf, read_baseline
+from crondor.lint.fixing import Cured
+from crondor.lint.report import codes_by_name
+from crondor.macro import source_from_bytes
+from crondor.submit import SubmitFile, read_submit
+from crondor_cli.kit.files import STDIN, diff_of, file_problem, open_given, replace_file, write_file, write_source
+from crondor_cli.kit.jobs import files_of, host_of
+from crondor_cli.kit.options import Surroundings
+from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
+from crondor_cli.kit.tables import plural
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenReports:
+    """The reports in the order of the files, and what of them was chosen.
+
+    ``unread`` says of each file that could not be read why; ``new`` leaves out what a baseline keeps quiet.
+    """
+
+    reports: tuple[CheckReport, ...]
+    chosen: tuple[str, ...]
+    ignored: tuple[str, ...]
+    strict: bool
+    unread: tuple[str, ...] = ()
+    new: Callable[[Iterable[Finding]], list[Finding]] | None = None
+
+    @property
+    def rules(self) -> Mapping[str, Rule[Any]]:
+        """The rules by code."""
+        return RULES
+
+    def findings(self, report: CheckReport) -> tuple[Finding, ...]:
+        """Return the findings of a report that --select, --ignore and --baseline leave."""
+        return self.choose(report.findings)
+
+    def quiet(self, report: CheckReport) -> int:
+        """Return how many findings of a report the baseline keeps quiet."""
+        return len(self._selected(report.findings)) - len(self.findings(report))
+
+    def choose(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Leave out the findings that --select and --ignore do not want, and those that the baseline knows."""
+        selected = self._selected(findings)
+        return selected if self.new is None else tuple(self.new(selected))
+
+    def _selected(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        return tuple(select(findings, self.chosen, self.ignored))
+
+    @property
+    def all_findings(self) -> Iterator[Finding]:
+        """The findings of all files; one about a file that several include, once."""
+        seen = set()
+        for report in self.reports:
+            for finding in self.findings(report):
+                span = finding.diagnostic.span
+                key = (finding.diagnostic.code, finding.diagnostic.message, span and (span.source.name, span.start))
+                if span is None or span.source.name == STDIN or key not in seen:
+                    seen.add(key)
+                    yield finding
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        if self.unread:
+            return 2
+        counted = set(Severity) if self.strict else {Severity.ERROR, Severity.WARNING}
+        return int(any(finding.diagnostic.severity in counted for finding in self.all_findings))
+
+
+def list_rules(rules: Mapping[str, Rule[Any]] = RULES) -> None:
+    """Print code, severity, name and title of every rule."""
+    width = max(len(rule.name) for rule in rules.values())
+    for code, rule in sorted(rules.items()):
+        say(f"{code}  {rule.severity.value:<7}  {rule.name:<{width}}  {rule.title}")
+
+
+def explain_rule(asked: str) -> None:
+    """Print the page of a rule: of submit files or of routes, by its code, its name or the kind of a fault.
+
+    Raises UsageError for an unknown one.
+    """
+    asked = asked.strip()
+    known = codes_by_name()
+    wanted = known.get(asked.lower()) or CODES.get(asked.lower(), asked.upper())
+    if wanted not in known.values():
+        names = [*known.values(), *known]
+        close = similar(asked, names) or similar(asked.upper(), names)
+        hint = f"did you mean {close[0]}?" if close else "--rules lists them"
+        raise usage(f"there is no rule {printable(asked)}: {hint}")
+    say(page(wanted).rstrip("\n"))
+
+
+def codes_of(given: Iterable[str], rules: Iterable[str]) -> tuple[str, ...]:
+    """Return the codes of comma-separated lists in capitals; one that no rule begins with is a usage error."""
+    known_codes = tuple(rules)
+    codes = tuple(code.strip().upper() for text in given for code in text.split(",") if code.strip())
+    for code in codes:
+        if not any(known.startswith(code) for known in known_codes):
+            raise usage(f"no rule has a code that begins with {printable(code)}: --rules lists them")
+    return codes
+
+
+class BaselineOptions(NamedTuple):
+    """The file, and whether it is to be written."""
+
+    path: str | None
+    update: bool
+
+
+def baseline_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add --baseline and --update-baseline, which come as one argument ``baseline``."""
+
+    @wraps(function)
+    def command(*args: object, baseline_path: str | None, update_baseline: bool, **options: Any) -> None:  # noqa: ANN401
+        context = click.get_current_context()
+        if update_baseline and baseline_path is None:
+            raise click.UsageError("--update-baseline goes with --baseline FILE", context)
+        is_given = context.get_parameter_source("baseline_path") is click.core.ParameterSource.COMMANDLINE
+        if update_baseline and not is_given:
+            message = "--update-baseline writes only the file that --baseline names here: no setting names one to write"
+            raise click.UsageError(message, context)
+        function(*args, baseline=BaselineOptions(baseline_path, update_baseline), **options)
+
+    help_text = "Keep quiet what this file knows already; what is new is found."
+    update = "Write what is found now to --baseline FILE."
+    add = click.option("--baseline", "baseline_path", metavar="FILE", help=help_text)
+    return add(click.option("--update-baseline", is_flag=True, help=update)(command))
+
+
+Result = TypeVar("Result", bound=ChosenReports)
+_MAX_BYTES = 64 * 1024 * 1024
+
+
+def with_baseline(result: Result, options: BaselineOptions) -> Result:
+    """Return a result that keeps quiet what the file knows. Raises UsageError for one that cannot be read."""
+    if options.path is None or options.update:
+        return result
+    data = _read(options.path)
+    if data is None:
+        raise usage(f"there is no baseline '{printable(options.path)}': --update-baseline writes it")
+    known, name_of = _parsed(data, options.path), _names_below(options.path)
+    gone = known.gone(Baseline.of(result.all_findings, name_of), _looked_at(result, name_of))
+    if gone:
+        verb = "is" if gone == 1 else "are"
+        message = f"{plural(gone, 'finding')} of {printable(options.path)} {verb} there no more"
+        say(f"{message}: --update-baseline forgets them", err=True)
+    return replace(result, new=partial(known.new, name_of=name_of))
+
+
+def write_baseline(result: ChosenReports, options: BaselineOptions) -> int:
+    """Write the file, with what it knew of files that were not looked at; return the exit status.
+
+    Raises UsageError for a file that is something else, or cannot be written.
+    """
+    path = options.path or ""
+    name_of = _names_below(path)
+    found = Baseline.of(result.all_findings, name_of)
+    before = _read(path)
+    looked_at = _looked_at(result, name_of)
+    if before is not None:
+        old = _parsed(before, path)
+        folder = os.path.dirname(path)
+        found = old.updated(found, lambda name: name not in looked_at and os.path.exists(os.path.join(folder, name)))
+    _write(path, before, found.text().encode("ascii"))
+    files, verb = plural(len(found.files - {""}), "file"), "is" if found.total == 1 else "are"
+    say(f"{printable(path)}: {plural(found.total, 'finding')} of {files} {verb} known now")
+    return 2 if result.unread else 0
+
+
+def _looked_at(result: ChosenReports, name_of: NameOf) -> set[str]:
+    """Return the files whose findings are all known by now, with those that were included."""
+    sources = (source for report in result.reports for source in (report.source, *report.included))
+    return {name_of(source.name) for source in sources}
+
+
+def _names_below(path: str) -> NameOf:
+    """Return what gives a file's name as seen from the folder of the baseline."""
+    folder = os.path.dirname(os.path.abspath(path))
+
+    def name_of(name: str) -> str:
+        if name == STDIN or "\0" in name:
+            return name
+        try:
+            return os.path.relpath(os.path.abspath(name), folder).replace(os.sep, "/")
+        except ValueError:  # on another drive, on Windows
+            return name
+
+    return name_of
+
+
+def _read(path: str) -> bytes | None:
+    """Return the bytes of a file, None where there is none. Raises UsageError."""
+    try:
+        with open_given(path) as file:
+            return file.read(_MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise file_problem("read", path, error) from None
+
+
+def _parsed(data: bytes, path: str) -> Baseline:
+    """Return the baseline that bytes hold. Raises UsageError with the place of what is wrong."""
+    try:
+        return read_baseline(source_from_bytes(data, path, _MAX_BYTES))
+    except CrondorError as error:
+        what = error.diagnostics[0]
+        place = printable(what.span.location if isinstance(error, InvalidBaseline) and what.span else path)
+        raise usage(f"{place}: {printable(what.message)}") from None
+
+
+def _write(path: str, before: bytes | None, after: bytes) -> None:
+    if before is None:
+        write_file(path, after)
+    elif before != after:
+        replace_file(path, before, after, "meanwhile; nothing was written")
+
+
+def read_checked(source: Source, settings: CheckSettings, surroundings: Surroundings) -> SubmitFile:
+    """Read a description, with the files below its folder and what else it may see. Raises CrondorError."""
+    path = "-" if source.name == STDIN else source.name
+    zone = settings.zone if isinstance(settings.zone, tzinfo) else None
+    allow_dirs, seed, environ = surroundings
+    return read_submit(
+        source,
+        files=files_of(path, allow_dirs),
+        environ=environ,
+        now=settings.now,
+        zone=zone,
+        seed=seed,
+        host=host_of(settings.access_point),
+    )
+
+
+def report_fixed(result: ChosenReports, cures: Iterable[tuple[CheckReport, Cured]], *, write: bool) -> int:
+    """Show or make the changes of every file, each as it was and as it is cured; return the exit status.
+
+    It is 1 where a change is shown, or where errors or warnings are left after writing.
+    """
+    changed = 0
+    left: list[Cured] = []
+    failed: list[click.UsageError] = []
+    for report, cured in cures:
+        if cured.report.source.text != report.source.text:
+            try:
+                _show_or_write(report.source, cured, write=write)
+                changed += 1
+            except click.UsageError as problem:
+                failed.append(problem)
+                left.append(Cured(report, ()))
+                continue
+        left.append(cured)
+    status = _end(result, left, changed, write=write)
+    for error in failed:
+        say(f"Error: {error.message}", err=True)
+    return 2 if failed else status
+
+
+def _show_or_write(before: Source, cured: Cured, *, write: bool) -> None:
+    """Show or make the changes of a file. Raises UsageError where it cannot be written."""
+    if write:
+        write_source(before, cured.report.source)
+        say(f"{printable(before.name)}: {', '.join(cured.titles)}")
+        return
+    diff = diff_of(before, cured.report.source)
+    if reads_commands():
+        say(diff, nl=False, fits=False)
+    else:
+        emit(diff.encode("utf-8", "surrogateescape"))
+
+
+def _end(result: ChosenReports, left: list[Cured], changed: int, *, write: bool) -> int:
+    """Say what no fix has cured, and why a fix was left out; return the exit status."""
+    after = replace(result, reports=tuple(cured.report for cured in left))
+    reasons = {
+        (each.diagnostic.code, each.diagnostic.span): f"    = not fixed: {each.fix.title}: {each.reason}"
+        for cured in left
+        for each in cured.left
+    }
+    for each in in_order(finding.diagnostic for finding in after.all_findings):
+        say(shown(each, sys.stderr), err=True)
+        if (each.code, each.span) in reasons:
+            say(printable(reasons[each.code, each.span]), err=True)
+    if not write and changed:
+        say(f"{changed} file{'' if changed == 1 else 's'} would change: add --write to change them", err=True)
+        return 2 if result.unread else 1
+    if write:
+        left_over = sum(1 for _ in after.all_findings)
+        files = f"{changed} file{'' if changed == 1 else 's'}"
+        say(f"{files} changed, {left_over} finding{'' if left_over == 1 else 's'} left", err=True)
+    return after.status

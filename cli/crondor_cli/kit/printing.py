@@ -1,0 +1,386 @@
+"""Findings on the screen: text, JSON, SARIF, commands of GitHub Actions, and counts by rule."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import unified_diff
+from functools import partial
+from importlib import metadata
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+from crondor.diagnostics import Diagnostic, Severity, Source, Span, printable, render
+from crondor.lint import CheckReport, Cured, Finding, Fix, address, page
+from crondor.lint.baseline import KnownFinding
+from crondor.lint.report import finding_data
+from crondor.submit.edits import TextEdit, changed
+from crondor_cli.kit.findings import BaselineOptions, ChosenReports, Result, report_fixed, with_baseline, write_baseline
+from crondor_cli.kit.screen import (
+    SCREEN,
+    coloured,
+    echo_lines,
+    emit,
+    say,
+    screen_columns,
+    usage,
+    whole,
+    without_commands,
+)
+from crondor_cli.kit.tables import echo_json, plural
+
+_MOST = 12  # lines shown of one fix
+_HEAD = 2  # lines that a unified diff begins with
+
+
+def _change_lines(fix: Fix) -> list[str]:
+    """Return the lines of a fix as a diff has them, ``-`` for what goes and ``+`` for what comes; a long one is cut."""
+    if not fix.edits:
+        return []
+    source = fix.edits[0].span.source
+    lines = [line for edits in _neighbours(source, fix.edits) for line in _diff(source, edits)]
+    more = len(lines) - _MOST
+    return lines if more <= 0 else [*lines[:_MOST], f"({more} more lines: --fix shows them)"]
+
+
+def _neighbours(source: Source, edits: tuple[TextEdit, ...]) -> Iterator[list[TextEdit]]:
+    """Yield the edits that share lines, in the order of the text."""
+    group: list[TextEdit] = []
+    end = -1
+    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end)):
+        if group and edit.span.start > end:
+            yield group
+            group = []
+        group.append(edit)
+        end = max(end if len(group) > 1 else 0, _line_end(source, edit.span.end))
+    yield group
+
+
+def _diff(source: Source, edits: list[TextEdit]) -> Iterator[str]:
+    start = source.text.rfind("\n", 0, edits[0].span.start) + 1
+    end = _line_end(source, max(edit.span.end for edit in edits))
+    piece = Source(source.text[start:end], source.name)
+    moved = [TextEdit(piece.span(e.span.start - start, e.span.end - start), e.text) for e in edits]
+    before, after = (list(io.StringIO(text, newline="\n")) for text in (piece.text, changed(piece, moved).text))
+    for line in list(unified_diff(before, after, n=0))[_HEAD:]:
+        if not line.startswith("@@"):
+            yield f"{line[0]} {printable(line[1:].rstrip(chr(10)).rstrip(chr(13)).expandtabs())}"
+
+
+def _line_end(source: Source, at: int) -> int:
+    found = source.text.find("\n", at)
+    return len(source.text) if found < 0 else found + 1
+
+
+@dataclass(frozen=True)
+class RuleCount:
+    """The findings of one rule: how many, in how many files, and how many of them `--fix` cures."""
+
+    code: str
+    count: int
+    files: int
+    fixable: int
+
+
+def _counted(findings: Iterable[Finding]) -> list[RuleCount]:
+    """Count findings by rule, the most frequent first."""
+    by_code: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_code.setdefault(finding.diagnostic.code, []).append(finding)
+    rows = [
+        RuleCount(
+            code,
+            len(found),
+            len({each.diagnostic.span and each.diagnostic.span.source.name for each in found}),
+            sum(each.fix is not None and each.fix.safe for each in found),
+        )
+        for code, found in by_code.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.count, row.code))
+
+
+def _print_json(result: ChosenReports) -> None:
+    """Print one object with the files in the order named."""
+    counted = Counter(finding.diagnostic.severity for finding in result.all_findings)
+    data = {
+        "files": [
+            {
+                "name": report.source.name,
+                "findings": [finding_data(finding) for finding in result.findings(report)],
+                "silenced": len(report.silenced),
+                "baseline": result.quiet(report),
+            }
+            for report in result.reports
+        ],
+        "summary": {severity.value: counted[severity] for severity in Severity},
+    }
+    echo_json(data)
+
+
+_GITHUB_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def _print_github(result: ChosenReports) -> None:
+    """Print a line for each finding."""
+    for finding in result.all_findings:
+        emit(_line(finding.diagnostic, result), nl=True)
+
+
+def _print_job_summary(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
+    """Print the counts as Markdown, for the page of a job ($GITHUB_STEP_SUMMARY)."""
+    files = len(result.reports)
+    if not rows:
+        say(f"crondor checked {plural(files, 'file')} and found nothing.")
+        return
+    total = sum(row.count for row in rows)
+    say(f"crondor checked {plural(files, 'file')}: {plural(total, 'finding')}.\n")
+    say("| findings | in files | rule | level | what | cured by --fix |\n|---:|---:|---|---|---|---:|", fits=False)
+    for row in rows:
+        rule = result.rules[row.code]
+        title = rule.title.replace("*", "\\*").replace("|", "\\|")
+        cells = (row.count, row.files, f"{row.code} {rule.name}", rule.severity.value, title, row.fixable)
+        say(f"| {' | '.join(map(str, cells))} |", fits=False)
+
+
+def _line(diagnostic: Diagnostic, result: ChosenReports) -> str:
+    properties = {"title": f"{diagnostic.code} {result.rules[diagnostic.code].name}"}
+    span = diagnostic.span
+    if span is not None:
+        end_line, end_column = span.source.position(span.end)
+        properties |= {"file": span.source.name, "line": str(span.line), "endLine": str(end_line)}
+        if end_line == span.line:  # GitHub takes columns within one line only
+            properties |= {"col": str(span.column), "endColumn": str(end_column)}
+    text = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
+    return github_line(_GITHUB_LEVELS[diagnostic.severity], properties, text)
+
+
+def github_line(level: str, properties: Mapping[str, str], text: str) -> str:
+    """Return a workflow command with a text and what belongs to it: title, file, line."""
+    said = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {said}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    """Escape as the runner unescapes a message; nothing in it acts on a terminal, or is a command of its own."""
+    text = without_commands("".join(c if c in "\r\n" else printable(c) for c in text))
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+
+
+def _print_sarif(result: ChosenReports) -> None:
+    """Print one log with one run; only rules that found something are described in it."""
+    findings = list(result.all_findings)
+    codes = sorted({finding.diagnostic.code for finding in findings})
+    driver: dict[str, object] = {"name": "crondor", "rules": [_rule(code, result) for code in codes]}
+    with suppress(metadata.PackageNotFoundError):  # run from a checkout
+        driver["version"] = metadata.version("crondor")
+    seen: Counter[str] = Counter()
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [_invocation(result)],
+        "columnKind": "unicodeCodePoints",
+        "results": [{**_result(finding, codes), "partialFingerprints": _same(finding, seen)} for finding in findings],
+    }
+    echo_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _rule(code: str, result: ChosenReports) -> dict[str, object]:
+    rule, text = result.rules[code], page(code)
+    return {
+        "id": code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.title},
+        "helpUri": address(code),
+        "help": {"text": text, "markdown": text},
+        "defaultConfiguration": {"level": _SARIF_LEVELS[rule.severity]},
+    }
+
+
+def _invocation(result: ChosenReports) -> dict[str, object]:
+    """Say whether all files could be read, and of the others why not."""
+    said = [{"level": "error", "message": {"text": printable(reason)}} for reason in result.unread]
+    return {"executionSuccessful": not said, **({"toolExecutionNotifications": said} if said else {})}
+
+
+def _same(finding: Finding, seen: Counter[str]) -> dict[str, str]:
+    """Return what tells a finding again when its line has moved; of equal ones the how many-th it is."""
+    mark = KnownFinding.of(finding, lambda name: name.removeprefix("./")).fingerprint
+    seen[mark] += 1
+    return {"crondor/v1": f"{mark}:{seen[mark]}"}
+
+
+def _result(finding: Finding, codes: list[str]) -> dict[str, object]:
+    diagnostic = finding.diagnostic
+    text = diagnostic.message + (f"\n{diagnostic.help}" if diagnostic.help else "")
+    result: dict[str, object] = {
+        "ruleId": diagnostic.code,
+        "ruleIndex": codes.index(diagnostic.code),
+        "level": _SARIF_LEVELS[diagnostic.severity],
+        "message": {"text": text},
+    }
+    if diagnostic.span is not None:
+        location = {"artifactLocation": _artifact(diagnostic.span), "region": _region(diagnostic.span)}
+        result["locations"] = [{"physicalLocation": location}]
+    if finding.fix is not None:
+        replacements = [
+            {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}} for edit in finding.fix.edits
+        ]
+        # All edits of a fix are of the checked file, where the finding itself may be of one that it includes.
+        change = {"artifactLocation": _artifact(finding.fix.edits[0].span), "replacements": replacements}
+        result["fixes"] = [{"description": {"text": finding.fix.title}, "artifactChanges": [change]}]
+    return result
+
+
+def _artifact(span: Span) -> dict[str, str]:
+    """Return the address of a file: an absolute one for an absolute name, else one below the root of the sources."""
+    name = span.source.name.replace("\\", "/")
+    if name.startswith("/"):
+        return {"uri": f"file://{quote(name, errors='replace')}"}
+    if name[1:3] == ":/":
+        return {"uri": f"file:///{quote(name, safe='/:', errors='replace')}"}
+    while name.startswith("./"):
+        name = name[2:]
+    return {"uri": quote(name, errors="replace"), "uriBaseId": "%SRCROOT%"}
+
+
+def _region(span: Span) -> dict[str, int]:
+    end_line, end_column = span.source.position(span.end)
+    return {"startLine": span.line, "startColumn": span.column, "endLine": end_line, "endColumn": end_column}
+
+
+def _print_counts(result: ChosenReports, rows: Iterable[RuleCount]) -> None:
+    """Print one object with the rules that found something, by code, and how often."""
+    data = [
+        {
+            "code": row.code,
+            "name": result.rules[row.code].name,
+            "severity": result.rules[row.code].severity.value,
+            "count": row.count,
+            "files": row.files,
+            "fixable": row.fixable,
+        }
+        for row in rows
+    ]
+    echo_json({"files": len(result.reports), "statistics": data})
+
+
+_FIXABLE = "[*]"  # marks what --fix cures
+
+
+def _print_text(result: ChosenReports, *, is_concise: bool) -> None:
+    """Print a block for each finding with its line underlined, or a line each."""
+    colour, columns = SCREEN.wants_colour(sys.stdout), screen_columns(sys.stdout)
+    for finding in result.all_findings:
+        fix = finding.fix
+        head, *more = render(finding.diagnostic, columns).split("\n")
+        if fix is not None:
+            head += f" {_FIXABLE}" if fix.safe else ""
+            more += [f"    = fix: {fix.title} ({'--fix' if fix.safe else '--fix --unsafe'})"]
+        text = head if is_concise else "\n".join([head, *more])
+        say(coloured(text) if colour else text)
+        if fix is not None and not is_concise:
+            echo_lines(whole(f"        {line}") for line in _change_lines(fix))
+
+
+def _print_rows(result: ChosenReports, rows: Sequence[RuleCount]) -> None:
+    """Print how often each rule found something, a line each."""
+    width = max((len(str(row.count)) for row in rows), default=1)
+    for row in rows:
+        rule = result.rules[row.code]
+        mark = f" {_FIXABLE}" if row.fixable else ""
+        say(f"{row.count:>{width}}  {row.code}  {rule.name}: {rule.title}{mark}")
+
+
+def _summary(result: ChosenReports) -> str:
+    """Return the line that ends a report for people."""
+    findings = list(result.all_findings)
+    count = Counter(finding.diagnostic.severity for finding in findings)
+    cures = Counter(finding.fix.safe for finding in findings if finding.fix is not None)
+    known = sum(map(result.quiet, result.reports))
+    checked = plural(len(result.reports), "file")
+    if not count:
+        return f"{checked} checked: " + (f"nothing new; the baseline knows {known}" if known else "nothing found")
+    found = ", ".join(plural(count[severity], severity.value) for severity in Severity if count[severity])
+    cured = f"; {_FIXABLE} --fix cures {cures[True]}" if cures[True] else ""
+    more = f"{',' if cured else ';'} --fix --unsafe {cures.total()}" if cures[False] else ""
+    quiet = f"; the baseline knows {known} more" if known else ""
+    return f"{checked} checked: {found}{cured}{more}{quiet}"
+
+
+_FORMS: Final[Mapping[str, Callable[[ChosenReports], None]]] = {
+    "text": partial(_print_text, is_concise=False),
+    "concise": partial(_print_text, is_concise=True),
+    "json": _print_json,
+    "sarif": _print_sarif,
+    "github": _print_github,
+}
+_COUNTS: Final[Mapping[str, Callable[[ChosenReports, Sequence[RuleCount]], None]]] = {
+    "text": _print_rows,
+    "concise": _print_rows,
+    "json": _print_counts,
+    "github": _print_job_summary,
+}
+
+
+class Asked(NamedTuple):
+    """What is to be done with what was found: print it, count it, fix it, or keep it as known."""
+
+    baseline: BaselineOptions
+    fix: bool
+    write: bool
+    statistics: bool
+    quiet: bool
+    form: str
+
+    def refuse(self, *, unsafe: bool = False, is_fixable: bool = True) -> None:
+        """Raise UsageError for options that do not go together."""
+        reason = None
+        if (self.write or unsafe) and not self.fix:
+            reason = f"{'--write' if self.write else '--unsafe'} goes with --fix"
+        elif self.fix and self.baseline.update:
+            reason = "--update-baseline writes what is found, --fix cures it: one after the other"
+        elif self.fix and self.form != "text":
+            reason = "--fix shows a diff, and no other --format"
+        elif self.fix and not is_fixable:
+            reason = "--fix changes the files that --config names"
+        if reason is not None:
+            raise usage(reason)
+
+
+def conclude(result: Result, asked: Asked, cures: Callable[[Result], Iterable[tuple[CheckReport, Cured]]]) -> int:
+    """Do what is asked with what was found; return the exit status.
+
+    ``cures`` gives each report with what its fixes make of it. Raises UsageError for a baseline that cannot be used,
+    and for --statistics in a form that has no counts.
+    """
+    if asked.baseline.path is not None:
+        result = with_baseline(result, asked.baseline)
+    status = result.status
+    if asked.baseline.update:
+        status = write_baseline(result, asked.baseline)
+    elif asked.fix:
+        status = report_fixed(result, cures(result), write=asked.write)
+    else:
+        if not asked.statistics:
+            _FORMS[asked.form](result)
+        elif asked.form in _COUNTS:
+            _COUNTS[asked.form](result, _counted(result.all_findings))
+        else:
+            message = f"--statistics counts, and --format {asked.form} has no place for that: text, json or github"
+            raise usage(message)
+        if asked.form in {"text", "concise"} and not asked.quiet:
+            say(_summary(result))
+    for reason in result.unread:
+        say(f"Error: {reason}", err=True)
+    return status
