@@ -14,7 +14,7 @@ from crondor.knowledge.words import SubmitCommand, submit_commands
 from crondor.lint.values import POLICIES
 from crondor.spec import FIELDS
 from crondor.submit import InvalidSubmit, SubmitFile
-from crondor.submit.facts import COMMANDS, NAMES, universe_number
+from crondor.submit.facts import COMMANDS, UNIVERSE_NAMES, universe_number
 from crondor.submit.file import UnusedName, unused_names
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def universes_of(file: SubmitFile) -> tuple[str, ...]:
     if given.lower() in _CONTAINERS:
         return (given.lower(), *_CONTAINERS, _VANILLA)
     number = universe_number(given)
-    name = NAMES[number].lower() if 0 < number < len(NAMES) else ""
+    name = UNIVERSE_NAMES[number].lower() if 0 < number < len(UNIVERSE_NAMES) else ""
     if name == _VANILLA and any(group.values.get(image, "").strip() for image in _IMAGES):
         return ("container", *_CONTAINERS, _VANILLA)
     return (name,) if name else ()
