@@ -52,7 +52,7 @@ from crondor.schedd.memory import MemorySchedd
 from crondor.schedd.protocol import Schedd
 from crondor.schedd.selection import Selection
 from crondor_cli.kit.command import Command, need_processes
-from crondor_cli.kit.configs import complete_route, config_option, legacy_option, load_config, show_faults, table_of
+from crondor_cli.kit.configs import config_option, load_config
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -65,6 +65,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import Handler, ServiceManager, Waker, waking
 from crondor_cli.kit.queues import complete_job, embedded_of, live_of, opened, selection_of, unknown_job
+from crondor_cli.kit.route_tables import complete_route, legacy_option, show_faults, table_of
 from crondor_cli.kit.screen import say, show, show_error, usage
 from crondor_cli.kit.tables import plural, say_json
 from crondor_cli.route.status import destination_of, destination_options, lock_path, report_path, source_of
