@@ -179,6 +179,7 @@ def test_a_planted_fault_is_found_where_it_stands(code: str, lines: tuple[str, .
     lines = ("executable = /bin/true", *lines)
     findings = found(code, *lines)
     assert [f.diagnostic.span.text for f in findings if f.diagnostic.span] == [place]
+    assert " _" not in findings[0].diagnostic.message  # a name of the program's own
     line = findings[0].diagnostic.span.line if findings[0].diagnostic.span else 0
     errors = [
         f.diagnostic.code

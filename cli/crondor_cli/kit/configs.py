@@ -28,18 +28,15 @@ from crondor.config.deployed import (
     with_variables,
 )
 from crondor.config.reader import DEFAULTS, VERSION
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Source, printable
 from crondor.hooks.cron.settings import TEMPLATES
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
-from crondor.router import RoutingTable, load_table
-from crondor.router.legacy import legacy_table, read_legacy
-from crondor.transform.loading import as_warnings
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import file_problem, read_source
 from crondor_cli.kit.jobs import files_of
-from crondor_cli.kit.options import ConfigFiles, completing, config_of, config_options, given_config, include_option
-from crondor_cli.kit.screen import show, usage
+from crondor_cli.kit.options import ConfigFiles, config_of, config_options, include_option
+from crondor_cli.kit.screen import usage
 
 
 def check_paths(paths: Iterable[str]) -> tuple[str, ...]:
@@ -247,54 +244,6 @@ def without(words: Sequence[str], others: Iterable[str]) -> list[str]:
 def config_option(function: _Function) -> _Function:
     """Add --config FILE and its kin to a command, as ``config``; --allow-dir DIR as ``allow_dirs``."""
     return config_options(include_option(function))
-
-
-def legacy_option(function: _Function) -> _Function:
-    """Add --legacy to a command, as ``legacy``: see load_route_table()."""
-    return click.option(
-        "--legacy", is_flag=True, help="Use routes written as ClassAds too, as HTCondor up to 24 does."
-    )(function)
-
-
-def load_route_table(
-    config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str], context: Context, *, legacy: bool
-) -> RoutingTable:
-    """Make the table of the files; with ``legacy`` the routes of JOB_ROUTER_ENTRIES and its kin are in it.
-
-    JOB_ROUTER_ENTRIES_FILE is read below the folders of the files and the allowed ones; JOB_ROUTER_ENTRIES_CMD is not
-    run. Raises as load_config() does.
-    """
-    folders, config = tuple(allow_dirs), config_of(config)
-    return table_of(load_config(config, folders, context), config, folders, context, legacy=legacy)
-
-
-def table_of(
-    configuration: Configuration, config: ConfigFiles, folders: tuple[str, ...], context: Context, *, legacy: bool
-) -> RoutingTable:
-    """Make the table of a configuration that was read from files, as load_route_table() does."""
-    if not legacy:
-        return load_table(configuration, context=context)
-
-    return legacy_table(read_legacy(configuration, files=files_below(config, folders)), context, faithful=True)
-
-
-def _completed_routes(ctx: click.Context) -> Iterable[str]:
-    """Return the routes of the configuration that is named before, for the shell."""
-    table = load_route_table(given_config(ctx), (), Context(), legacy=bool(ctx.params.get("legacy")))
-    return [route.name for route in table.routes]
-
-
-complete_route = completing(_completed_routes)
-
-
-def show_faults(table: RoutingTable) -> None:
-    """Write to stderr why routing is off, why routes are left out, and what in them refers to itself."""
-    show(each for each in table.diagnostics if each.severity is Severity.ERROR)
-    for rejected in table.rejected:
-        for each in rejected.diagnostics:
-            if each.severity is Severity.ERROR:
-                show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
-    show(as_warnings(table.circles))
 
 
 def load_config(

@@ -41,7 +41,6 @@ from crondor_cli.kit.ads import (
     name_of,
     own_ad,
 )
-from crondor_cli.kit.configs import legacy_option, load_route_table
 from crondor_cli.kit.files import FileProblem, submit_files
 from crondor_cli.kit.jobs import files_of
 from crondor_cli.kit.options import (
@@ -55,6 +54,7 @@ from crondor_cli.kit.options import (
     format_option,
 )
 from crondor_cli.kit.parallel import Alone
+from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import say, usage
 
 _Function = TypeVar("_Function", bound=Callable[..., None])

@@ -22,7 +22,6 @@ from crondor.router.compare.outcomes import JobOutcome, JobOutcomes
 from crondor.transform.loading import as_warnings
 from crondor_cli.kit.ads import AdFindings, NearAd
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.configs import legacy_option, load_route_table
 from crondor_cli.kit.files import FoundPath, file_problem, find
 from crondor_cli.kit.options import (
     Clock,
@@ -35,6 +34,7 @@ from crondor_cli.kit.options import (
     format_option,
 )
 from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, show, usage
 from crondor_cli.kit.tables import plural
 from crondor_cli.route.asking import CandidateJob, JobFiles, reading_jobs_options

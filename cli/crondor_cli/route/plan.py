@@ -39,7 +39,6 @@ from crondor.submit import read_submit
 from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, chunks, name_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.configs import legacy_option, load_route_table
 from crondor_cli.kit.files import read_source, submit_files
 from crondor_cli.kit.jobs import files_of
 from crondor_cli.kit.options import (
@@ -56,6 +55,7 @@ from crondor_cli.kit.options import (
     until_option,
 )
 from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data
 from crondor_cli.kit.times import ClockFace, local_text

@@ -50,7 +50,7 @@ from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd, no_queue
 from crondor.schedd.protocol import Schedd, Selection
 from crondor.schedd.reading import job_id
 from crondor_cli.kit.command import Command, need_processes
-from crondor_cli.kit.configs import complete_route, config_option, legacy_option, load_config, show_faults, table_of
+from crondor_cli.kit.configs import config_option, load_config
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -63,6 +63,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import Handler, ServiceManager, Waker, waking
 from crondor_cli.kit.queues import complete_job, embedded_of, live_of, opened, selection_of, unknown_job
+from crondor_cli.kit.route_tables import complete_route, legacy_option, show_faults, table_of
 from crondor_cli.kit.screen import say, show, show_error, usage
 from crondor_cli.kit.tables import plural, say_json
 from crondor_cli.route.status import destination_of, destination_options, lock_path, report_path, source_of

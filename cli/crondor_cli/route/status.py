@@ -19,10 +19,11 @@ from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.routed_job import public_ad
 from crondor.router.match.matcher import WINDOW
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.configs import config_option, legacy_option, load_config, load_route_table
+from crondor_cli.kit.configs import config_option, load_config
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, folder_of, source_options
 from crondor_cli.kit.progress import state_folder
 from crondor_cli.kit.queues import read_jobs, selection_of, unknown_job
+from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.tables import cell, echo_json, plural, print_rows
 from crondor_cli.kit.times import local_text

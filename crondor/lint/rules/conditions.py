@@ -92,7 +92,7 @@ class _Why(NamedTuple):
 
 
 def _never_true(each: WrittenExpression, own: Container[str]) -> Iterator[RuleHit]:
-    """Yield the comparisons of an expression that _never_true hold; as a part of requirements they are errors.
+    """Yield the comparisons of an expression that never hold; as a part of requirements they are errors.
 
     ``own`` are the lower-case names of the attributes that the description gives a meaning of its own.
     """
@@ -128,26 +128,24 @@ def _always_true(each: WrittenExpression) -> Iterator[RuleHit]:
 
 
 def _never_met(found: Comparison) -> _Why | None:
-    """Return why a comparison _never_true holds, and what to write; None for one that may."""
+    """Return why a comparison never holds, and what to write; None for one that may."""
     value, op = found.constant.value, found.op
     reason = _of_types(found) if op in _TYPED else None
     return _of_values(found, value) if reason is None and isinstance(value, str) and op in EQUAL else reason
 
 
 def _of_types(found: Comparison) -> _Why | None:
-    """Return why an attribute and a constant of two types _never_true compare."""
+    """Return why an attribute and a constant of two types never compare."""
     value, op, shown, name = found.constant.value, found.op, found.attribute.name, attribute_of(found.attribute)
     known = (table.get(name) for table in (job_attributes(), machine_attributes()))
     kinds = {attribute.type for attribute in known if attribute is not None}
     small = value.strip().lower() if isinstance(value, str) else ""
     if kinds and isinstance(value, str) and kinds <= _NUMBERS:
-        return _Why(
-            f"{shown} is a number, and _never_true compares with a string", f"write {shown} {op} {value.strip()}"
-        )
+        return _Why(f"{shown} is a number, and never compares with a string", f"write {shown} {op} {value.strip()}")
     if kinds == {AttributeType.BOOLEAN} and isinstance(value, str):
-        return _Why(f"{shown} is true or false, and _never_true compares with a string", f"write {shown} {op} {small}")
+        return _Why(f"{shown} is true or false, and never compares with a string", f"write {shown} {op} {small}")
     if kinds == {AttributeType.STRING} and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _Why(f"{shown} is a string, and _never_true compares with a number", f'write {shown} {op} "{value}"')
+        return _Why(f"{shown} is a string, and never compares with a number", f'write {shown} {op} "{value}"')
     return None
 
 
@@ -259,7 +257,7 @@ def _slip(file: CheckedFile, each: WrittenExpression, node: Reference, name: str
 
 
 def _functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield the calls of _functions that HTCondor does not have, and _functions without the parentheses of a call."""
+    """Yield the calls of functions that HTCondor does not have, and functions without the parentheses of a call."""
     known = classad_functions()
     for node in nodes(each.tree) if each.tree is not None else ():
         name = node.name if isinstance(node, (Call, Reference)) else ""

@@ -1,0 +1,69 @@
+"""The table of routes of the configuration that a command line names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import click
+
+from crondor.classad.scope import Context
+from crondor.config import Configuration
+from crondor.diagnostics import Severity
+from crondor.router import RoutingTable, load_table
+from crondor.router.legacy import legacy_table, read_legacy
+from crondor.transform.loading import as_warnings
+from crondor_cli.kit.configs import files_below, load_config
+from crondor_cli.kit.options import ConfigFiles, completing, config_of, given_config
+from crondor_cli.kit.screen import show
+
+_Function = TypeVar("_Function", bound=Callable[..., None])
+
+
+def legacy_option(function: _Function) -> _Function:
+    """Add --legacy to a command, as ``legacy``: see load_route_table()."""
+    return click.option(
+        "--legacy", is_flag=True, help="Use routes written as ClassAds too, as HTCondor up to 24 does."
+    )(function)
+
+
+def load_route_table(
+    config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of the files; with ``legacy`` the routes of JOB_ROUTER_ENTRIES and its kin are in it.
+
+    JOB_ROUTER_ENTRIES_FILE is read below the folders of the files and the allowed ones; JOB_ROUTER_ENTRIES_CMD is not
+    run. Raises as load_config() does.
+    """
+    folders, config = tuple(allow_dirs), config_of(config)
+    return table_of(load_config(config, folders, context), config, folders, context, legacy=legacy)
+
+
+def table_of(
+    configuration: Configuration, config: ConfigFiles, folders: tuple[str, ...], context: Context, *, legacy: bool
+) -> RoutingTable:
+    """Make the table of a configuration that was read from files, as load_route_table() does."""
+    if not legacy:
+        return load_table(configuration, context=context)
+
+    return legacy_table(read_legacy(configuration, files=files_below(config, folders)), context, faithful=True)
+
+
+def _completed_routes(ctx: click.Context) -> Iterable[str]:
+    """Return the routes of the configuration that is named before, for the shell."""
+    table = load_route_table(given_config(ctx), (), Context(), legacy=bool(ctx.params.get("legacy")))
+    return [route.name for route in table.routes]
+
+
+complete_route = completing(_completed_routes)
+
+
+def show_faults(table: RoutingTable) -> None:
+    """Write to stderr why routing is off, why routes are left out, and what in them refers to itself."""
+    show(each for each in table.diagnostics if each.severity is Severity.ERROR)
+    for rejected in table.rejected:
+        for each in rejected.diagnostics:
+            if each.severity is Severity.ERROR:
+                show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
+    show(as_warnings(table.circles))
