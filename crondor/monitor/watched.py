@@ -17,7 +17,7 @@ from crondor.job.policy import QueuedJob
 from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
 from crondor.monitor import DueRun, Look, QueueWatch, Totals, UserLogFollower, Verdict
 from crondor.monitor.queue_watch import FindLeft
-from crondor.preview.stored import Clock
+from crondor.preview.jobs import Clock
 from crondor.schedd.embedded import HISTORY, no_queue
 from crondor.schedd.live import LiveSchedd, Question
 from crondor.schedd.protocol import NotOffered, Schedd, Selection, Unreachable

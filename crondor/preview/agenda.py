@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from crondor.calendar import EPOCH_ORDINAL, lowest
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
+from crondor.preview.jobs import Job, ReadingTerms, not_deferred
 from crondor.preview.runs import placed, too_late
 from crondor.preview.span import AgendaSpan, Day, Hour
-from crondor.preview.stored import Job, ReadingTerms, not_deferred
 from crondor.recurrence import Recurrence
 from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect

@@ -11,8 +11,8 @@ from crondor.algebra import first_collision, first_difference, is_subset
 from crondor.day_rule import is_unrestricted
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, shortened
 from crondor.preview.facts import LAST_INSTANT, years_after
+from crondor.preview.jobs import Job, ReadSchedule
 from crondor.preview.runs import hold_reason, placed
-from crondor.preview.stored import Job, ReadSchedule
 from crondor.recurrence import NeverRuns, Recurrence, ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field

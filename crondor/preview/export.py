@@ -14,7 +14,7 @@ from crondor.crontab.file import CalendarEvent, CronLine, JobProgram, rule_of, w
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable
 from crondor.job.attributes import InvalidArguments, split_arguments, split_environment
 from crondor.preview.facts import LAST_INSTANT
-from crondor.preview.stored import Clock
+from crondor.preview.jobs import Clock
 from crondor.recurrence import Recurrence, never_reason
 from crondor.schedule import COMMANDS, JobSchedule, Universe
 from crondor.spec import FIELDS, CronSpec, Dialect

@@ -12,6 +12,7 @@ from crondor.algebra import Untranslatable, day_zero_clause, has_day_zero, porta
 from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
+from crondor.preview.jobs import Job, ReadSchedule, not_deferred
 from crondor.preview.runs import (
     DAY_ZERO,
     DialectReason,
@@ -23,7 +24,6 @@ from crondor.preview.runs import (
     reasons,
     schedd_hold,
 )
-from crondor.preview.stored import Job, ReadSchedule, not_deferred
 from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect

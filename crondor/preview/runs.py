@@ -15,7 +15,7 @@ from crondor.calendar import DAY
 from crondor.codes import INVALID_CRON_SETTINGS
 from crondor.deferral import Deferral, InvalidDeferral, past
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, shortened
-from crondor.preview.stored import Clock, Job, ReadSchedule, not_deferred
+from crondor.preview.jobs import Clock, Job, ReadSchedule, not_deferred
 from crondor.recurrence import ClockMark, Recurrence, ScheddAnswer, never_reason
 from crondor.schedule import InvalidSchedule, JobSchedule, UnknownValue, commands_of
 from crondor.spec import FIELDS, CronSpec, Dialect, Field

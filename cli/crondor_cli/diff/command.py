@@ -14,8 +14,8 @@ import click
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.preview.comparison import Comparison, compare, pairs
 from crondor.preview.facts import LAST_INSTANT, years_after
+from crondor.preview.jobs import Job
 from crondor.preview.runs import placed
-from crondor.preview.stored import Job
 from crondor.spec import Dialect
 from crondor.words import describe
 from crondor_cli.diff.shown import print_json, print_table

@@ -12,8 +12,8 @@ from crondor.codes import INVALID_CRON_SETTINGS
 from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
 from crondor.diagnostics import CrondorError, Diagnostic, printable, shortened
 from crondor.preview.facts import ExplainedJob, ScheddSide, ScheduleFacts, portable_line
+from crondor.preview.jobs import Clock
 from crondor.preview.runs import DialectReason, folded, last_retry
-from crondor.preview.stored import Clock
 from crondor.recurrence import Arm, FieldMatch, ScheddAnswer, Why
 from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field

@@ -12,7 +12,7 @@ import click
 from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import Files
-from crondor.preview.stored import Job, ReadingTerms, job_of_line, jobs_of_file
+from crondor.preview.jobs import Job, ReadingTerms, job_of_line, jobs_of_file
 from crondor.schedule import misspelt
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit

@@ -11,7 +11,8 @@ from crondor.classad.scope import Context
 from crondor.config import read_config
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.knowledge.words import NEWEST, Release
-from crondor.preview.stored import Job, ReadingTerms, schedules_of
+from crondor.preview.jobs import Job, ReadingTerms
+from crondor.preview.stored import schedules_of
 from crondor.submit import SubmitFile
 from crondor.transform import TransformFacts
 from crondor_cli.kit.configs import ConfigReader, check_paths

@@ -19,7 +19,8 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.policy import read_queue
 from crondor.job_queue.records import refused_by_disk
 from crondor.job_queue.write import at_once
-from crondor.preview.stored import Job, Known, QueueJob
+from crondor.preview.jobs import Job
+from crondor.preview.queued import Known, QueueJob
 from crondor.rights import trust
 from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd, no_queue

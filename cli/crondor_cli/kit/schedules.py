@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import click
 
-from crondor.compile.meaning import read_schedule
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.files import Files
-from crondor.preview.stored import Job
+from crondor.preview.jobs import Job
 from crondor.zones import Policy
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, UsageProblem, complete_zone
@@ -67,6 +66,8 @@ def read_asked(
     except CrondorError as error:
         raise UsageProblem(error) from None
     files = Files((".", *allow_dirs), base=".")
+    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - ten modules of languages, for --schedule alone
+
     return read_schedule(text, zone=zone, files=files, policy=policy or Policy.COMPATIBLE, label="--schedule")
 
 

@@ -17,7 +17,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source, similar
 from crondor.zones import UnknownZone, is_zone_name, load_zone, zone_of
 
 if TYPE_CHECKING:
-    from crondor.preview.stored import Clock
+    from crondor.preview.jobs import Clock
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _SAME_WEEK = 6 * DAY

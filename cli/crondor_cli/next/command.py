@@ -11,8 +11,8 @@ import click
 from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
+from crondor.preview.jobs import Job
 from crondor.preview.runs import Preview, Wanted, placed, preview
-from crondor.preview.stored import Job
 from crondor.recurrence import NeverRuns, OutOfRange
 from crondor.spec import Dialect
 from crondor.times import JobTimes

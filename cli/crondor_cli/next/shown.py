@@ -12,8 +12,8 @@ from crondor.algebra import Untranslatable, portable
 from crondor.codes import INVALID_CRON_SETTINGS
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable, shortened
+from crondor.preview.jobs import Clock, JobState
 from crondor.preview.runs import Preview, RunRow, RunSide
-from crondor.preview.stored import Clock, JobState
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.times import MOST_EXCLUDED

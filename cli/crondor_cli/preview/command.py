@@ -17,13 +17,7 @@ from crondor.classad.formats import Format, Order
 from crondor.diagnostics import CrondorError, has_error
 from crondor.job.attributes import printed
 from crondor.knowledge.kinds import FileKind
-from crondor.preview.stored import (
-    PreviewedFile,
-    PreviewedJobs,
-    accepted_jobs,
-    changed_by,
-    place_text,
-)
+from crondor.preview.accepted import PreviewedFile, PreviewedJobs, accepted_jobs, changed_by, place_text
 from crondor.submit import read_submit
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import read_source, submit_files

@@ -23,7 +23,8 @@ from crondor.pool.daemons.pool_job import Gate, PoolJob
 from crondor.pool.settings import Exits, FlowSettings, Lengths, LinkFault, Machine, PoolSettings, Preemption
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import Enough, Progress, Simulation, Together
-from crondor.preview.stored import Clock, stored_jobs
+from crondor.preview.jobs import Clock
+from crondor.preview.stored import stored_jobs
 from crondor.schedule import Universe, misspelt
 from crondor.spec import Dialect
 from crondor.submit import JobGroup, SubmitFile, job_ads

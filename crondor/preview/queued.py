@@ -1,0 +1,74 @@
+"""The jobs of a queue whose runs are asked for, and what the queue says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Final, TypeAlias
+
+from crondor.diagnostics import Span, printable
+from crondor.job.attributes import JobStatus
+from crondor.job.policy import QueuedJob
+from crondor.preview.jobs import Job, JobState, ReadingTerms, ReadSchedule
+from crondor.schedule import InvalidSchedule, JobSchedule
+from crondor.spec import Dialect
+
+HALTED: Final = frozenset((JobStatus.REMOVED, JobStatus.COMPLETED, JobStatus.HELD))
+
+Known: TypeAlias = "dict[tuple[Hashable, ...], JobSchedule]"
+
+
+class QueueJob(Job):
+    """One job of a queue."""
+
+    def __init__(self, queued: QueuedJob, name: str, terms: ReadingTerms, known: Known) -> None:
+        """Take the ad's job, its name, and the schedules that other jobs have already."""
+        super().__init__(name, None, 1, {}, {}, terms)
+        self.line = queued.place.line
+        self.present = queued.present
+        self.requirements = queued.requirements
+        self.state = _state(queued, name)
+        self._queued = queued
+        self._known = known
+
+    @property
+    def spans(self) -> Mapping[str, Span]:
+        """Where the attributes stand, found when a message needs it."""
+        return self._queued.spans
+
+    def read(self, dialect: Dialect) -> ReadSchedule:
+        """Read the schedule in a dialect."""
+        terms = self._terms
+        key = (dialect, *self._queued.terms)
+        schedule = self._known.get(key)
+        if schedule is not None:
+            return ReadSchedule(dialect, schedule)
+        try:
+            schedule = self._queued.schedule(
+                self.clock.now,
+                dialect=dialect,
+                zone=self.clock.zone,
+                policy=terms.policy,
+                schedd_interval=terms.schedd_interval,
+            )
+        except InvalidSchedule as error:
+            return ReadSchedule(dialect, None, error)
+        if not schedule.notes and not self._queued.has_expressions:
+            self._known[key] = schedule
+        return ReadSchedule(dialect, schedule)
+
+
+def _state(queued: QueuedJob, name: str) -> JobState:
+    status, owner, cmd = queued.status, queued.string("Owner"), queued.string("Cmd")
+    reason, code = queued.string("HoldReason"), queued.integer("HoldReasonCode")
+    title = "  ".join(printable(word) for word in (f"job {name}" if queued.id else name, owner, cmd) if word)
+    data: dict[str, object] = {
+        "job": queued.id,
+        "owner": owner,
+        "cmd": cmd,
+        "state": status.name.lower() if status is not None else None,
+        "hold_reason": reason if status is JobStatus.HELD else None,
+        "hold_reason_code": code if status is JobStatus.HELD else None,
+        "deferral_time": queued.present,
+        "leaves": queued.leaves,
+    }
+    return JobState(queued, title, status in (JobStatus.IDLE, None), status in HALTED, data)
