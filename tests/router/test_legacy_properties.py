@@ -14,7 +14,8 @@ from crondor.router import load_table
 from crondor.router.compare import TablesComparison, compare_tables, made_jobs
 from crondor.router.legacy import Macros, convert_table, legacy_table, read_legacy
 from crondor.router.legacy.configuration import NewTable
-from crondor.router.legacy.routes import compared_tables, verify, without_old
+from crondor.router.legacy.routes import without_old
+from crondor.router.legacy.verifying import compared_tables, verify
 
 _UNCHANGED = frozenset(
     ("legacy-requirements", "legacy-inputrsl", "legacy-delete", "legacy-refresh", "legacy-around", "legacy-name")

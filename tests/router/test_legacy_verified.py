@@ -8,7 +8,7 @@ from crondor.router import apply_route, load_table
 from crondor.router.compare import plain_job
 from crondor.router.legacy import Macros, convert_table, read_legacy
 from crondor.router.legacy.configuration import NewTable
-from crondor.router.legacy.routes import Verified, verify
+from crondor.router.legacy.verifying import Verified, verify
 
 _CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT = target.JobUniverse == 5\n"
 

@@ -43,7 +43,6 @@ from crondor_cli.kit.options import (
     pool_config_options,
 )
 from crondor_cli.kit.parallel import jobs_option, of_many
-from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.printing import Asked, conclude
 from crondor_cli.kit.progress import PROGRESS, watch_option
 
@@ -113,6 +112,8 @@ def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> Che
     clock = clock_of(now, given.tz)
     access_point = None
     if given.pool_config is not None:
+        from crondor_cli.kit.pool_config import read_pool  # noqa: PLC0415 - 25 modules, and optional
+
         access_point = read_pool(given.pool_config, given.surroundings.allow_dirs, clock, given.target, beside=paths)
     return CheckResult(
         (),

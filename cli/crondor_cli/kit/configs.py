@@ -20,6 +20,7 @@ from crondor.config.deployed import (
     ONLY_VARIABLES,
     PLACES,
     ROOT,
+    TEMPLATES,
     VARIABLE,
     find_root,
     follow,
@@ -29,7 +30,6 @@ from crondor.config.deployed import (
 )
 from crondor.config.reader import DEFAULTS, VERSION
 from crondor.diagnostics import CrondorError, Diagnostic, Source, printable
-from crondor.hooks.cron.settings import TEMPLATES
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
 from crondor_cli.kit.command import Command

@@ -15,8 +15,8 @@ from crondor.diagnostics import Diagnostic, Severity, has_error
 from crondor.lint.report import place_data
 from crondor.macro.files import Files
 from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_tool, convert_table, read_legacy
-from crondor.router.legacy.routes import Verified, verify
 from crondor.router.legacy.table import ENTRIES_CMD, Runner
+from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.kit.configs import ConfigCommand, config_option, files_below, load_config
 from crondor_cli.kit.files import read_source, refuse_overwriting, write_file
 from crondor_cli.kit.options import ConfigFiles, format_option, output_option
