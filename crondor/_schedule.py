@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
+from crondor._spec import CURE, inline_comment
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW, GATE
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Span, similar
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
@@ -399,8 +400,6 @@ class _Reading:
         text = self.commands[name].strip()
         literal = read_literal(text)
         if literal.value is None and name != attribute:
-            from crondor._spec import CURE, inline_comment  # noqa: PLC0415 - 0.3 ms, for a fault only
-
             message = f"{reported} = {text} is invalid, must eval to a non-negative integer."
             plain = "write a number of seconds from 0 up, or an expression"
             self._fault("submit-number", name, message, plain if inline_comment(text) is None else CURE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from enum import Enum
 from typing import NamedTuple, NoReturn
 
@@ -233,8 +234,6 @@ def _escape(sign: str) -> str:
 
 def similar(word: str, known: Iterable[str], likeness: float = 0.6, most: int = 1) -> list[str]:
     """Return which of the known words a mistyped one may mean, the nearest first; a likeness of 1 is equality."""
-    from difflib import get_close_matches  # noqa: PLC0415 - 1 ms of every command, and needed for a mistake only
-
     return get_close_matches(word, list(known), most, likeness)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from itertools import takewhile
 from typing import TYPE_CHECKING, overload
 
-from crondor._readings import ScheddAnswer, ScheddWalk
+from crondor._readings import ScheddAnswer, ScheddWalk, Why, blocking_fields, day_arm, field_matches
 from crondor._recurrence import (
     END_OF_INSTANTS,
     FIRST_INSTANT,
@@ -19,6 +19,8 @@ from crondor._recurrence import (
     WallClock,
     ZoneWalk,
     clock_mark,
+    counts,
+    gaps,
     never_reason,
     never_runs,
     none_before,
@@ -32,7 +34,7 @@ from crondor.spec import CronSpec, Dialect
 from crondor.zones import Policy, Zone, zone_of
 
 if TYPE_CHECKING:
-    from crondor._readings import Arm, FieldMatch, Why
+    from crondor._readings import Arm, FieldMatch
     from crondor._recurrence import Counts, Gaps
 
 __all__ = [
@@ -240,8 +242,6 @@ class Recurrence(Made):
 
         Raises NotASet and OutOfRange.
         """
-        from crondor._readings import Why, blocking_fields, day_arm, field_matches  # noqa: PLC0415 - see _HOMES
-
         runs = self._runs("why", may_be_empty=True)
         fires = self.matches(instant)
         at = self._zone.moment(instant).replace(tzinfo=None)
@@ -298,8 +298,6 @@ class Recurrence(Made):
 
         Raises NotASet and NeverRuns.
         """
-        from crondor._recurrence import gaps  # noqa: PLC0415 - see _HOMES
-
         return gaps(self._runs("gaps").wall)
 
     def counts(self) -> Counts:
@@ -307,8 +305,6 @@ class Recurrence(Made):
 
         Clock changes aside. Raises NotASet.
         """
-        from crondor._recurrence import counts  # noqa: PLC0415 - see _HOMES
-
         return counts(self._runs("counts", may_be_empty=True).wall)
 
     def _runs(self, asked: str = "", *, may_be_empty: bool = False) -> ZoneWalk:

@@ -18,6 +18,7 @@ from crondor._spec import (
     Dialect,
     Field,
     ScheddField,
+    field_faults,
     field_text,
     illegal_characters,
     read_field,
@@ -271,8 +272,6 @@ def _read(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits,
 
 
 def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagnostic]:
-    from crondor._spec import field_faults  # noqa: PLC0415 - 0.5 ms of each start, and most fields are right
-
     found: list[Diagnostic] = []
     for field, text in zip(FIELDS, texts, strict=True):
         if text is not None and read_field(text, field, dialect) is None:
@@ -308,8 +307,6 @@ def _schedd_refusal(texts: _Texts, read: list[ScheddField], spans: _Spans | None
 
 
 def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diagnostic]:
-    from crondor._spec import field_faults  # noqa: PLC0415 - the same
-
     consequence = f"the schedd holds the job (code {INVALID_CRON_SETTINGS})"
     if fault == "character":
         faults = field_faults(text, span, field, Dialect.MANUAL)

@@ -6,6 +6,8 @@ a message, make no new finding; a graver one of the same code is new.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -102,8 +104,6 @@ class Baseline(NamedTuple):
 
     def text(self) -> str:
         """Return it as JSON, a line for each finding in the order of files and lines, so that diffs can be read."""
-        import json  # noqa: PLC0415 - 3 ms, and most checks know no baseline
-
         rows = [
             {**known._asdict(), "severity": entry.severity.value, "count": entry.number}
             for known, entry in sorted(self.entries.items())
@@ -114,8 +114,6 @@ class Baseline(NamedTuple):
 
 def read_baseline(source: Source) -> Baseline:
     """Read what ``Baseline.text`` writes. Raises InvalidBaseline."""
-    import json  # noqa: PLC0415 - 3 ms, and most checks know no baseline
-
     try:
         data = json.loads(source.text)
     except RecursionError:
@@ -160,8 +158,6 @@ def _line(text: str) -> str:
 
 
 def _digest(text: str) -> str:
-    import hashlib  # noqa: PLC0415 - 4 ms, and most checks know no baseline
-
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

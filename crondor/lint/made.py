@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor._schedule import CRON_COMMANDS, PREP_COMMANDS, TIME_COMMANDS, WINDOW_COMMANDS
 from crondor._types import Memory
+from crondor.classad.circles import circles
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.knowledge.words import SubmitCommand, submit_commands
 from crondor.lint.values import POLICIES
 from crondor.spec import FIELDS
 from crondor.submit import InvalidSubmit, SubmitFile
+from crondor.submit.ad import job_ads
 from crondor.submit.facts import COMMANDS, UNIVERSE_NAMES, universe_number
 from crondor.submit.file import UnusedName, unused_names
 
@@ -67,8 +69,6 @@ def make_jobs(
     """
     if config is None and _is_plain(file):
         return MadeJobs(is_plain=True)
-    from crondor.submit.ad import job_ads  # noqa: PLC0415 - 40 ms, and a plain file needs no ads
-
     used: set[str] = set()
     faults: tuple[Diagnostic, ...] = ()
     found: dict[Diagnostic, None] = {}
@@ -85,8 +85,6 @@ def make_jobs(
 
 def _circles(made: JobAd) -> Iterator[Diagnostic]:
     """Yield a fault for each circle among the attributes of a job, where the description sets one of them."""
-    from crondor.classad.circles import circles  # noqa: PLC0415 - the engine, which making the ad has loaded
-
     ad = made.ad.flat()
     for circle in circles(ad.codes):
         names = [name for attribute in circle.names for name in spellings(ad.names[attribute])]

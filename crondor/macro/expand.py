@@ -10,6 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
+from crondor.macro.functions import MacroCall, call
 from crondor.macro.lines import NOTHING, Around, Budget, MacroError
 
 _HEAD = re.compile(r"\$(\$?)([A-Za-z0-9_]*)(\()?")
@@ -363,8 +364,6 @@ class _Expansion:
 
     def _call(self, text: str, found: MacroFound) -> str:
         """Return what a function gives; its arguments are expanded by runs of their own, inside this one."""
-        from crondor.macro.functions import MacroCall, call  # noqa: PLC0415 - 1 ms of each short command, and few texts ask
-
         if self._rules.level >= _MOST_CALLS:
             message = f"macro functions stand inside one another more than {_MOST_CALLS} deep"
             raise MacroError("macro-depth", message, "write some of them out")

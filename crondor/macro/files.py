@@ -15,6 +15,7 @@ from itertools import islice
 
 from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.macro.lines import MAX_BYTES, source_from_bytes
+from crondor.rights.trust import place_of
 
 MAX_ENTRIES = 1_000_000  # names of folders looked at for one pattern
 _MOST_LINKS = 40  # as the kernel
@@ -92,8 +93,6 @@ class Files:
 
     def read(self, path: str) -> Source:
         """Return the text of a file. Raises FileRefused, and InvalidText for what is no text."""
-        from crondor.rights.trust import place_of  # noqa: PLC0415 - 0.3 ms, and most files name no other to read
-
         real = self._resolved(path)
         try:
             opened = os.open(real, _READING)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 from crondor._files import odd_comment
 from crondor.diagnostics import CrondorError, Source, Span
 from crondor.macro import BLANKS
+from crondor.macro.conditions import ConditionError, IfStack, parse_include
 from crondor.macro.lines import Budget, LineReader, LogicalLine, MacroError
 
 _HEAD = re.compile(r"([^ \t\r\n\v\f=:]*)([ \t\r\n\v\f]*)")
@@ -110,7 +111,7 @@ def _first_word(text: str) -> str:
 
 
 if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions, IfStack, UsedTemplate
+    from crondor.macro.conditions import Conditions, UsedTemplate
     from crondor.macro.files import Files
 
 MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
@@ -282,8 +283,6 @@ class StatementReader(ABC):
 
         conditional = ("if" | "elif") condition | "else" | "endif"
         """
-        from crondor.macro.conditions import ConditionError, IfStack  # noqa: PLC0415 - 0.3 ms, and few files have any
-
         if self.ifs is None:
             self.ifs = IfStack()
         if keyword == "if":
@@ -330,8 +329,6 @@ class StatementReader(ABC):
 
         include = "include" include_words ":" text
         """
-        from crondor.macro.conditions import parse_include  # noqa: PLC0415 - 0.3 ms, and few files include any
-
         span = line.span()
         words = line.text[len(parts.name) : parts.at].strip(BLANKS)
         include = parse_include(words)

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, tzinfo
+from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
@@ -51,7 +52,7 @@ class SubmitHost(NamedTuple):
 
 
 if TYPE_CHECKING:
-    from random import Random
+    pass
 
 _BY_MOMENT = frozenset(("year", "month", "day", "submit_time"))
 _BY_MACHINE = frozenset(("arch", "islinux", "iswindows", "opsys", "opsysandver", "opsysmajorver", "opsysver", "spool"))
@@ -126,8 +127,6 @@ class JobDice:
     def randrange(self, stop: int, /) -> int:
         """Return a number from 0 up to ``stop``, which is not included."""
         if self._random is None:
-            from random import Random  # noqa: PLC0415 - 0.7 ms, and few files roll dice
-
             self._random = Random(self._key)  # noqa: S311 - a preview, no secret
         self._drawn()
         return self._random.randrange(stop)

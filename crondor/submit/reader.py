@@ -23,11 +23,14 @@ from crondor.macro import (
     queue_statement,
     reader,
 )
+from crondor.macro.conditions import Conditions, parse_uses, template_text
+from crondor.macro.expand import is_template
 from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError
 from crondor.macro.reader import Statement, StatementReader, Words
 from crondor.submit.facts import Definition, InvalidSubmit, Lost, SubmitFacts, SubmitFindings, SubmitHost, Table
 from crondor.submit.file import SubmitFile
 from crondor.submit.jobs import JobNumbers, Origin, QueuedItems, Scope, node_of_jobs, way_of
+from crondor.submit.listing import ListReader
 
 MAX_QUEUES = 100_000
 _MOST_LOST = 1000  # values replaced unseen that are kept; nobody reads more
@@ -158,9 +161,7 @@ class Workspace:
 
 
 if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions
     from crondor.macro.files import Files
-    from crondor.submit.listing import ListReader
 
 _FACTS = SubmitHost()
 _OF_LINES = frozenset(("colon", "bad-name", "no-statement"))  # nothing else depends on what such a line meant
@@ -339,8 +340,6 @@ class _Reader(StatementReader):
 
     def conditions(self, span: Span) -> Conditions:
         """Return what is defined here; what only the machine knows is."""
-        from crondor.macro.conditions import Conditions  # noqa: PLC0415 - 0.3 ms, and few files have an if
-        from crondor.macro.expand import is_template  # noqa: PLC0415 - the same
 
         def lookup(key: str) -> str | None:
             try:
@@ -383,8 +382,6 @@ class _Reader(StatementReader):
             message = f"at use {category[:60]}: a submit description has only templates to use"
             self.found.error("use", message, span, "write use template : NAME")
             return
-        from crondor.macro.conditions import parse_uses, template_text  # noqa: PLC0415 - 0.3 ms, and few files use any
-
         for use in parse_uses(listed):
             if self.config is None:
                 message = f"the template {use.name[:60]} stands in the configuration, which is not known here"
@@ -562,8 +559,6 @@ class _Reader(StatementReader):
         self.depth -= 1
 
     def _listing(self) -> ListReader:
-        from crondor.submit.listing import ListReader  # noqa: PLC0415 - 0.2 ms, and most files have no list
-
         return ListReader(self.files, self.found, self.work.word)
 
     def _skip_rows(self) -> None:

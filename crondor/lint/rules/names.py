@@ -10,7 +10,17 @@ from typing import Final
 from crondor._schedule import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.diagnostics import CrondorError, Severity, Span, similar
 from crondor.job.attributes import split_environment
-from crondor.knowledge.words import NEWEST, CommandType, Release, Setting, SubmitCommand, one_slip, submit_commands
+from crondor.knowledge.words import (
+    NEWEST,
+    CommandType,
+    Release,
+    Setting,
+    SubmitCommand,
+    job_attributes,
+    machine_attributes,
+    one_slip,
+    submit_commands,
+)
 from crondor.lint.made import AT_HOME, MOST_JOBS, in_universe, universes_of
 from crondor.lint.rule import MANY, Fix, RuleHit, rule
 from crondor.lint.rules.deferral import without_time
@@ -19,6 +29,7 @@ from crondor.lint.values import GivenJob, GivenValue
 from crondor.schedule import COMMANDS as SCHEDULING
 from crondor.schedule import misspelt
 from crondor.submit import SubmitFile
+from crondor.submit.ad.transfer import BEYOND
 from crondor.submit.edits import TextEdit
 from crondor.submit.file import UnusedName
 
@@ -165,8 +176,6 @@ def _command_slip(file: CheckedFile, each: UnusedName, meant: str) -> RuleHit:
 
 
 def _command_instead(each: UnusedName) -> str:
-    from crondor.knowledge.words import job_attributes  # noqa: PLC0415 - a table of 1 ms that few files need
-
     attribute = job_attributes().get(each.key)
     return "remove the line" if attribute is None else f"write +{attribute.name} = ... to set the job's attribute"
 
@@ -398,8 +407,6 @@ def own_attribute(file: CheckedFile) -> Iterator[RuleHit]:
     own = [key for key in keys if key.startswith(_OWN) and len(key) >= len(_OWN) + _LONG_ENOUGH]
     if file.submit is None or not own:
         return
-    from crondor.knowledge.words import job_attributes, machine_attributes  # noqa: PLC0415 - 2 ms, and few files have any
-
     for key in own:
         name = key.removeprefix(_OWN)
         if job_attributes().is_one(name) or machine_attributes().is_one(name) or _is_read(file, name):
@@ -507,8 +514,6 @@ def _moment_of(word: str) -> str | None:
     moments = submit_commands().get("when_to_transfer_output")
     if moments is not None and word.upper() in moments.choices:
         return None
-    from crondor.submit.ad.transfer import BEYOND  # noqa: PLC0415 - 40 ms, and few files have another word
-
     return BEYOND.get(word.lower())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
@@ -109,8 +110,6 @@ def literal_quotes(file: CheckedFile) -> Iterator[RuleHit]:
 
 def _new_syntax(text: str) -> str | None:
     """Return arguments as they are meant, in the new syntax; None where a shell would not read them either."""
-    import shlex  # noqa: PLC0415 - 2 ms, and hardly a file needs it
-
     try:
         words = shlex.split(text.replace('\\"', '"'))
     except ValueError:
