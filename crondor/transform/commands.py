@@ -326,7 +326,7 @@ class Move(NamedCommand):
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
         """Take the arguments."""
         super().__init__(line, words, name, rest)
-        self.new = lower(rest) if is_name(rest) else ""
+        self.new = lower(rest) if is_attribute_name(rest) else ""
 
     def run(self, run: TransformRun) -> int | None:
         """Do it."""
@@ -345,7 +345,7 @@ def move(run: TransformRun, keyword: str, name: str, new: str) -> None:
     """Copy or rename an attribute; one that is missing is passed over in silence."""
     if run.steps is not None:
         run.step(f"{keyword} {name} to {new}")
-    if not is_name(new):
+    if not is_attribute_name(new):
         message = f"{keyword} {name} new name {new} is not valid"
         run.warn("new-name", message, "a name is made of letters, digits and _, and begins with no digit")
         return
@@ -357,7 +357,7 @@ def move(run: TransformRun, keyword: str, name: str, new: str) -> None:
         run.put(lower(new), new, code)
 
 
-def is_name(text: str) -> bool:
+def is_attribute_name(text: str) -> bool:
     """Whether HTCondor takes a text for the new name of an attribute."""
     return _NAME.fullmatch(text) is not None
 
@@ -429,7 +429,7 @@ class ByPattern(NamedCommand):
         moves: list[tuple[str, str]] = []
         for _, key, groups in found:
             new = _substituted(text, groups)
-            if new is None or not (self.keyword == "DELETE" or is_name(new)):
+            if new is None or not (self.keyword == "DELETE" or is_attribute_name(new)):
                 return None
             moves.append((key, new))
         return moves
@@ -579,7 +579,7 @@ def _too_few(line: LogicalLine, first: Word, second: Word | None = None) -> Diag
     if keyword in ENVELOPE or keyword == "DELETE":
         return fault("arguments", f"{keyword} needs an argument", span, "write it behind the keyword")
     name, sign, value = second.text.partition("=") if second is not None else ("", "", "")
-    if is_name(name) and sign and value:
+    if is_attribute_name(name) and sign and value:
         shown = f"{first.text} {name} {value}"
         return fault(
             "arguments", f"{keyword} needs 2 arguments: a blank stands between them", span, f"write {shown}", shown

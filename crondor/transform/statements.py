@@ -14,7 +14,15 @@ from crondor.macro import BLANKS, LogicalLine
 from crondor.macro.reader import Statement as Parts
 from crondor.macro.reader import conditional, is_hidden_if, is_name, split
 from crondor.transform.apply import RunnableLine, TransformRun
-from crondor.transform.commands import KEYWORDS, ByPattern, LineFault, NamedCommand, command, next_word
+from crondor.transform.commands import (
+    KEYWORDS,
+    ByPattern,
+    LineFault,
+    NamedCommand,
+    command,
+    is_attribute_name,
+    next_word,
+)
 from crondor.transform.expressions import Stop, evaluation, fault, settled, short, warning, why_not, why_not_whole
 
 _FORBIDDEN = {
@@ -296,9 +304,9 @@ def _name(of: NamedCommand) -> Iterator[Diagnostic]:
         return
     elif dot and head.lower() in {"my", "target"}:
         message = f"{short(name)} is an attribute with a dot in its name, not {short(tail)} of the ad"
-        fix = tail if second.start == second.at and is_name(tail) else None
+        fix = tail if second.start == second.at and is_attribute_name(tail) else None
         yield warning("name-scope", message, span, f"leave {head}. out: commands are about the ad itself", fix)
-    elif of.keyword in {"SET", "DEFAULT", "EVALSET"} and not is_name(name):
+    elif of.keyword in {"SET", "DEFAULT", "EVALSET"} and not is_attribute_name(name):
         message = f"{short(name) or 'an empty text'} is no name: an expression finds it only in single quotes"
         yield warning("name-odd", message, span, "a name is made of letters, digits and _, and begins with no digit")
 
@@ -315,7 +323,7 @@ def _rest(of: NamedCommand) -> Iterator[Diagnostic]:
         yield from _set(of)
     elif of.keyword in _EVALUATED:
         yield from _evaluated(of)
-    elif of.keyword in {"COPY", "RENAME"} and not isinstance(of, ByPattern) and not is_name(text):
+    elif of.keyword in {"COPY", "RENAME"} and not isinstance(of, ByPattern) and not is_attribute_name(text):
         message = f"{of.keyword} {of.name} new name {text} is not valid"
         help_text = "nothing is done: a name is made of letters, digits and _, and begins with no digit"
         yield warning("new-name", message, _rest_span(of), help_text)
