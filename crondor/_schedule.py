@@ -217,7 +217,7 @@ def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic
         if close:
             yield Diagnostic(
                 "submit-misspelt",
-                f"HTCondor knows no command {name}, and the schedule does without it",
+                f"HTCondor has no command {name}, and the schedule does without it",
                 Severity.WARNING,
                 span=span,
                 help=f"did you mean {close[0]}?",

@@ -119,9 +119,9 @@ def read_baseline(source: Source) -> Baseline:
     except RecursionError:
         raise _refused(source, "this is nested too deeply") from None
     except ValueError as error:
-        raise _refused(source, f"this is no JSON: {error}", getattr(error, "pos", 0)) from None
+        raise _refused(source, f"this is not JSON: {error}", getattr(error, "pos", 0)) from None
     if not isinstance(data, dict) or _MARK not in data:
-        raise _refused(source, f"this is no baseline: it has no key {_MARK}")
+        raise _refused(source, f"this is not a baseline: it has no key {_MARK}")
     if data[_MARK] != VERSION:
         raise _refused(source, f"this crondor reads baselines of version {VERSION}, and this is {data[_MARK]!r}")
     rows = data.get("findings")
@@ -131,7 +131,7 @@ def read_baseline(source: Source) -> Baseline:
     for number, row in enumerate(rows, 1):
         entry = _entry(row)
         if entry is None:
-            raise _refused(source, f"finding {number} of the list is none: {repr(row)[:_LONGEST]}")
+            raise _refused(source, f"finding {number} of the list is not a finding: {repr(row)[:_LONGEST]}")
         entries[entry[0]] = entry[1]
     return Baseline(entries)
 

@@ -17,7 +17,7 @@ _ROUNDS = 40  # a fix may bring another finding to light; whoever goes in a circ
 _DEPTH = 4  # fixes that are needed for what another one brings to light, and those for what they do
 _MOST_CHECKS = 400  # of one short file; where so many fixes do not hold, nothing is changed
 _LONG = 10_000  # characters that cost as much as another check
-_TOO_MANY = "so many of the fixes do not hold that none is made"
+_TOO_MANY = "too many of the fixes do not work, so none is made"
 _FEW = 3  # codes that a reason names
 
 Choose = Callable[[Iterable[Finding]], Iterable[Finding]]

@@ -143,11 +143,11 @@ def unused_ignore(silence: Silence) -> Iterator[RuleHit]:
             yield RuleHit(f"nothing is found here under {order.prefix}", order.span, "remove it from the comment")
 
 
-@rule("CRN902", "bad-ignore", Severity.WARNING, "a comment to crondor that cannot be read")
+@rule("CRN902", "bad-ignore", Severity.WARNING, "a comment for crondor that cannot be read")
 def bad_ignore(silence: Silence) -> Iterator[RuleHit]:
     """A comment that is not understood silences nothing."""
     for span in silence.comments.malformed:
-        message = "this comment speaks to crondor, and cannot be read"
+        message = "this comment is for crondor and cannot be read"
         yield RuleHit(message, span, "write # crondor: ignore[CRN101], or ignore-file, with the codes in brackets")
     known: dict[str, str | None] = {}
     for order in silence.comments.orders:

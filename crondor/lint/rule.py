@@ -98,7 +98,7 @@ def distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
         first = next(iter(found.values()))
         others = len(found) - 1
         if others:
-            more = f"{first.diagnostic.message}; and so for {others} other value{'s' if others > 1 else ''} of it"
+            more = f"{first.diagnostic.message}; the same for {others} other value{'s' if others > 1 else ''} of it"
             first = first._replace(diagnostic=replace(first.diagnostic, message=more), fix=None)
         yield first
 

@@ -157,7 +157,7 @@ _LARGEST = 1_000_000  # bytes of a calendar: a second, for each file that is che
 class OwnSchedule(NamedTuple):
     """The line's text and what it means; ``block`` are the compiled lines, ``zone`` is the submit host's.
 
-    ``schedule`` is None where the line cannot be read, with the ``faults``, or names a file that is not to be read.
+    ``schedule`` is None where the line cannot be read, with the ``faults``, or names a file that may not be read.
     """
 
     line: Span | None = None
@@ -206,7 +206,7 @@ class _Calendars:
         """Return a file's text. Raises FileRefused, and InvalidText for what is no text."""
         if self._files is None:
             self.has_hidden = True
-            raise FileRefused(Diagnostic("file-outside", f"{path} is not to be read"))
+            raise FileRefused(Diagnostic("file-outside", f"{path} may not be read"))
         try:
             return self._files.read(path)
         except FileRefused as refusal:

@@ -391,7 +391,7 @@ class CheckedFile:
             message = f"the jobs differ, and crondor checks the first {self.effort.jobs} of those that do"
             place = self.jobs[min(self.effort.jobs, len(self.jobs) - 1)].group.queue
             yield Diagnostic(
-                "too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or part the file"
+                "too-many-jobs", message, Severity.WARNING, place, "let fewer jobs differ, or split the file"
             )
 
     @cached_property

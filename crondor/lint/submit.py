@@ -199,7 +199,7 @@ def _elsewhere(
         return f"{wrong[0]} could not be read as an expression"
     unread = _no_expressions(had, own)
     if unread and not all(cure.found.severity is Severity.ERROR for cure in cures):
-        return f"{unread[0]} cannot be read as an expression, and nobody can say what it would mean"
+        return f"{unread[0]} cannot be read as an expression, so its new meaning is unknown"
     others = differing(had, has) - own
     if not others:
         return None

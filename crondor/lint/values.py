@@ -474,5 +474,5 @@ PERIODIC: Final = (*POLICY_NAMES["PeriodicRemove"], *PERIODIC_HOLD)
 POLICIES: Final = tuple(name for names in POLICY_NAMES.values() for name in names)
 CONDITIONS: Final = (*POLICIES, "retry_until", "leave_in_queue")  # asked of the job's own ad
 
-ALWAYS_RELEASED: Final = "whatever the job is held for, it is released at once: a fault that stays makes that a loop"
+ALWAYS_RELEASED: Final = "whatever the job is held for, it is released at once: a lasting fault makes this a loop"
 RELEASE_FOR: Final = "name the reason and an end: HoldReasonCode == 20, NumJobStarts < 5"

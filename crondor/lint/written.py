@@ -272,7 +272,7 @@ def _operator(each: WrittenExpression) -> Unread | None:
     changes = operators_of(each.value.text)
     if not _helps(each, changes):
         return None
-    message = f"`{_was(each, changes)}` is no operator of ClassAds: condor_submit refuses the expression"
+    message = f"`{_was(each, changes)}` is not an operator of ClassAds: condor_submit refuses the expression"
     return Unread(each.value, "CRN550", _hit(each, changes, message))
 
 
@@ -281,7 +281,7 @@ def _unit(each: WrittenExpression, *, is_list: bool) -> Unread | None:
     key, text = each.value.key, each.value.text
     changes = amounts(text, key)
     if key in AMOUNTS and not changes and _OTHER_UNIT.fullmatch(text):
-        message = f"condor_submit cannot read {text}: the units it knows are K, M, G and T, with a B or without"
+        message = f"condor_submit cannot read {text}: the units are K, M, G and T, with or without a B"
         return Unread(each.value, "CRN560", RuleHit(message, each.value.span, "write an amount such as 4GB"))
     if not _helps(each, changes):
         return None
@@ -290,7 +290,7 @@ def _unit(each: WrittenExpression, *, is_list: bool) -> Unread | None:
             f"{text} is a list to condor_submit: it asks for the number before the comma, and retries with the next"
         )
     elif key in AMOUNTS:
-        message = f"condor_submit cannot read {text}: the units it knows are K, M, G and T, with a B or without"
+        message = f"condor_submit cannot read {text}: the units are K, M, G and T, with or without a B"
     else:
         message = f"condor_submit cannot read {_was(each, changes)}: a number in an expression has no unit"
     hit = _hit(each, changes, message)

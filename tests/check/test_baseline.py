@@ -97,19 +97,19 @@ def test_what_is_gone_is_counted_for_the_files_looked_at() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "this is no JSON"),
-        ("executable = x\n", "this is no JSON"),
+        ("", "this is not JSON"),
+        ("executable = x\n", "this is not JSON"),
         ("[]", "it has no key crondor_baseline"),
         ("{}", "it has no key crondor_baseline"),
         ('{"crondor_baseline": 2, "findings": []}', "of version 1"),
         ('{"crondor_baseline": 1}', "findings must be a list"),
-        ('{"crondor_baseline": 1, "findings": [7]}', "finding 1 of the list is none"),
+        ('{"crondor_baseline": 1, "findings": [7]}', "finding 1 of the list is not a finding"),
         ('{"crondor_baseline": 1, "findings": [{"file": "a", "code": "C"}]}', "finding 1"),
         ('{"crondor_baseline": 1, "findings": [{"file": "a", "code": "C", "line": "", "count": true}]}', "finding 1"),
         ('{"crondor_baseline": 1, "findings": [{"file": "a", "code": "C", "line": "", "severity": "x"}]}', "finding 1"),
         ('{"crondor_baseline": 1, "findings": [{"file": "a", "code": "C", "line": "", "severity": []}]}', "finding 1"),
-        ("[" * 100_000, "nested too deeply|no JSON"),
-        ("1" * 5000, "no JSON|no baseline"),
+        ("[" * 100_000, "nested too deeply|not JSON"),
+        ("1" * 5000, "not JSON|not a baseline"),
     ],
 )
 def test_what_is_no_baseline_is_refused(text: str, message: str) -> None:

@@ -86,7 +86,7 @@ def test_each_schedule_has_its_codes(text: str, expected: list[str]) -> None:
     ("text", "code", "words"),
     [
         (f"{DAILY}\ncron_day_of_month = 31\ncron_month = 2,4", "CRN201", "day 31 does not occur in months 2, 4"),
-        (f"{DAILY}\ncron_day_of_month = 31\ncron_month = 2", "CRN201", "never returns from its search"),
+        (f"{DAILY}\ncron_day_of_month = 31\ncron_month = 2", "CRN201", "searches forever and answers nobody"),
         (f"{DAILY}\ncron_day_of_month = 29-31/2\ncron_month = 2", "CRN201", "as the schedd reads it"),
         (f"{DAILY}\ncron_day_of_month = 29\ncron_month = 2", "CRN202", "next Tue 2028-02-29 06:00, and up to 8 years"),
         (f"{DAILY}\ncron_day_of_month = 31", "CRN203", "Feb, Apr, Jun, Sep, Nov have no run"),

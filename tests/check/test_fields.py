@@ -140,7 +140,7 @@ def test_each_text_has_its_codes(text: str, expected: list[str]) -> None:
         ("cron_minute = 1-2-3", "CRN115", "the schedd takes 1, 2"),
         ("cron_minute = /5", "CRN115", "the schedd takes 0"),
         ("cron_minute = 1-5/10", "CRN116", "the manual reads 1, and the schedd holds the job"),
-        ("cron_minute = 5\nCronMinute = 6", "CRN117", "CronMinute has no effect beside cron_minute"),
+        ("cron_minute = 5\nCronMinute = 6", "CRN117", "CronMinute has no effect together with cron_minute"),
     ],
 )
 def test_a_finding_says_what_the_schedd_does(text: str, code: str, words: str) -> None:

@@ -144,8 +144,8 @@ def test_a_policy_that_always_holds_when_it_is_asked_is_found(line: str) -> None
     [
         ("periodic_release = JobStatus == 2", "JobStatus is 5 (held): this never holds"),
         ("periodic_release = HoldReasonCode == 1", "HoldReasonCode is not 1 (by a user): this never holds"),
-        ("periodic_hold = JobStatus == 5 && NumJobStarts > 3", "it is not asked while JobStatus is 3"),
-        ("periodic_remove = JobStatus == 3", "it is not asked while JobStatus is 3 (removed)"),
+        ("periodic_hold = JobStatus == 5 && NumJobStarts > 3", "it is not evaluated while JobStatus is 3"),
+        ("periodic_remove = JobStatus == 3", "it is not evaluated while JobStatus is 3 (removed)"),
         ("on_exit_remove = JobStatus == 4", "JobStatus is 2 (running): the job stays in the queue"),
         ("on_exit_hold = JobStatus == 5", "JobStatus is 2 (running): this never holds"),
     ],

@@ -129,18 +129,30 @@ def test_nothing_is_said_where_lines_may_hide() -> None:
 @pytest.mark.parametrize(
     ("lines", "reason", "severity"),
     [
-        (("machine_count = 2",), "counts in the parallel universe only, and this job is vanilla", "warning"),
-        (("universe = local", "vm_memory = 2"), "counts in the vm universe only, and this job is local", "warning"),
-        (("batch_queue = long",), "counts in the grid universe only, and this job is vanilla", "warning"),
-        (("require_gpus = Capability > 8",), "counts beside request_gpus only, which is not given", "warning"),
-        (("tool_daemon_args = x",), "counts beside tool_daemon_cmd only, which is not given", "warning"),
+        (("machine_count = 2",), "has an effect only in the parallel universe, and this job is vanilla", "warning"),
+        (
+            ("universe = local", "vm_memory = 2"),
+            "has an effect only in the vm universe, and this job is local",
+            "warning",
+        ),
+        (("batch_queue = long",), "has an effect only in the grid universe, and this job is vanilla", "warning"),
+        (("require_gpus = Capability > 8",), "has an effect only with request_gpus, which is missing", "warning"),
+        (("tool_daemon_args = x",), "has an effect only with tool_daemon_cmd, which is missing", "warning"),
         (("priority = 1", "prio = 2"), "says the same as priority at line 2, which counts", "warning"),
         (("cmd = b.sh",), "says the same as executable at line 1, which counts", "warning"),
-        (("deferral_time = 2000000000", "deferral_window = 60", "cron_window = 60"), "has no effect beside", "warning"),
-        (("shell = date",), "counts for nothing beside shell, which is the program", "warning"),
-        (("docker_pull_policy = always",), "counts in the docker and container universes only, and this job", "note"),
-        (("jar_files = a.jar",), "counts in the java universe only, and this job is vanilla", "note"),
-        (("buffer_size = 1",), "counts in the standard universe only, which is gone", "note"),
+        (
+            ("deferral_time = 2000000000", "deferral_window = 60", "cron_window = 60"),
+            "has no effect together with",
+            "warning",
+        ),
+        (("shell = date",), "has no effect together with shell, which is the program", "warning"),
+        (
+            ("docker_pull_policy = always",),
+            "has an effect only in the docker and container universes, and this job",
+            "note",
+        ),
+        (("jar_files = a.jar",), "has an effect only in the java universe, and this job is vanilla", "note"),
+        (("buffer_size = 1",), "has an effect only in the standard universe, which no longer exists", "note"),
     ],
 )
 def test_a_command_that_does_nothing(lines: tuple[str, ...], reason: str, severity: str) -> None:
@@ -169,9 +181,9 @@ def test_a_command_that_counts(lines: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("line", "target", "message"),
     [
-        ("retry_request_memory = 4GB", "24", "retry_request_memory came with 25.2: HTCondor 24 passes over it"),
-        ("shell = date", "23", "shell came with 24.7: HTCondor 23 passes over it"),
-        ("copy_to_spool = true", "25", "25.7 was the last release with copy_to_spool: HTCondor 25 passes over it"),
+        ("retry_request_memory = 4GB", "24", "retry_request_memory came with 25.2: HTCondor 24 ignores it"),
+        ("shell = date", "23", "shell came with 24.7: HTCondor 23 ignores it"),
+        ("copy_to_spool = true", "25", "25.7 was the last release with copy_to_spool: HTCondor 25 ignores it"),
         ("interactive_exectuable = x", "25", "24.11 was the last release with interactive_exectuable"),
     ],
 )

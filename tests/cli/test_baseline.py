@@ -143,8 +143,8 @@ def test_the_setting_names_a_baseline_below_its_file(monkeypatch: pytest.MonkeyP
     [
         (("--update-baseline",), "--update-baseline goes with --baseline FILE"),
         (("--baseline", "none.json"), "there is no baseline 'none.json': --update-baseline writes it"),
-        (("--baseline", "jobs/a.sub"), "jobs/a.sub:1:1: this is no JSON"),
-        (("--baseline", "jobs/a.sub", "--update-baseline"), "jobs/a.sub:1:1: this is no JSON"),
+        (("--baseline", "jobs/a.sub"), "jobs/a.sub:1:1: this is not JSON"),
+        (("--baseline", "jobs/a.sub", "--update-baseline"), "jobs/a.sub:1:1: this is not JSON"),
         (("--baseline", "jobs"), "cannot read 'jobs'"),
         (("--baseline", "no/where.json", "--update-baseline"), "cannot write 'no/where.json'"),
         (("--baseline", KNOWN, "--update-baseline", "--fix"), "one after the other"),

@@ -637,7 +637,7 @@ def test_the_release_that_a_file_is_for(write: Write, tmp_path: Path, monkeypatc
     assert codes(name) == []
     older = check("--target", "24", name)
     assert older.status == 1
-    assert "retry_request_memory came with 25.2: HTCondor 24 passes over it as unused [CRN508]" in older.out
+    assert "retry_request_memory came with 25.2: HTCondor 24 ignores it as unused [CRN508]" in older.out
     assert codes("--target", "25.2", name) == []
     write("[check]", "target = 24", name="crondor.toml")
     monkeypatch.chdir(tmp_path)

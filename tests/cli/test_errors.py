@@ -181,7 +181,7 @@ def test_a_misspelt_command_is_guessed(written: str, meant: str, write: Write) -
     assert meant in SUBMIT_COMMANDS
     result = at_now("next", "--spec", write(f"{written} = 5", "cron_minute = 5", "queue"), "-n", "1")
     assert result.status == 0
-    assert f"job.sub:1:1: warning: HTCondor knows no command {written}" in result.err
+    assert f"job.sub:1:1: warning: HTCondor has no command {written}" in result.err
     assert f"= help: did you mean {meant}?" in result.err
 
 

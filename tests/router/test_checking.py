@@ -159,7 +159,7 @@ def test_an_undefined_macro_is_named_as_it_is_written() -> None:
     """Where an attribute of nearly that name stands before it, too."""
     text = HEAD + 'JOB_ROUTER_ROUTE_A @=end\nUNIVERSE VANILLA\nREQUIREMENTS X\nSET my_queue "$(QUEUE)"\n@end\n'
     finding = check_routes(read_config(Source(text, "x.conf"))).reports[0].findings[0].diagnostic
-    assert finding.message == "nothing defines the macro QUEUE: it leaves nothing in its place"
+    assert finding.message == "nothing defines the macro QUEUE: it expands to nothing"
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def _never_true(each: WrittenExpression, own: Container[str]) -> Iterator[RuleHi
     parts = joined_by(each.tree, "&&")
     deadly = {(part.start, part.end) for part in parts} if is_requirement else set()
     if is_requirement and any(isinstance(part, Literal) and isinstance(part.value, str) for part in parts):
-        message = "a string is no condition: the job matches no machine"
+        message = "a string is not a condition: the job matches no machine"
         yield RuleHit(message, each.value.span, "write the condition without the quotes", severity=Severity.ERROR)
     for found in comparisons(each.tree):
         why = None if attribute_of(found.attribute) in own else _never_met(found)
@@ -154,7 +154,7 @@ def _of_values(found: Comparison, value: str) -> _Why | None:
     op, shown, name, small = found.op, found.attribute.name, attribute_of(found.attribute), value.lower()
     exact = next((each for each in _EXACT.get(name, ()) if each.lower() == small), value)
     if op != "==" and exact != value:
-        message = f'{op} tells capitals from small letters, and {shown} is "{exact}"'
+        message = f'{op} is case-sensitive, and {shown} is "{exact}"'
         return _Why(message, f'write {shown} == "{exact}"')
     right = {"arch": _ARCH, "opsys": _SYSTEMS}.get(name, {}).get(small, "")
     if right:
@@ -183,7 +183,7 @@ def _at_odds(each: WrittenExpression, parts: Sequence[Node], grave: Severity | N
                 most[key] = min(most.get(key, value), value)
             if key in least and key in most and least[key] > most[key]:
                 message = f"{name} is not above {least.pop(key)} and below {most.pop(key)} at once"
-                yield RuleHit(message, each.place(found.node), "join the two with ||, or turn one", severity=grave)
+                yield RuleHit(message, each.place(found.node), "join the two with ||, or reverse one", severity=grave)
 
 
 def _comparisons_of(parts: Sequence[Node]) -> Iterator[Comparison]:
@@ -213,7 +213,7 @@ def _unquoted(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
         name = each.value.key.removeprefix("my.")
         shown = _spelt(file, each.value.key) or name
         text = each.value.text.strip("'")
-        message = f"{each.value.text} is no string but an attribute, and none has that name: {shown} is undefined"
+        message = f"{each.value.text} is an attribute, not a string, and no ad has it: {shown} is undefined"
         yield _quoting(file, each, each.value.span, text, message)
         return
     for node in nodes(each.tree):
@@ -267,14 +267,14 @@ def _functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
             place = each.value.place(node.start, node.start + len(name))
             message = f"HTCondor has no function {name}: its value is an error, and what asks for it never holds"
             if close is None:
-                help_text = "see that the pool has it, by CLASSAD_USER_LIBS"
+                help_text = "check that the pool provides it (CLASSAD_USER_LIBS)"
                 yield RuleHit(message, place, help_text, severity=Severity.NOTE)
             else:
                 fix = _renaming(file, place, name, close)
                 yield RuleHit(message, place, f"did you mean {close}?", fix)
         elif isinstance(node, Reference) and _is_uncalled(node, file.own_attributes):
             place = each.place(node)
-            message = f"{name} is a function: without parentheses it is an attribute, and none has that name"
+            message = f"{name} is a function: without parentheses it is an attribute, and no ad has it"
             yield RuleHit(message, place, f"write {name}()", _renaming(file, place, name, f"{name}()"))
 
 
@@ -426,7 +426,11 @@ def _out_of_reach(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHi
     for node in references(each.tree):
         if scope_of(node) == "target":
             message = f"TARGET.{node.name} is undefined here: a policy sees the job's ad alone, and no machine's"
-            yield RuleHit(message, each.place(node), "ask the job: MY.RequestMemory, MY.MemoryProvisioned and the like")
+            yield RuleHit(
+                message,
+                each.place(node),
+                "use the job's attributes: MY.RequestMemory, MY.MemoryProvisioned and the like",
+            )
         elif node.name.lower() == "exitstatus" and "scheduler" not in (
             universes_of(file.submit) if file.submit else ()
         ):
@@ -449,10 +453,10 @@ def _always_met(each: WrittenExpression) -> Iterator[RuleHit]:
     if each.value.key in RELEASE:
         yield RuleHit(ALWAYS_RELEASED, each.value.span, RELEASE_FOR)
     elif attribute == "OnExitHold":
-        yield RuleHit("every job meets this when its program ends: it is held", each.value.span, help_text)
+        yield RuleHit("this is true of every job when its program ends: it is held", each.value.span, help_text)
     else:
         act = "removed" if attribute == "PeriodicRemove" else "held"
-        yield RuleHit(f"every job meets this as long as it is asked: it is {act} at once", each.value.span, help_text)
+        yield RuleHit(f"this is always true: every job is {act} at once", each.value.span, help_text)
 
 
 def _never_asked(each: WrittenExpression) -> Iterator[RuleHit]:
@@ -462,10 +466,10 @@ def _never_asked(each: WrittenExpression) -> Iterator[RuleHit]:
     attribute = _ATTRIBUTES[each.value.key]
     statuses = _statuses(attribute)
     if len(statuses) == 1:
-        states = f"when it is asked, JobStatus is {statuses[0]:d} ({statuses[0].name.lower()})"
+        states = f"when it is evaluated, JobStatus is {statuses[0]:d} ({statuses[0].name.lower()})"
     else:
         others = [f"{status:d} ({status.name.lower()})" for status in JobStatus if status not in statuses]
-        states = f"it is not asked while JobStatus is {' or '.join(others)}"
+        states = f"it is not evaluated while JobStatus is {' or '.join(others)}"
     if attribute == "PeriodicRelease" and _asks(each) >= {"holdreasoncode"}:
         states += f" and HoldReasonCode is not {USER_REQUEST} (by a user)"
     what = "the job stays in the queue" if attribute == "OnExitRemove" else "this never holds"
@@ -518,7 +522,9 @@ def _completed(each: WrittenExpression) -> Iterator[RuleHit]:
             and found.attribute.name.lower() == "jobstatus"
             and found.constant.value == JobStatus.COMPLETED
         ):
-            message = "a completed job leaves the queue: no policy is asked of it, unless it is submitted with -spool"
+            message = (
+                "a completed job leaves the queue: no policy is evaluated for it, unless it is submitted with -spool"
+            )
             yield RuleHit(message, each.place(found.node), "write on_exit_remove or leave_in_queue for such jobs")
 
 
@@ -543,14 +549,14 @@ def no_condition(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(message, value.span, "write a condition, such as ExitCode == 2")
     for value in file.given.of(_RANKS):
         if _STRING.fullmatch(value.text):
-            message = f"{value.text} is a string, and a rank is a number: all machines are liked alike"
+            message = f"{value.text} is a string, and a rank is a number: all machines rank the same"
             yield RuleHit(message, value.span, "write the expression without quotes")
     for each in file.written:
         yield from _no_condition(each, file)
 
 
 @rule(
-    "CRN557", "out-of-reach", Severity.WARNING, "a policy that asks for what is not there when it is asked", most=MANY
+    "CRN557", "out-of-reach", Severity.WARNING, "a policy that uses what does not exist when it is evaluated", most=MANY
 )
 def out_of_reach(file: CheckedFile) -> Iterator[RuleHit]:
     """A policy is evaluated in the job's own ad, without a machine's, as long as the job is in the queue."""
@@ -558,7 +564,7 @@ def out_of_reach(file: CheckedFile) -> Iterator[RuleHit]:
         yield from _out_of_reach(each, file)
 
 
-@rule("CRN558", "always-released", Severity.WARNING, "a policy that holds whenever it is asked", most=MANY)
+@rule("CRN558", "always-released", Severity.WARNING, "a policy that is true whenever it is evaluated", most=MANY)
 def always_released(file: CheckedFile) -> Iterator[RuleHit]:
     """A fault is still there after the release: the job is held and released again, without an end."""
     for value in file.given.of(RELEASE):
@@ -606,10 +612,10 @@ def amount(file: CheckedFile) -> Iterator[RuleHit]:
 def _suspect_count(value: GivenValue, number: int) -> Iterator[RuleHit]:
     what, most = _COUNTED[value.key]
     if number == 0 and what == "processor":
-        yield RuleHit("the job asks for no processor at all", value.span, "write request_cpus = 1, or more")
+        yield RuleHit("the job requests no processor", value.span, "write request_cpus = 1, or more")
     elif number > most:
-        message = f"the job asks for {number} {what}s of one machine: it stays idle where none has so many"
-        yield RuleHit(message, value.span, "memory and disk have commands of their own: request_memory, request_disk")
+        message = f"the job asks for {number} {what}s on one machine: it stays idle if no machine has so many"
+        yield RuleHit(message, value.span, "for memory and disk, write request_memory and request_disk")
 
 
 def _suspect(value: GivenValue, number: float, letter: str) -> Iterator[RuleHit]:

@@ -112,7 +112,7 @@ def _mending(job: CheckedJob, field: Field, text: str) -> _Mending | None:
 out_of_range = passed_on("CRN101", "out-of-range", Severity.ERROR, "a value outside its field", _faults)
 
 
-@rule("CRN102", "step-phase", Severity.WARNING, "a step that the schedd counts from 0, not from the range's begin")
+@rule("CRN102", "step-phase", Severity.WARNING, "a step that the schedd counts from 0, not from the start of the range")
 def step_phase(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd keeps the multiples of the step; the manual and Unix cron count from the low end of the range."""
     for found in job.crontab.differences:
@@ -124,9 +124,7 @@ def step_phase(job: CheckedJob) -> Iterator[RuleHit]:
             yield _differing(job, found, message)
 
 
-reversed_range = passed_on(
-    "CRN103", "reversed-range", Severity.ERROR, "a range whose end lies before its begin", _faults
-)
+reversed_range = passed_on("CRN103", "reversed-range", Severity.ERROR, "a range that ends before it begins", _faults)
 
 
 name = passed_on("CRN104", "name", Severity.ERROR, "the name of a month or weekday", _faults)
@@ -136,7 +134,7 @@ nickname = passed_on("CRN105", "nickname", Severity.ERROR, "a crontab nickname s
 
 
 foreign_syntax = passed_on(
-    "CRN106", "foreign-syntax", Severity.ERROR, "characters that belong to other schedulers, or to none", _faults
+    "CRN106", "foreign-syntax", Severity.ERROR, "syntax of other schedulers, or of none", _faults
 )
 
 
@@ -161,7 +159,7 @@ def empty(job: CheckedJob) -> Iterator[RuleHit]:
         yield RuleHit(message, job.span(unset), f"write a value, `*` for every {field.title}, or remove the line")
 
 
-single_step = passed_on("CRN110", "single-step", Severity.ERROR, "a step behind a single value", _faults)
+single_step = passed_on("CRN110", "single-step", Severity.ERROR, "a step after a single value", _faults)
 
 
 step_zero = passed_on("CRN111", "step-zero", Severity.ERROR, "a step of 0", _faults)
@@ -179,7 +177,7 @@ def starred_weekday(job: CheckedJob) -> Iterator[RuleHit]:
             yield _differing(job, found, message)
 
 
-@rule("CRN113", "full-month", Severity.WARNING, "all days of the month written out, beside a day of week")
+@rule("CRN113", "full-month", Severity.WARNING, "all days of the month listed, together with a day of week")
 def full_month(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd takes 31 values for *; by the manual the two day fields are joined by OR, which is every day."""
     for found in job.crontab.differences:
@@ -189,7 +187,7 @@ def full_month(job: CheckedJob) -> Iterator[RuleHit]:
             yield place._replace(help="write cron_day_of_month = * for the weekdays alone, or no day of week")
 
 
-@rule("CRN114", "no-string", Severity.ERROR, "an attribute that is no string")
+@rule("CRN114", "no-string", Severity.ERROR, "an attribute that is not a string")
 def no_string(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd takes an attribute that is not a string for *, even one that is undefined."""
     yield from _faults(job, "CRN114")
@@ -209,7 +207,9 @@ def no_string(job: CheckedJob) -> Iterator[RuleHit]:
             yield RuleHit(message, job.field_span(field), f'write {field.attribute} = "{text[:20]}"', fix)
 
 
-syntax = passed_on("CRN115", "syntax", Severity.ERROR, "a field that is neither values, ranges, steps nor *", _faults)
+syntax = passed_on(
+    "CRN115", "syntax", Severity.ERROR, "a field that is not made of values, ranges, steps or *", _faults
+)
 
 
 @rule("CRN116", "held", Severity.ERROR, "a field that the manual allows and the schedd holds the job for")
@@ -227,7 +227,7 @@ def set_twice(job: CheckedJob) -> Iterator[RuleHit]:
     for names in CRON_NAMES.values():
         given = [name for name in names if job.values.get(name, "").strip()]
         for other in given[1:]:
-            message = f"{_shown(job, other)} has no effect beside {_shown(job, given[0])}"
+            message = f"{_shown(job, other)} has no effect together with {_shown(job, given[0])}"
             yield RuleHit(message, job.span(other), "remove one of the two")
 
 
@@ -246,7 +246,7 @@ def uneven_step(job: CheckedJob) -> Iterator[RuleHit]:
         message = message or f"{text} counts from the beginning of each {whole}: its last gap is {last}, not {step}"
         even = ", ".join(str(number) for number in range(2, size) if size % number == 0)
         severity = Severity.WARNING if 2 * step > size else None
-        help_text = f"{size} {unit}s part evenly by {even}; or list the values"
+        help_text = f"{size} {unit}s divide evenly by {even}; or list the values"
         yield RuleHit(message, job.field_span(field), help_text, severity=severity)
 
 
@@ -286,7 +286,7 @@ if TYPE_CHECKING:
 _FEBRUARY, _LEAP_DAY = 2, 29
 _FEW_DAYS = 4  # a short list of days is meant one by one; a long one is a pattern, and 28-31 is a range
 _YEAR = 365 * DAY
-_LOOPS = "a schedd that is given it never returns from its search, and serves nobody any more"
+_LOOPS = "a schedd that gets it searches forever and answers nobody"
 
 
 @rule("CRN201", "never-fires", Severity.ERROR, "a date that does not exist")
@@ -308,7 +308,7 @@ def never_fires(job: CheckedJob) -> Iterator[RuleHit]:
         yield RuleHit(message, job.field_span(DAY_OF_MONTH), error.diagnostics[0].help)
 
 
-@rule("CRN202", "fires-rarely", Severity.WARNING, "a schedule that passes over whole years")
+@rule("CRN202", "fires-rarely", Severity.WARNING, "a schedule that skips whole years")
 def fires_rarely(job: CheckedJob) -> Iterator[RuleHit]:
     """Only 29 February is a day that a year may lack."""
     recurrence, times = job.recurrence, job.times
@@ -463,7 +463,7 @@ def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
         f"runs lie {within} s apart, and the schedd computes the next one once in {interval} s (SCHEDD_INTERVAL): up "
         f"to {len(lost)} of {len(table)} runs a day are lost ({shown})"
     )
-    help_text = f"leave {interval} s between two runs, or take the local universe, or let the job itself repeat"
+    help_text = f"leave {interval} s between two runs, or use the local universe, or let the job itself repeat"
     yield RuleHit(message, job.field_span(MINUTE), help_text)
 
 

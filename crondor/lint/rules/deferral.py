@@ -206,10 +206,10 @@ def prep_long(job: CheckedJob) -> Iterator[RuleHit]:
         f"the prep time of {schedule.prep_time} s{given} is as long as the shortest time between two runs, {gap} s: "
         "the job is matched again at once, and its slot waits idle for the next run"
     )
-    yield RuleHit(message, _place(job, _PREP), "set a shorter cron_prep_time, or take the local universe")
+    yield RuleHit(message, _place(job, _PREP), "set a shorter cron_prep_time, or use the local universe")
 
 
-@rule("CRN306", "prep-short", Severity.WARNING, "a prep time too short for a match to be made")
+@rule("CRN306", "prep-short", Severity.WARNING, "a prep time too short for a match")
 def prep_short(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd passes over its queue once in SCHEDD_INTERVAL; the last pass may leave no more than the prep time."""
     schedule = _deferred(job)
@@ -253,14 +253,14 @@ def stays_idle(job: CheckedJob) -> Iterator[RuleHit]:
     if not stays(job, JobStatus.IDLE, state, [late]):
         return
     clause = "JobStatus == 1 && time() > DeferralTime + DeferralWindow"
-    message = "if this job is not matched in time, it stays idle for ever, without a word"
+    message = "if this job is not matched in time, it stays idle forever, and nothing reports it"
     help_text = f"add periodic_hold = {clause} (or periodic_remove)"
     edit = insertion(job, "periodic_hold", clause) if job.first(*PERIODIC_HOLD) is None else None
     fix = Fix("hold the job when it has missed its time", (edit,), safe=False) if edit else None
     yield RuleHit(message, job.span(*_TIME), help_text, fix)
 
 
-@rule("CRN309", "time-and-cron", Severity.WARNING, "a deferral time beside cron fields")
+@rule("CRN309", "time-and-cron", Severity.WARNING, "a deferral time together with cron fields")
 def time_and_cron(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd overwrites DeferralTime when it computes the first time of the cron fields."""
     for fault in job.faults("CRN309"):
@@ -326,7 +326,7 @@ def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
             yield RuleHit(told.message, told.span, told.help)
 
 
-@rule("CRN313", "asks-machine", Severity.WARNING, "an expression that asks what the job's ad does not have")
+@rule("CRN313", "asks-machine", Severity.WARNING, "an expression that uses what the job's ad does not have")
 def asks_machine(job: CheckedJob) -> Iterator[RuleHit]:
     """The schedd and the starter evaluate the job's own ad alone: what a machine has is undefined there."""
     faults = tuple(job.faults("CRN313"))
@@ -340,7 +340,7 @@ asks_clock = passed_on(
 )
 
 
-@rule("CRN315", "asks-number", Severity.NOTE, "an expression that each job of a queue statement answers otherwise")
+@rule("CRN315", "asks-number", Severity.NOTE, "an expression with another value in each job of a queue statement")
 def asks_number(job: CheckedJob) -> Iterator[RuleHit]:
     """What is said of the first job need not hold for the others."""
     if job.group.count == 1 or not needs_evaluation(job.values):
@@ -413,7 +413,7 @@ def runs_once(job: CheckedJob) -> Iterator[RuleHit]:
     yield RuleHit(message, _cron_span(job), "add on_exit_remove = false; or silence this, if one run is meant", fix)
 
 
-@rule("CRN402", "never-ends", Severity.NOTE, "a job that nothing ever takes out of the queue", misses=True)
+@rule("CRN402", "never-ends", Severity.NOTE, "a job that never leaves the queue", misses=True)
 def never_ends(job: CheckedJob) -> Iterator[RuleHit]:
     """With on_exit_remove false for every outcome and no periodic policy, only condor_rm ends the job."""
     if not is_crontab(job) or job.first(*REMOVE) is None or job.first(*PERIODIC) is not None:
@@ -453,7 +453,7 @@ def _stays_held(job: CheckedJob) -> bool:
     return stays(job, JobStatus.HELD, state, [now + wait for wait in (60, 3600, _WAIT)])
 
 
-@rule("CRN404", "other-clock", Severity.NOTE, "an expression that asks another machine's zone")
+@rule("CRN404", "other-clock", Severity.NOTE, "an expression that uses another machine's time zone")
 def other_clock(job: CheckedJob) -> Iterator[RuleHit]:
     """formatTime, splitTime and localTimeString use the zone of the host that evaluates them, not the submit host's."""
     name = job.first("my.requirements", "requirements")
@@ -461,7 +461,7 @@ def other_clock(job: CheckedJob) -> Iterator[RuleHit]:
         return
     if called(job.values[name]) & {"formattime", "splittime", "localtimestring"}:
         message = "the function takes the zone of each host that evaluates requirements, not the submit host's"
-        yield RuleHit(message, job.span(name), "see that submit, central and execute machines share a zone")
+        yield RuleHit(message, job.span(name), "make sure that submit, central and execute machines share a zone")
 
 
 def is_crontab(job: CheckedJob) -> bool:
@@ -535,7 +535,7 @@ scheduler_never = passed_on(
 grid_ignores = passed_on("CRN505", "grid-ignores", Severity.WARNING, "a time in the grid universe", CheckedJob.hits)
 
 
-@rule("CRN506", "no-universe", Severity.ERROR, "a universe that there is not")
+@rule("CRN506", "no-universe", Severity.ERROR, "a universe that does not exist")
 def no_universe(job: CheckedJob) -> Iterator[RuleHit]:
     """condor_submit refuses it, with whatever stands behind it."""
     for fault in job.faults("CRN506"):

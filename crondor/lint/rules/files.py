@@ -43,13 +43,13 @@ _NO_NAME: Final = re.compile(r"[\\\"'$]|://")
 _MAGIC: Final = re.compile(r"[*?]")
 
 
-@rule("CRN570", "no-file", Severity.WARNING, "a file that is named and is not there", most=MANY)
+@rule("CRN570", "no-file", Severity.WARNING, "a named file that does not exist", most=MANY)
 def no_file(file: CheckedFile) -> Iterator[RuleHit]:
     """condor_submit refuses a job without its executable; one without an input file is held when it is to start."""
     yield from _missing(file, is_folder=False)
 
 
-@rule("CRN571", "no-folder", Severity.WARNING, "a folder that is named and is not there", most=MANY)
+@rule("CRN571", "no-folder", Severity.WARNING, "a named folder that does not exist", most=MANY)
 def no_folder(file: CheckedFile) -> Iterator[RuleHit]:
     """HTCondor makes no folder: what is to be written into one that is not there is not written, and the job held."""
     yield from _missing(file, is_folder=True)
@@ -80,7 +80,11 @@ def same_file(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 @rule(
-    "CRN575", "with-arguments", Severity.WARNING, "an executable with its arguments: all of it is one name", most=MANY
+    "CRN575",
+    "with-arguments",
+    Severity.WARNING,
+    "an executable with arguments, which HTCondor takes for one name",
+    most=MANY,
 )
 def with_arguments(file: CheckedFile) -> Iterator[RuleHit]:
     """condor_submit takes the whole value for the name of the program, blanks included."""
@@ -117,7 +121,7 @@ def not_executable(file: CheckedFile) -> Iterator[RuleHit]:
             continue
         told.add(value.span)
         if places is not None and places.is_executable(value.text) is False:
-            message = f"{value.text} is started where it lies, and nobody may execute it: the job is held (code 6)"
+            message = f"{value.text} is started in place and is not executable: the job is held (code 6)"
             yield RuleHit(message, value.span, f"chmod +x {value.text}")
 
 
@@ -137,7 +141,7 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
             continue
         is_refused = each.role in {PROGRAM, PROXY, JOB_FOLDER}
         then = "condor_submit refuses the job" if is_refused else "the job will be held"
-        message = f"{each.name}, {each.role}, is not there: {then}"
+        message = f"{each.name}, {each.role}, does not exist: {then}"
         yield RuleHit(
             message,
             each.span,
@@ -151,7 +155,11 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
 
 
 def _help(each: NamedFile) -> str:
-    return "make it before the job is submitted" if each.is_folder else "see that it is there when the job is submitted"
+    return (
+        "create it before the job is submitted"
+        if each.is_folder
+        else "make sure that it exists when the job is submitted"
+    )
 
 
 def _renamed(each: NamedFile, close: str | None, file: CheckedFile) -> Fix | None:
@@ -171,7 +179,13 @@ def _not_at_home(missing: list[NamedFile]) -> RuleHit:
     )
 
 
-@rule("CRN572", "blank-list", Severity.WARNING, "a list of files parted by blanks: one file to HTCondor", most=MANY)
+@rule(
+    "CRN572",
+    "blank-list",
+    Severity.WARNING,
+    "a list of files separated by blanks, which is one file to HTCondor",
+    most=MANY,
+)
 def blank_list(file: CheckedFile) -> Iterator[RuleHit]:
     """The lists of file transfer have commas between their items; a blank is part of a name."""
     for value in file.given.all:
@@ -182,13 +196,13 @@ def blank_list(file: CheckedFile) -> Iterator[RuleHit]:
             is_sure = len(words) > 2 or all(_SUFFIX.search(word) for word in words)
             new = ", ".join(words)
             is_here = span.text == name and span.source is file.source
-            fix = Fix("part them by commas", (TextEdit(span, new),), safe=False) if is_here else None
-            message = f"`{name}` is one name to HTCondor: blanks part nothing"
+            fix = Fix("separate them by commas", (TextEdit(span, new),), safe=False) if is_here else None
+            message = f"`{name}` is one name to HTCondor: blanks do not separate names"
             help_text = f"write {new}" if len(new) <= 60 else "write commas between them"
             yield RuleHit(message, span, help_text, fix, None if is_sure else Severity.NOTE)
 
 
-@rule("CRN573", "pattern", Severity.WARNING, "a pattern where HTCondor expands none", most=MANY)
+@rule("CRN573", "pattern", Severity.WARNING, "a pattern where HTCondor does not expand patterns", most=MANY)
 def pattern(file: CheckedFile) -> Iterator[RuleHit]:
     """File transfer takes names as they are: a star is part of a name, and the job is held since no file has it."""
     for value in file.given.all:
@@ -197,7 +211,7 @@ def pattern(file: CheckedFile) -> Iterator[RuleHit]:
         for name, span in items_of(value):
             if _MAGIC.search(name) and "://" not in name and "$$" not in name:
                 out = value.key in OUTPUT_LISTS
-                message = f"{name} is no pattern to HTCondor: it looks for a file of that very name"
+                message = f"{name} is not a pattern to HTCondor: it looks for a file with exactly this name"
                 help_text = "name the files, or a folder that they are in" + ("" if out else ", or take queue matching")
                 yield RuleHit(message, span, help_text)
 
@@ -267,7 +281,7 @@ def one_row(file: CheckedFile) -> Iterator[RuleHit]:
             yield RuleHit(message, queue.span.part(found.start(), found.end()), "write in, for a job of each word", fix)
 
 
-@rule("CRN593", "swallowed", Severity.WARNING, "a backslash that makes the next line a part of the value", most=MANY)
+@rule("CRN593", "swallowed", Severity.WARNING, "a backslash that makes the next line part of the value", most=MANY)
 def swallowed(file: CheckedFile) -> Iterator[RuleHit]:
     """A backslash at the end of a line goes on with the next one, whatever that is: a queue statement, a command."""
     for _, definition in file.submit.definitions if file.submit is not None else ():
@@ -279,7 +293,7 @@ def swallowed(file: CheckedFile) -> Iterator[RuleHit]:
             what = "the queue statement" if name is None else f"the line of {name}"
             at = found.start()
             place = definition.span.part(at, at + 1)
-            message = f"this backslash makes {what} at line {place.line + 1} a part of the value"
+            message = f"this backslash makes {what} at line {place.line + 1} part of the value"
             fix = Fix("remove the backslash", (TextEdit(place, ""),), safe=False)
             is_here = place.source is file.source
             yield RuleHit(message, place, "remove the backslash", fix if is_here else None)

@@ -143,7 +143,7 @@ _OF_TOOLS: Final = "tool_daemon_"
 _ELSEWHERE: Final = "remove it, or write the universe that is meant"
 
 
-@rule("CRN501", "unused", Severity.WARNING, "a line that condor_submit has no use for", misses=True)
+@rule("CRN501", "unused", Severity.WARNING, "a line that condor_submit does not use", misses=True)
 def unused(file: CheckedFile) -> Iterator[RuleHit]:
     """A name that is no command is a macro of the author's own, and one that nothing refers to does nothing."""
     if file.made is None:  # the jobs cannot be made; what looks like a command about scheduling is none all the same
@@ -163,12 +163,12 @@ def unused(file: CheckedFile) -> Iterator[RuleHit]:
             message = f"no job uses the queue variable {each.name}: condor_submit says that it was unused"
             yield RuleHit(message, _queue_of(file, each), f"write $({each.name}) where its value is meant")
         elif each.key not in submit_commands():
-            message = f"{each.name} is no command, and nothing refers to $({each.name}): {_SAYS}"
+            message = f"{each.name} is not a command, and nothing refers to $({each.name}): {_SAYS}"
             yield RuleHit(message, each.span, _command_instead(each))
 
 
 def _command_slip(file: CheckedFile, each: UnusedName, meant: str) -> RuleHit:
-    message = f"HTCondor knows no command {each.name}: {_SAYS}"
+    message = f"HTCondor has no command {each.name}: {_SAYS}"
     given = file.submit.name(meant) if file.submit is not None else None
     if given is not None:
         return RuleHit(message, each.span, f"did you mean {meant}? it is given at line {given.line} as well")
@@ -225,11 +225,11 @@ def _lengths(file: CheckedFile, submit: SubmitFile, idle: Mapping[str, UnusedNam
         counts = next((submit.name(name) for name in names if name in submit.keys and name not in idle), None)
         for each in (idle[name] for name in names if name in idle):
             if counts is not None:
-                message = f"{each.name} has no effect beside {counts.text} at line {counts.line}: {_SAYS}"
+                message = f"{each.name} has no effect together with {counts.text} at line {counts.line}: {_SAYS}"
                 yield RuleHit(message, each.span, "remove one of the two")
             elif not is_said:
                 yield RuleHit(
-                    f"{each.name} counts beside cron_* or deferral_time only: {_SAYS}", each.span, "remove it"
+                    f"{each.name} has an effect only with cron_* or deferral_time: {_SAYS}", each.span, "remove it"
                 )
 
 
@@ -243,10 +243,10 @@ def _commands(file: SubmitFile) -> Iterator[tuple[str, SubmitCommand]]:
 
 def _elsewhere(command: SubmitCommand, universes: tuple[str, ...]) -> str:
     if command.universes == ("standard",):
-        return "counts in the standard universe only, which is gone"
+        return "has an effect only in the standard universe, which no longer exists"
     named = command.universes if len(command.universes) <= _FEW else ("other",)
     ending = "" if len(named) == 1 and named[0] != "other" else "s"
-    return f"counts in the {' and '.join(named)} universe{ending} only, and this job is {universes[0]}"
+    return f"has an effect only in the {' and '.join(named)} universe{ending}, and this job is {universes[0]}"
 
 
 def _reason(file: SubmitFile, command: SubmitCommand, key: str, universes: tuple[str, ...]) -> tuple[str, str]:
@@ -259,11 +259,11 @@ def _reason(file: SubmitFile, command: SubmitCommand, key: str, universes: tuple
     if first is not None:
         return f"says the same as {first.text} at line {first.line}, which counts", "remove one of them"
     if command.name in _UNDER_SHELL and file.name(_SHELL) is not None:
-        return f"counts for nothing beside {_SHELL}, which is the program", "remove one of them"
+        return f"has no effect together with {_SHELL}, which is the program", "remove one of them"
     needs = "tool_daemon_cmd" if command.name.startswith(_OF_TOOLS) else _NEEDS.get(command.name)
     if needs is not None and file.name(needs) is None:
-        return f"counts beside {needs} only, which is not given", f"write {needs} as well, or remove it"
-    return "does nothing beside the other commands", "remove it"
+        return f"has an effect only with {needs}, which is missing", f"write {needs} as well, or remove it"
+    return "has no effect together with the other commands", "remove it"
 
 
 @rule("CRN509", "odd-resource", Severity.WARNING, "a request for a resource that no machine has by that name")
@@ -296,7 +296,7 @@ def _at_home(file: CheckedFile, submit: SubmitFile) -> Iterator[RuleHit]:
     for key in keys:
         span = submit.name(key)
         name = (span.text if span else key)[len(REQUEST) :]
-        message = f"a {universes[0]} job runs on the access point, whose ad says nothing of {name}: it never starts"
+        message = f"a {universes[0]} job runs on the access point, whose ad does not have {name}: it never starts"
         yield RuleHit(message, span, f"remove it, or leave the {universes[0]} universe")
 
 
@@ -313,7 +313,11 @@ _RANKS: Final = ("rank", "preferences")
 
 
 @rule(
-    "CRN516", "nobody-asks", Severity.WARNING, "a command that counts beside another one only, or not here", misses=True
+    "CRN516",
+    "nobody-asks",
+    Severity.WARNING,
+    "a command that needs another command, or has no effect here",
+    misses=True,
 )
 def nobody_asks(file: CheckedFile) -> Iterator[RuleHit]:
     """The attribute is in the job and does nothing, so that condor_submit does not say that the line was unused."""
@@ -324,11 +328,13 @@ def nobody_asks(file: CheckedFile) -> Iterator[RuleHit]:
         if span is not None and needed[0] not in told and not any(name in keys for name in needed):
             told.add(needed[0])
             then = "no e-mail is sent" if needed[0] == "notification" else "nobody asks for it"
-            yield RuleHit(f"{span.text} counts beside {needed[0]} only: {then}", span, f"write {needed[0]} as well")
+            yield RuleHit(
+                f"{span.text} has an effect only with {needed[0]}: {then}", span, f"write {needed[0]} as well"
+            )
     for key in (key for key in _RANKS if key in keys):
         universes = universes_of(file.submit) if file.submit is not None else ()
         if file.submit is not None and not set(universes).isdisjoint(AT_HOME):
-            message = f"{key} counts where machines are matched, and a {universes[0]} job runs on the access point"
+            message = f"{key} has no effect: a {universes[0]} job runs on the access point, without a match"
             yield RuleHit(message, file.submit.name(key), "remove it")
 
 
@@ -354,9 +360,9 @@ def not_in_release(file: CheckedFile) -> Iterator[RuleHit]:
         name = span.text if span else key
         since, until = command.releases
         if until is not None and until < target:
-            message = f"{until} was the last release with {name}: HTCondor {target} passes over it as unused"
+            message = f"{until} was the last release with {name}: HTCondor {target} ignores it as unused"
         else:
-            message = f"{name} came with {since}: HTCondor {target} passes over it as unused"
+            message = f"{name} came with {since}: HTCondor {target} ignores it as unused"
         successor = _successor(command, target)
         yield RuleHit(message, span, f"write {successor} instead" if successor else "remove it")
 
@@ -457,13 +463,13 @@ def no_boolean(file: CheckedFile) -> Iterator[RuleHit]:
         if text.startswith(("f", "t", "1", "$")) or text in _YES:
             continue
         meant = "false" if text in _NO or text[:1] in {"n", "0"} else None
-        message = f"{value.text} is no truth value: what does not begin with f is true, and the executable transferred"
+        message = f"{value.text} is not a boolean: what does not begin with f is true, so the executable is transferred"
         yield _instead(file, value, message, meant, "true or false")
     for value in file.given.of(("getenv",)):
         text = value.text.lower()
         meant = "true" if text in _YES else "false" if text in _NO - {"none"} else _slip(text, ("true", "false"))
         if meant is not None:
-            message = f"{value.text} is no truth value but the name of a variable: nothing else is copied"
+            message = f"{value.text} is the name of a variable, not a boolean: nothing else is copied"
             yield _instead(file, value, message, meant, meant)
 
 
@@ -473,7 +479,7 @@ def odd_word(file: CheckedFile) -> Iterator[RuleHit]:
     for value in file.given.of(_PULL_POLICY):
         text = value.text.lower()
         if text not in {"", "always"} and "$$" not in text:
-            message = f"HTCondor knows no docker_pull_policy {value.text}, and passes over it"
+            message = f"HTCondor knows no docker_pull_policy {value.text}, and ignores it"
             yield _instead(file, value, message, _slip(text, ("always",)), "always, or remove the line")
     for value in file.given.of(_NETWORK):
         meant = None if value.text in _NETWORKS else _slip(value.text.lower(), _NETWORKS)
@@ -488,24 +494,22 @@ def odd_word(file: CheckedFile) -> Iterator[RuleHit]:
     for value in file.given.of(_MOMENT):
         taken = _moment_of(value.text)
         if taken is not None:
-            message = f"{value.text} is no moment; HTCondor, by a slip of its own, takes it for {taken}"
+            message = f"{value.text} is not a valid moment; by an error of its own, HTCondor takes it for {taken}"
             yield RuleHit(message, value.span, "write ON_EXIT, or ON_EXIT_OR_EVICT for files after an eviction too")
 
 
-@rule(
-    "CRN515", "no-url", Severity.WARNING, "an address that is written as none: HTCondor takes it for a file", most=MANY
-)
+@rule("CRN515", "no-url", Severity.WARNING, "an address without ://, which HTCondor takes for a file", most=MANY)
 def no_url(file: CheckedFile) -> Iterator[RuleHit]:
     """An address has :// behind its scheme; without it the text is a path."""
     for value in file.given.of(_DESTINATION):
         if value.text and "$$" not in value.text and not _ADDRESS.match(value.text):
-            message = f"output_destination is an address, and {value.text[:60]} is none: no plugin can send files there"
+            message = f"output_destination is an address, and {value.text[:60]} is not: no plugin can send files there"
             yield RuleHit(message, value.span, "write output_directory for a folder of the access point (24.12)")
     for value in file.given.of(_IMAGE):
         found = _SCHEME.match(value.text)
         if found is not None:
             new = f"{found['scheme']}://{value.text[found.end() :]}"
-            message = f"{value.text[:60]} is a file of that name to HTCondor, which it transfers: no address"
+            message = f"{value.text[:60]} is a file name to HTCondor, which it transfers, and not an address"
             yield _instead(file, value, message, new, new)
 
 

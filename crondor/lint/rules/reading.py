@@ -88,21 +88,21 @@ def _rule(
 
 READING_RULES: tuple[Rule[CheckedFile], ...] = (
     _rule("CRN001", "unreadable", _ERROR, "a line that condor_submit refuses", _equals),
-    _rule("CRN002", "not-text", _ERROR, "a file that is no text"),
-    _rule("CRN003", "runs-command", _WARNING, "a command that condor_submit runs, and crondor never does"),
+    _rule("CRN002", "not-text", _ERROR, "a file that is not text"),
+    _rule("CRN003", "runs-command", _WARNING, "a command that condor_submit runs and crondor does not"),
     _rule("CRN004", "outside", _WARNING, "a file outside the folders that crondor may read"),
     _rule("CRN005", "macro", _ERROR, "a macro that cannot be expanded"),
     _rule("CRN006", "no-queue", _WARNING, "a file without a queue statement", _queue),
-    _rule("CRN007", "after-queue", _WARNING, "a command behind the last queue statement"),
+    _rule("CRN007", "after-queue", _WARNING, "a command after the last queue statement"),
     _rule("CRN008", "odd-list", _WARNING, "a queue statement that makes other jobs than it seems"),
     _rule("CRN009", "comment-in-line", _WARNING, "a comment inside a continued line"),
-    _rule("CRN010", "file-ends", _ERROR, "a byte order mark, or a last line without its end", _ends),
+    _rule("CRN010", "file-ends", _ERROR, "a byte order mark, or a last line without a line end", _ends),
     _rule("CRN011", "said-by-file", _WARNING, "an error or warning that the file itself states"),
-    _rule("CRN012", "too-many", _WARNING, "more jobs that differ than crondor looks at", is_limit=True),
+    _rule("CRN012", "too-many", _WARNING, "more different jobs than crondor checks", is_limit=True),
     _rule("CRN013", "conditional", _ERROR, "an if that is not closed, or whose condition cannot be read"),
     _rule("CRN014", "queue", _ERROR, "a queue statement that condor_submit refuses"),
-    _rule("CRN015", "missing-file", _ERROR, "a file that is not there"),
-    _rule("CRN016", "unknown", _WARNING, "a value that only the moment or place of submission gives", is_limit=True),
+    _rule("CRN015", "missing-file", _ERROR, "a file that does not exist"),
+    _rule("CRN016", "unknown", _WARNING, "a value that is known only at submission", is_limit=True),
 )
 
 _OF_TIMES = frozenset(("submit-number", "submit-scheduler"))  # CRN301 and CRN503

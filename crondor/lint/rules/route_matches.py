@@ -189,7 +189,7 @@ def _never(table: CheckedTable) -> Iterator[RuleHit]:
             yield RuleHit(message, asked.span, "a candidate has JobStatus 1; TARGET is undefined; a text is not true")
 
 
-@rule("CRN632", "unreachable", Severity.WARNING, "a route behind one that takes every job it could get")
+@rule("CRN632", "unreachable", Severity.WARNING, "a route after one that takes every job it could get")
 def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
     """Routes are asked in their order, and the first that matches takes the job, unless it is full or throttled."""
     if table.table.settings.round_robin:
@@ -247,7 +247,7 @@ def _remove(table: CheckedTable) -> Iterator[RuleHit]:
             if each.value.strip().lower() not in {"false", "undefined", "0"}:
                 message = "a copy that PeriodicRemove removes is routed again: its source goes back to idle"
                 help_text = (
-                    "set PeriodicHold instead, or let the REQUIREMENTS turn such a job down,"
+                    "set PeriodicHold instead, or let REQUIREMENTS reject such a job,"
                     " as with (NumShadowStarts ?: 0) < 3"
                 )
                 yield RuleHit(message, each.line.span(), help_text)
@@ -343,7 +343,7 @@ def _assigned(table: CheckedTable) -> Iterator[RuleHit]:
                 yield RuleHit(each.message, each.span, help_text)
 
 
-@rule("CRN622", "transform-trap", Severity.WARNING, "a line of a transform that HTCondor takes otherwise")
+@rule("CRN622", "transform-trap", Severity.WARNING, "a line of a transform that HTCondor reads differently")
 def _trap(table: CheckedTable) -> Iterator[RuleHit]:
     """Commands that fail softly, macros with blanks, conditions that do not hold what they enclose."""
     loaded = {id(transform) for transform in table.transforms}
@@ -400,7 +400,7 @@ def _undefined(table: CheckedTable) -> Iterator[RuleHit]:
                     continue
                 if name not in known and f"my.{name}" not in known and span.text.startswith("$("):
                     shown = _name(span.text, name)
-                    message = f"nothing defines the macro {shown}: it leaves nothing in its place"
+                    message = f"nothing defines the macro {shown}: it expands to nothing"
                     help_text = (
                         f"define it, give it a default as in $({shown}:0), or write $(MY.{shown}) for the attribute"
                     )
@@ -450,7 +450,7 @@ def _in_vain(table: CheckedTable) -> Iterator[RuleHit]:
                 yield RuleHit(message, each.line.span(), "leave it out")
 
 
-@rule("CRN626", "name-after-subscript", Severity.WARNING, "a name selected from what a subscript by a name gives")
+@rule("CRN626", "name-after-subscript", Severity.WARNING, "an attribute selected from what a subscript by a name gives")
 def _selected(table: CheckedTable) -> Iterator[RuleHit]:
     """HTCondor 25.14 looks for it in memory that it has given back: it is undefined, or the router dies."""
     asked: list[tuple[Expression | None, Span | None]] = []
@@ -464,7 +464,7 @@ def _selected(table: CheckedTable) -> Iterator[RuleHit]:
         found = None if expression is None else next(filter(_is_selected, nodes(expression.tree)), None)
         if isinstance(found, Reference) and found.scope is not None:
             shown, scope = unparse(found)[:80], unparse(found.scope)[:80]
-            message = f"{shown} is undefined for HTCondor, which has lost {scope} by then"
+            message = f"{shown} is undefined for HTCondor, which has discarded {scope} by then"
             yield RuleHit(message, place, f'write {scope}["{found.name}"]')
 
 

@@ -102,7 +102,7 @@ def _old(table: CheckedTable) -> Iterator[RuleHit]:
             yield RuleHit(message, line.span(), f"write {keyword} {found[2]}{value}"[:200])
 
 
-@rule("CRN617", "text-after-end", Severity.WARNING, "text behind the word that ends a value of several lines")
+@rule("CRN617", "text-after-end", Severity.WARNING, "text after the word that ends a value of several lines")
 def _after_end(table: CheckedTable) -> Iterator[RuleHit]:
     """Only a line with nothing but @ and the word ends it; what follows is taken in."""
     for source in table.configuration.sources:
@@ -117,7 +117,7 @@ def _after_end(table: CheckedTable) -> Iterator[RuleHit]:
                 word = None
             elif text.lower().startswith(word) and not text[len(word)].isalnum():
                 begin = at + line.index("@")
-                message = f"this does not end the value, for there is text behind {text[: len(word)]}"
+                message = f"this does not end the value, since there is text after {text[: len(word)]}"
                 yield RuleHit(message, source.span(begin, begin + len(text)), f"write {text[: len(word)]} alone")
             at += len(line) + 1
 
@@ -136,7 +136,7 @@ def _macro(table: CheckedTable) -> Iterator[RuleHit]:
             sure = [each for each in known if one_slip(name, each)]
             near = next(iter(sure or similar(name[:40], known, 0.87)), None)
             if near is not None:
-                message = f"{route.name}: no router looks at {parts.name}, and nothing reads it as a macro"
+                message = f"{route.name}: no router reads {parts.name}, and nothing reads it as a macro"
                 begin = line.text.find(parts.name)
                 span = line.span(begin, begin + len(parts.name)) if begin >= 0 else line.span()
                 cure = _instead(table, span, parts.name, known[near]) if len(sure) == 1 else None
@@ -145,7 +145,7 @@ def _macro(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN628", "attribute-slip", Severity.WARNING, "an attribute that is one letter from one that jobs have")
 def _attribute(table: CheckedTable) -> Iterator[RuleHit]:
-    """Nothing sets it and no HTCondor knows it: it is undefined in every job, or nobody looks at it."""
+    """Nothing sets it and no HTCondor knows it: it is undefined in every job, or nothing reads it."""
     assigned = _assigned(table)
     for asked in _expressions(table):
         for name in _names_asked(asked.tree):
@@ -162,7 +162,7 @@ def _attribute(table: CheckedTable) -> Iterator[RuleHit]:
             if near is not None and f"my.{each.target}" not in read:
                 name = _spelled(each.line.text, each.target)
                 at = each.line.text.find(name)
-                yield RuleHit(f"nobody looks at {name}", each.line.span(at, at + len(name)), f"did you mean {near}?")
+                yield RuleHit(f"nothing reads {name}", each.line.span(at, at + len(name)), f"did you mean {near}?")
 
 
 @rule("CRN629", "submit-command", Severity.WARNING, "a submit command where an attribute belongs")
@@ -179,13 +179,13 @@ def _command(table: CheckedTable) -> Iterator[RuleHit]:
             if attribute is not None:
                 shown = _spelled(each.line.text, name)
                 at = each.line.text.find(shown)
-                message = f"{shown} is a command of submit files; nobody looks at an attribute of that name"
+                message = f"{shown} is a command of submit files; nothing reads an attribute of that name"
                 span = each.line.span(at, at + len(shown))
                 cure = None if attribute.lower() in assigned else _instead(table, span, shown, attribute)
                 yield RuleHit(message, span, f"write {attribute}", cure)
 
 
-@rule("CRN635", "missing-quotes", Severity.WARNING, "a text without its quotes")
+@rule("CRN635", "missing-quotes", Severity.WARNING, "a string without quotes")
 def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
     """A bare word is an attribute, undefined in most jobs; and undefined =?= undefined is true."""
     assigned = _assigned(table)
@@ -216,7 +216,7 @@ def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
                 yield RuleHit(message, span, f'write "{word}"', _instead(table, span, word, f'"{word}"'))
 
 
-@rule("CRN645", "unknown-grid", Severity.WARNING, "a GridResource that names no system that HTCondor knows")
+@rule("CRN645", "unknown-grid", Severity.WARNING, "a GridResource with a system that HTCondor does not know")
 def _grid(table: CheckedTable) -> Iterator[RuleHit]:
     """Its first word is a type of grid, and behind batch the second one a batch system."""
     for route in table.routes:
@@ -227,11 +227,11 @@ def _grid(table: CheckedTable) -> Iterator[RuleHit]:
         if kind not in GRID_TYPES:
             near = similar(kind[:40], GRID_TYPES, 0.6)
             help_text = f"did you mean {near[0]}?" if near else f"there are {', '.join(GRID_TYPES)}"
-            yield RuleHit(f"{route.name}: HTCondor knows no type of grid {words[0][:40]}", place, help_text)
+            yield RuleHit(f"{route.name}: HTCondor has no grid type {words[0][:40]}", place, help_text)
         elif kind == "batch" and len(words) > 1 and words[1].lower() not in BATCH_SYSTEMS:
             near = similar(words[1][:40].lower(), BATCH_SYSTEMS, 0.7)
             help_text = f"did you mean {near[0]}?" if near else f"its own are {', '.join(BATCH_SYSTEMS)}"
-            message = f"{route.name}: HTCondor's blahp comes without scripts for a batch system {words[1][:40]}"
+            message = f"{route.name}: HTCondor's blahp has no scripts for the batch system {words[1][:40]}"
             yield RuleHit(message, place, help_text, severity=None if near else Severity.NOTE)
 
 
@@ -306,7 +306,7 @@ def _spelled(text: str, lowered: str) -> str:
 _UNREADABLE = ("classad-syntax", "macro-cycle", "macro-depth", "macro-size", "macro-work")
 
 
-@rule("CRN601", "config-refused", Severity.ERROR, "a line over which HTCondor stops reading its configuration")
+@rule("CRN601", "config-refused", Severity.ERROR, "a line at which HTCondor stops reading its configuration")
 def _refused(table: CheckedTable) -> Iterator[RuleHit]:
     """One bad line keeps every daemon and every tool that reads the file from starting."""
     for each in table.configuration.diagnostics:
@@ -328,7 +328,7 @@ def _unlisted(table: CheckedTable) -> Iterator[RuleHit]:
                 yield RuleHit(f"no list names {knob.name}: it has no effect", knob.name_span, meant)
 
 
-@rule("CRN606", "bad-knob", Severity.ERROR, "a knob with a value over which the router gives up")
+@rule("CRN606", "bad-knob", Severity.ERROR, "a knob whose value stops the router")
 def _bad(table: CheckedTable) -> Iterator[RuleHit]:
     """A value of the wrong type, outside of its range, or whose macros cannot be replaced."""
     yield from told(table.table.diagnostics[len(table.configuration.diagnostics) :], "CRN606", _UNREADABLE)
@@ -347,9 +347,14 @@ _PASSED_ON_KNOB = (
         Severity.WARNING,
         "a part of the configuration that HTCondor reads and crondor does not",
     ),
-    said("CRN603", "config-odd", Severity.WARNING, "a line of the configuration that is read otherwise than meant"),
-    said("CRN604", "unknown-knob", Severity.WARNING, "a knob that no job router looks at"),
-    said("CRN605", "removed-knob", Severity.WARNING, "a knob that HTCondor 25 took out"),
+    said(
+        "CRN603",
+        "config-odd",
+        Severity.WARNING,
+        "a line of the configuration that HTCondor reads differently than meant",
+    ),
+    said("CRN604", "unknown-knob", Severity.WARNING, "a knob that the job router does not read"),
+    said("CRN605", "removed-knob", Severity.WARNING, "a knob that HTCondor 25 removed"),
     said("CRN607", "no-routes", Severity.ERROR, "a configuration without a list of routes"),
     said("CRN608", "bad-transform", Severity.ERROR, "a transform around routes that switches routing off"),
 )
@@ -383,10 +388,10 @@ def _never(table: CheckedTable) -> Iterator[RuleHit]:
     """A route accepts while its jobs are fewer than MaxJobs and its idle ones fewer than MaxIdleJobs."""
     for route in table.routes:
         if route.max_jobs <= 0:
-            what = "negative is not unlimited" if route.max_jobs < 0 else "not one job is fewer than none"
+            what = "negative is not unlimited" if route.max_jobs < 0 else "no number of jobs is below 0"
             message = f"{route.name} never accepts a job: MaxJobs is {route.max_jobs}, and {what}"
             place = table.assigned(route, "MaxJobs") or _default(table, "JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE")
-            yield RuleHit(message, place or table.place(route), "write as many as there may be")
+            yield RuleHit(message, place or table.place(route), "write the largest number allowed")
         if route.max_idle_jobs == 0:
             message = f"{route.name} never accepts a job: MaxIdleJobs is 0, and a new job is idle"
             place = table.assigned(route, "MaxIdleJobs") or _default(
@@ -416,7 +421,7 @@ def _default(table: CheckedTable, name: str) -> Span | None:
 
 
 _PASSED_ON_LIMIT = (
-    said("CRN642", "limit-ignored", Severity.WARNING, "a number that is none, so that the default holds"),
-    said("CRN643", "bad-route-value", Severity.WARNING, "a value of a route that counts as not given"),
+    said("CRN642", "limit-ignored", Severity.WARNING, "a value that is not a number, so that the default is used"),
+    said("CRN643", "bad-route-value", Severity.WARNING, "a value of a route that HTCondor ignores"),
     said("CRN644", "no-grid-resource", Severity.WARNING, "a grid route that names no resource"),
 )

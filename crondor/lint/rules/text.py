@@ -38,7 +38,7 @@ _ENVIRONMENT: Final = frozenset(("environment", "env"))
 _REMAPS: Final = frozenset(("transfer_output_remaps", "transferoutputremaps"))
 _TEXTS: Final = frozenset((CommandType.ARGUMENTS, CommandType.BARE, CommandType.ENVIRONMENT, CommandType.STRING))
 _NAMES: Final = frozenset((CommandType.BARE_FILE, CommandType.FILE, CommandType.FILES))  # of all else one is refused
-_KEPT: Final = "the quotes are a part of the value: condor_submit takes none away here"
+_KEPT: Final = "the quotes are part of the value: condor_submit takes none away here"
 _NEEDED: Final = frozenset(("executable", "initialdir"))  # looked for by condor_submit, which refuses the job then
 _LITERAL: Final = _NEEDED | frozenset(
     ("accounting_group", "accounting_group_user", "container_image", "error", "input", "log", "notify_user", "output")
@@ -51,7 +51,7 @@ _QUOTED_WORDS: Final = re.compile(r"""(?<!\S)\S*?(?P<quote>'|\\")[^'"\\\s]*(?:[ 
 _SETTING: Final = re.compile(r"(?:[ \t]+|[ \t]*,[ \t]*|[ \t]*;[ \t]*)(?P<name>[A-Za-z_]\w*)=")
 
 
-@rule("CRN580", "comment-behind", Severity.WARNING, "a comment behind a value: it becomes a part of it", most=MANY)
+@rule("CRN580", "comment-behind", Severity.WARNING, "a comment after a value, which becomes part of it", most=MANY)
 def comment_behind(file: CheckedFile) -> Iterator[RuleHit]:
     """A # begins a comment only where it begins the line."""
     for value in file.given.all:
@@ -87,7 +87,7 @@ def _comment(value: GivenValue, kind: CommandType | None) -> int | None:
     "CRN581",
     "literal-quotes",
     Severity.WARNING,
-    "quotes that hold nothing together, in the old syntax of arguments",
+    "quotes that do not group, in the old syntax of arguments",
     most=MANY,
 )
 def literal_quotes(file: CheckedFile) -> Iterator[RuleHit]:
@@ -100,7 +100,7 @@ def literal_quotes(file: CheckedFile) -> Iterator[RuleHit]:
             continue
         place = value.place(found.start("quote"), found.end())
         words = len(found[0].split())
-        message = f"the quotes group nothing here: the program gets {words} arguments, and the quotes with them"
+        message = f"the quotes do not group here: the program gets {words} arguments, including the quotes"
         new = _new_syntax(value.text)
         is_here = new is not None and value.is_literal and value.span.source is file.source
         fix = Fix(f"write {new}", (TextEdit(value.span, new),), safe=False) if is_here and new is not None else None
@@ -123,7 +123,7 @@ def _new_syntax(text: str) -> str | None:
     "CRN582",
     "environment-joined",
     Severity.WARNING,
-    "variables of the environment that run together into one",
+    "environment variables that run together into one",
     most=MANY,
 )
 def environment_joined(file: CheckedFile) -> Iterator[RuleHit]:
@@ -140,12 +140,14 @@ def environment_joined(file: CheckedFile) -> Iterator[RuleHit]:
             found = _swallowed(text, is_new=is_new)
             if found is None:
                 continue
-            message = f"{found['name']} is no variable of its own: {name} is `{_short(text)}`"
+            message = f"{found['name']} is not a separate variable: {name} is `{_short(text)}`"
             parts = "blanks" if is_new else "semicolons"
             syntax = "within double quotes" if is_new else "without double quotes around all of it"
             place = value.text.find(found[0].lstrip())
             span = value.place(place, place + len(found[0].lstrip())) if place >= 0 else value.span
-            yield RuleHit(message, span, f"{syntax} {parts} part the variables", _parted(file, value, is_new=is_new))
+            yield RuleHit(
+                message, span, f"{syntax} {parts} separate the variables", _parted(file, value, is_new=is_new)
+            )
             break
 
 
@@ -190,13 +192,13 @@ def remaps(file: CheckedFile) -> Iterator[RuleHit]:
             equals = len(re.findall(r"(?<!\\)=", name))
             span = value.place(begin, begin + len(name))
             if name and not equals:
-                yield RuleHit(f"`{name}` has no new name: HTCondor passes over it", span, "write name = new name")
+                yield RuleHit(f"`{name}` has no new name: HTCondor ignores it", span, "write name = new name")
             elif equals > 1 and "://" not in name and "," in name:
-                message = f"`{name}` is one remap: commas part nothing, and a file gets the rest for its name"
+                message = f"`{name}` is one remap: commas do not separate remaps, and the rest becomes a file name"
                 yield RuleHit(message, span, "write ; between the files")
 
 
-@rule("CRN584", "kept-quotes", Severity.WARNING, "quotes that become a part of the value", most=MANY)
+@rule("CRN584", "kept-quotes", Severity.WARNING, "quotes that become part of the value", most=MANY)
 def kept_quotes(file: CheckedFile) -> Iterator[RuleHit]:
     """Names of files and the like are written without quotes; an amount within quotes is a string, and no number."""
     for value in file.given.all:
@@ -205,11 +207,11 @@ def kept_quotes(file: CheckedFile) -> Iterator[RuleHit]:
             continue
         key, inside = value.key, text[1:-1]
         if key in FILE_LISTS and '"' in inside:
-            message = "HTCondor takes the quotes around the whole list away, and those within for parts of the names"
+            message = "HTCondor removes the quotes around the whole list, and takes those inside for part of the names"
             new = text.replace('"', "")
         elif key in _LITERAL or key in _AMOUNTS:
             is_amount = key in _AMOUNTS
-            message = "the quotes make a string of the number, and no machine has so much" if is_amount else _KEPT
+            message = "the quotes make the number a string, and no machine has so much" if is_amount else _KEPT
             new = inside
         else:
             continue
@@ -245,7 +247,7 @@ _CURLY: Final = re.compile("(?:(?<![^\\s=,])[\u201c\u201d\u201e\u2018\u201a]|[\u
 _DASH: Final = re.compile("(?<!\\S)[\u2013\u2014](?=[A-Za-z-])")
 
 
-@rule("CRN542", "shell-variable", Severity.WARNING, "a variable as shells write it, which HTCondor does not", most=MANY)
+@rule("CRN542", "shell-variable", Severity.WARNING, "a variable in the syntax of shells", most=MANY)
 def shell_variable(file: CheckedFile) -> Iterator[RuleHit]:
     """A macro has parentheses; what stands in braces goes into the job as it is, and no shell reads it there."""
     is_told = False
@@ -257,7 +259,7 @@ def shell_variable(file: CheckedFile) -> Iterator[RuleHit]:
             if new is None and is_told:
                 continue
             place = place_of(*found.span())
-            message = f"{found[0]} is no macro to HTCondor: it stays as it is, and no shell stands between"
+            message = f"{found[0]} is not a macro to HTCondor: it stays as it is, and no shell expands it"
             if new is None:  # a template perhaps, in which one note is enough
                 is_told = True
                 help_text = "write $(NAME) for a macro, $ENV(NAME) for the environment of condor_submit"
@@ -276,7 +278,7 @@ def _macro(file: CheckedFile, name: str) -> str | None:
     return f"$ENV({name})" if name in _SHELL_ENVIRONMENT else None
 
 
-@rule("CRN543", "no-macro", Severity.WARNING, "what looks like a macro or a function and is none", most=MANY)
+@rule("CRN543", "no-macro", Severity.WARNING, "text that looks like a macro or a function and is not", most=MANY)
 def no_macro(file: CheckedFile) -> Iterator[RuleHit]:
     """Without its closing parenthesis, or with a blank in the name, the text stays as it is."""
     for text, span in _texts(file, "$("):
@@ -298,7 +300,7 @@ def no_macro(file: CheckedFile) -> Iterator[RuleHit]:
             if file.macros is not None and name.lower() in file.macros.defined:
                 continue
             place = place_of(*found.span())
-            message = f"{found[0]} asks for a macro {name}, and {argument} is what stands in its place: no function"
+            message = f"{found[0]} asks for a macro {name}, and {argument} is its default: it is not a function"
             new = f"${name}({argument})"
             yield RuleHit(message, place, f"write {new}", _fix(file, place, found[0], new))
 
@@ -332,7 +334,7 @@ def curly_quotes(file: CheckedFile) -> Iterator[RuleHit]:
         if found is not None:
             new = value.text.translate(_STRAIGHT)
             new = _DASH.sub("--", new) if value.key in ARGUMENTS else new
-            message = f"{found[0]} is a letter like any to HTCondor: it becomes a part of the value"
+            message = f"{found[0]} is an ordinary character to HTCondor: it becomes part of the value"
             fix = Fix(f"write {new}", (TextEdit(value.span, new),), safe=False)
             is_here = value.is_literal and value.span.source is file.source and not is_expression(value.key)
             yield RuleHit(message, value.place(*found.span()), f"write {new[:60]}", fix if is_here else None)
@@ -364,7 +366,7 @@ def _redirected(value: GivenValue) -> RuleHit | None:
         word, is_operand = found[0], bool(following) and _NUMBER.fullmatch(following.rstrip('"')) is None
         is_into = _INTO.fullmatch(word.rstrip('"')) is not None and (word[-1] not in ">&" or is_operand)
         if is_into or (word in _NEXT and at and is_operand):
-            message = f"{word} is handed to the program as an argument: no shell reads the line"
+            message = f"{word} is passed to the program as an argument: no shell reads the line"
             cure = "write output = FILE" if ">" in word else "write input = FILE" if word == "<" else ""
             return RuleHit(message, value.place(*found.span()), cure or "let a script do it, and name that executable")
     return None
@@ -377,14 +379,14 @@ _SHORTEST, _LONG = 3, 5  # letters of a name of which another one may be a mispr
 _MOST = 20  # names of one file that are compared with all others
 
 
-@rule("CRN540", "macro-undefined", Severity.WARNING, "a macro that is used and nowhere defined", misses=True, most=MANY)
+@rule("CRN540", "macro-undefined", Severity.WARNING, "a macro that is used and not defined", misses=True, most=MANY)
 def undefined_macro(file: CheckedFile) -> Iterator[RuleHit]:
     """condor_submit puts nothing in the place of a macro that is not defined, without a word."""
     if file.macros is None or not file.is_whole or file.errors:
         return  # a queue statement with a fault may be what defines them
     for number, use in enumerate(file.macros.unknown):
         close = (_close(use.name, file) or _loop(use, file)) if number < _MOST else None
-        message = f"{use.span.text} is nowhere defined: condor_submit puts nothing there"
+        message = f"{use.span.text} is not defined: it expands to nothing"
         if close is None and use.key in _FIELDS and use.is_alone:
             continue  # CRN109 speaks of the field that is empty then
         if close is None:
@@ -393,11 +395,11 @@ def undefined_macro(file: CheckedFile) -> Iterator[RuleHit]:
         else:
             yield RuleHit(message, use.span, f"did you mean $({close})?", _renamed(use, close, file))
     for use in file.macros.late:
-        message = f"{use.span.text} is defined behind the queue statement only: condor_submit puts nothing there"
+        message = f"{use.span.text} is defined only after the queue statement: it expands to nothing"
         yield RuleHit(message, use.span, "move the definition before the queue statement")
 
 
-@rule("CRN541", "value-lost", Severity.WARNING, "a value that another one replaces before any job has it", most=MANY)
+@rule("CRN541", "value-lost", Severity.WARNING, "a value that is replaced before any job uses it", most=MANY)
 def value_lost(file: CheckedFile) -> Iterator[RuleHit]:
     """The last definition before a queue statement counts; what stood there before it has no effect."""
     for lost in file.submit.lost if file.submit is not None else ():
@@ -422,7 +424,7 @@ def _overridden(file: CheckedFile) -> Iterator[RuleHit]:
             told.add(value.span)
             name = file.submit.name(own) if file.submit is not None else None
             shown = name.text if name is not None else own
-            message = f"{shown} = {other.text[:40]} at line {other.span.line} takes the place of this value"
+            message = f"{shown} = {other.text[:40]} at line {other.span.line} replaces this value"
             yield RuleHit(message, value.span, "remove one of the two lines")
 
 
