@@ -110,7 +110,9 @@ def test_files_are_looked_for_unless_told_not_to(write: Write) -> None:
     assert check(path).status == 0
     (Path(path).parent / "data.csv").write_text("1\n", encoding="utf-8")
     assert (
-        check(path).lines[0].endswith("train.sh, the executable, is not there: condor_submit refuses the job [CRN570]")
+        check(path)
+        .lines[0]
+        .endswith("train.sh, the executable, does not exist: condor_submit refuses the job [CRN570]")
     )
     assert check(path).status == 1
     assert check("--no-files", path).out == "1 file checked: nothing found\n"
@@ -120,7 +122,7 @@ def test_jobs_that_differ_share_a_finding(write: Write) -> None:
     """A thousand jobs with a value out of range are one finding, that says so."""
     path = write(HEAD, "cron_minute = 6$(Process)", *CLEAN[2:-1], "queue 10")
     (line,) = [line for line in check(path).lines if "CRN101" in line]
-    assert "and so for 9 other values of it" in line
+    assert "the same for 9 other values of it" in line
 
 
 # Which files
