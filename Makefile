@@ -29,8 +29,8 @@ INSTALL = $(BIN)/python -m pip install -qq --disable-pip-version-check --editabl
 help:
 	@echo 'make demo    set up and run the main job: crondor next --spec examples/nightly.sub'
 	@echo 'make test    set up and run every test (PYTEST_ARGS="-k spec" for some of them)'
-	@echo 'make lint    set up, lint, check types and the order of imports'
-	@echo 'make check   set up, lint, check types and the order of imports, then make test'
+	@echo 'make lint    set up, lint, check types, the order of imports and the size of the house'
+	@echo 'make check   set up, all of make lint, then make test'
 	@echo 'make pictures   draw docs/pictures anew'
 	@echo 'make site    build the site, playground included, into build/site (needs npm)'
 	@echo 'make site-test   build it, and drive it in a real Chromium (needs npm and chromium)'
@@ -61,6 +61,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m benchmarks.budget
 
 pictures: $(VENV)/.installed
 	$(BIN)/python -m website.pictures

@@ -22,7 +22,11 @@ else:
 
 ROOT = Path(__file__).resolve().parent.parent
 CODE = ("crondor", "cli/crondor_cli")
-MADE = ("cli/share", "docs/cli/reference")  # places of files that the build of the wheel or the site makes
+MADE = (  # what a build makes, or could make of the code
+    "cli/share",
+    "docs/cli/reference",
+    "cli/crondor_cli/schema/documents",
+)
 COMMANDS = {
     "next": ("next", "--spec", "examples/nightly.sub"),
     "check": ("check", "examples/nightly.sub"),
