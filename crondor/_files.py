@@ -1,4 +1,4 @@
-"""Files that grow and are given another name now and then: what a reader of the name alone would miss."""
+"""The encoding of texts, and files that grow and are renamed now and then."""
 
 from __future__ import annotations
 

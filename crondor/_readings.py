@@ -1,4 +1,4 @@
-"""Why a schedule fires at an instant, or which field blocks it, and the nearest instants that do fire."""
+"""The schedd's own walk through a schedule, why one fires or not, and a spelling that all dialects read alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recurrence stands on: walks on the local clock, through a zone and as the schedd does, and their reasons."""
+"""Walks on the local clock and through a zone, the cycle of a schedule, and the reasons why none of them arrives."""
 
 from __future__ import annotations
 

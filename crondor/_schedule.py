@@ -1,4 +1,4 @@
-"""What schedule stands on: the scheduling commands by name, and what they come to."""
+"""The scheduling commands by name, the values they come to, and which jobs leave the queue after a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What spec stands on: the five fields, how each dialect reads them, their faults and their shortest text."""
+"""The five fields: how each dialect reads them, their faults, and their shortest text."""
 
 from __future__ import annotations
 

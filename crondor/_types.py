@@ -1,4 +1,4 @@
-"""Values that are what they were made of; and a value of the wrong type, told by the name of its parameter."""
+"""Values compared by what made them, errors of wrong types, names imported on demand, and bounded memories."""
 
 from __future__ import annotations
 

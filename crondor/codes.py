@@ -1,4 +1,4 @@
-"""The code under which a fault is known wherever it is said: by `next`, `check`, `route`, in JSON and in comments.
+"""The codes of faults, the same in every command, in JSON and in comments; and HTCondor's hold codes.
 
 A reader names what it found by a kind, as finely as it can tell (`cron-digit`); what a user is to look up, to silence
 or to select is the rule of which there is a page (`CRN106`). A kind that no rule speaks for is its own code.

@@ -1,4 +1,4 @@
-"""One shape for everything that is wrong or surprising, and the error that carries a list of them."""
+"""Texts with places, one shape for everything that is wrong with them, and the error that carries a list of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An access point as its configuration describes it."""
+"""An access point as its configuration describes it: what it stores, refuses and limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SUBMIT_REQUIREMENT_ knobs: what each job has to meet before the schedd takes it.
+"""SUBMIT_REQUIREMENT_ and JOB_TRANSFORM_ knobs, the access point's policies, and what it cannot know.
 
 HTCondor: Scheduler::checkSubmitRequirements (src/condor_schedd.V6/schedd.cpp). A requirement is evaluated in the
 schedd's own ad, with the job's as TARGET; SCHEDD and JOB are other names for the two.

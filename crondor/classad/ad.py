@@ -1,4 +1,4 @@
-"""An ad: attributes by name without case, each a text until someone asks for its expression or its value."""
+"""An ad: attributes by name without case, and its values as Python has them."""
 
 from __future__ import annotations
 

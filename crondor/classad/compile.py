@@ -1,4 +1,4 @@
-"""Trees to closures: each node becomes a function of the state that returns its value."""
+"""Trees to closures: each node, and each way to find a name, becomes a function of the state."""
 
 from __future__ import annotations
 

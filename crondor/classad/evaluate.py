@@ -1,4 +1,4 @@
-"""One evaluation from beginning to end: an expression in an ad, alone or matched with another.
+"""One evaluation from beginning to end, and an explanation of its value.
 
 HTCondor: ClassAd::EvaluateAttr, ClassAd::EvaluateExpr.
 """

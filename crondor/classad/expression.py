@@ -1,4 +1,4 @@
-"""Expressions as users of the package hold them: read once, printed, evaluated, taken apart."""
+"""Expressions as users of the package hold them: read once, printed, evaluated, simplified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operators do to two values, without any evaluation: promotion, comparison, arithmetic, times, bits.
+"""The operators: on two values, on three-valued logic, and as closures for the frequent cases.
 
 HTCondor: Operation::doComparison, Operation::doArithmetic, Operation::doBitwise.
 """

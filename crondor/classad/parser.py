@@ -1,4 +1,4 @@
-"""Tokens to the tree; what HTCondor's recursive descent accepts, without its recursion in the common cases.
+"""Tokens to the tree, as HTCondor's recursive descent does it, and the tree back to text.
 
 HTCondor: ClassAdParser::parseExpression down to parsePrimaryExpression (src/classad/source.cpp). Each method states the
 rule it reads in EBNF; words in capitals are kinds of tokens, and BINARY is an operator of that table.

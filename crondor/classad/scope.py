@@ -1,4 +1,4 @@
-"""What evaluation works on, which refers to itself in a ring: values, ads, expressions, and the state of a run.
+"""The state of an evaluation: values, ads, expressions, lookup of names, conversion and display.
 
 HTCondor: EvalState.
 """

@@ -1,4 +1,4 @@
-"""Text to tokens, by the rules of HTCondor's lexer under its daemons' semantics (classad::Lexer)."""
+"""Text to tokens by the rules of HTCondor's lexer (classad::Lexer), and the literals of times."""
 
 from __future__ import annotations
 

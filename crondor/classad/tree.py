@@ -1,4 +1,4 @@
-"""The syntax tree of an expression: immutable nodes, each with the offsets of its text."""
+"""The syntax tree of an expression with the offsets of its text, its values, bounds and errors."""
 
 from __future__ import annotations
 

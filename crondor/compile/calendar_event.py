@@ -1,4 +1,4 @@
-"""Calendar events as systemd.time(7) has them: `Mon..Fri *-*~01 09:00`."""
+"""Calendar events as systemd.time(7) has them, `Mon..Fri *-*~01 09:00`, and calendars of holidays."""
 
 from __future__ import annotations
 

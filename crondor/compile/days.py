@@ -1,4 +1,4 @@
-"""Sets of instants day by day: a UTC day is a bit set of 1440 minutes, a year one of the days that may have any."""
+"""Sets of instants day by day: a UTC day is a bit set of 1440 minutes; and phrases that name them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grammar around the languages: `A except B`, only, and, or, and clauses such as `A zone B`."""
+"""The grammar around the languages: `A except B`, only, and, or, clauses such as `A zone B`, and dates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of a schedule mean: runs, or days without a time of day until somebody says when."""
+"""Any schedule as text: which language it is in, what its parts mean, and the line that records it."""
 
 from __future__ import annotations
 

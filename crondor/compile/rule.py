@@ -1,4 +1,4 @@
-"""A recurrence rule of RFC 5545 as a pattern on the wall clock: any day is answered by itself, none is counted to.
+"""A recurrence rule of RFC 5545 as a pattern on the wall clock, in words, and days of a month.
 
 Source of the rules: RFC 5545, 3.3.10. A part BYxxx keeps the days (or times) that it names; what no part says comes
 from DTSTART. Weeks, months and years with an interval are counted from that of DTSTART.

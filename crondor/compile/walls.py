@@ -1,4 +1,4 @@
-"""The algebra of schedules: or, and, except, from and until, as sets of instants."""
+"""The wall clock of a schedule, its context and faults, and the algebra of sets: or, and, except, from, until."""
 
 from __future__ import annotations
 

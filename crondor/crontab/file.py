@@ -1,4 +1,4 @@
-"""A Unix crontab as cron reads it: schedules, commands and the variables above them; nothing is run or looked up.
+"""A Unix crontab as cron reads it, and schedules written as crontab lines or as iCalendar.
 
 The rules are those of crontab(5) of cronie and of Debian's cron. Where the two differ the text says so.
 """

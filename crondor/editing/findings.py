@@ -1,4 +1,4 @@
-"""What is wrong with a text: exactly what the commands find, each by its own rules or its own reader."""
+"""Findings in a text, the same as the commands give, with their edits, comments and compiled lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of the word under the pointer, in Markdown."""
+"""What an editor shows of a word or a line: descriptions, values, schedules and hints, in Markdown."""
 
 from __future__ import annotations
 

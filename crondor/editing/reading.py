@@ -1,4 +1,4 @@
-"""A text with all that is known of it: its lines, its jobs or knobs, and where its names come from."""
+"""A text as an editor sees it: its kind, outline, settings, words, and the pieces they are made of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a text is built: its parts, what can be folded, what its words are, what it names."""
+"""How a text is built: parts, folding, links, and where names are defined and used."""
 
 from __future__ import annotations
 

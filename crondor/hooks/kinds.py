@@ -1,4 +1,4 @@
-"""The environment that HTCondor's daemons give their hooks, as recorded of 25.14.
+"""The hooks of the job router and the starter: their input, environment and consequences.
 
 What belongs to the daemons themselves is left out: CONDOR_INHERIT and CONDOR_PRIVATE_INHERIT (secrets of their
 sockets), CONDOR_PARENT_ID, the address of the condor_procd, and the ancestors by which it finds processes.

@@ -1,4 +1,4 @@
-"""One runner for all hooks: a program is called with text on standard input, and what it may do is bounded.
+"""One runner for all hooks: a bounded program with text on standard input, its paths, place and process family.
 
 No shell is in between. The program's processes are a group of their own, and none of them outlives the call. A call
 does not wait: ``start`` returns at once, ``poll`` says whether it is over, ``finish`` and ``run`` wait for that.

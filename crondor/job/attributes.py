@@ -1,4 +1,4 @@
-"""An attribute as HTCondor's daemons read it: an integer, a number, a boolean or a string. No reading raises.
+"""Attributes as HTCondor's daemons read them, statuses, and arguments. No reading raises.
 
 The rule is the schedd's: ``ClassAd::LookupInteger``, ``LookupFloat``, ``LookupBool`` and ``LookupString`` (HTCondor
 25.14: src/classad/classad.cpp, src/classad/value.cpp), on which its ``GetAttributeInt`` and the like stand

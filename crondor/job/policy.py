@@ -1,4 +1,4 @@
-"""What a job's own policy asks for: from time to time, and when its program has ended.
+"""What a job's own policy asks for, and a job as it stands in a queue.
 
 HTCondor 25.14 has it in one place for its schedd, shadow, local starter and job router: ``UserPolicy::AnalyzePolicy``
 (src/condor_utils/user_job_policy.cpp). The expressions are asked in an order, and the first that wants something is the

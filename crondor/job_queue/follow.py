@@ -1,4 +1,4 @@
-"""Follows a log that another process writes: what each poll adds, compaction and damage included.
+"""Following a log that another process writes, compaction and damage included, and an index of the queue.
 
 A poll costs what is new. Unlike HTCondor's own followers, which show a transaction half-written, this one waits for its
 end; a torn last line is waited for too. A compacted log is told by its first line (107) and by being another file; one

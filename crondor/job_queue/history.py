@@ -1,4 +1,4 @@
-"""The schedd's history file: jobs that have left the queue, each followed by a banner.
+"""The schedd's history file: jobs that have left the queue, read once or followed.
 
 The format is HTCondor 25.14's (``AppendHistory``): the job's attributes with those of its cluster as ``-long`` lines,
 then ``*** Offset = <bytes before the ad> ClusterId = ... CurrentTime = <epoch seconds of the writing>``.

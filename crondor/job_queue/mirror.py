@@ -1,4 +1,4 @@
-"""The queue in memory: texts of ads by key, procs over their cluster's ad, and who is told what has changed.
+"""The queue in memory: ads by key, jobs over their cluster's ad, and who hears of changes.
 
 HTCondor: LogNewClassAd::Play and its kin, JobQueueCluster::AttachJob.
 """

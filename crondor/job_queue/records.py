@@ -1,4 +1,4 @@
-"""One line of job_queue.log and what it says.
+"""Lines of job_queue.log: records, keys, ads packed as bytes, and faults.
 
 The lines are those of HTCondor 25.14 (``LogRecord``, ``classad_log.cpp``): the number of an operation, a blank, and
 words divided by blanks; the value of 103 goes to the end of the line.

@@ -1,4 +1,4 @@
-"""From the lines of a log to the queue they leave: transactions whole or not at all, and what is damaged said.
+"""From the lines of a log to the queue they leave: whole transactions only, with damage reported.
 
 The rules are those the schedd recovers by (HTCondor 25.14, ``LoadClassAdLog`` and ``InstantiateLogEntry``): a record
 that cannot be read ends the log if no 106 follows it, and stops the schedd if one does. Where the schedd loses what was

@@ -1,4 +1,4 @@
-"""The queue of one writer: transactions that are on the disk when they end, and compaction.
+"""The queue of one writer: its lock, transactions that are on the disk when they end, and compaction.
 
 What is written, in which order and how it is recovered is the schedd's way (HTCondor 25.14, ``ClassAdLog``,
 ``TruncateClassAdLog``, ``SaveHistoricalClassAdLogs``): a schedd can take

@@ -1,4 +1,4 @@
-"""The functions of the ClassAd language, and what a submit description may write in ``$( )`` without defining it."""
+"""The words of HTCondor's languages: submit commands, attributes, knobs, functions, and the releases that have them."""
 
 from __future__ import annotations
 

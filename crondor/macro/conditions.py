@@ -1,4 +1,4 @@
-"""The if, elif, else and endif of HTCondor's files: what a condition may be, and which lines hold.
+"""if, elif, else and endif of HTCondor's files, and include.
 
 A condition is a number, a truth value, ``defined NAME`` or ``version OPERATOR NUMBER``, each with a ``!`` before it
 if wanted; nothing else is (HTCondor 25.14, Evaluate_config_if). The words of the errors are HTCondor's.

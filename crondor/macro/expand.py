@@ -1,4 +1,4 @@
-"""Expansion of $(name) and $(name:default), within bounds that no text can break.
+"""Finding and expanding $(name) and $(name:default), within bounds that no text can break.
 
 HTCondor: expand_macro in src/condor_utils/config.cpp.
 """

@@ -1,4 +1,4 @@
-"""Logical lines: what HTCondor reads as one line, each character of it still known by its place in the source.
+"""Logical lines, each character known by its place in the source; surroundings, budgets and errors of macros.
 
 HTCondor: getline_implementation in src/condor_utils/config.cpp.
 """

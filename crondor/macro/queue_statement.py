@@ -1,4 +1,4 @@
-"""The queue statement: its arguments, its items, and the rows they make.
+"""The queue statement: its arguments, its items from lists, files and patterns, and the rows they make.
 
 HTCondor: SubmitForeachArgs::parse_queue_args.
 """

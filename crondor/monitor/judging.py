@@ -1,4 +1,4 @@
-"""The one verdict of a due time, from what is known of the job; numbers and histories only, no ads and no clock."""
+"""The one verdict of a due time, and the watch of one job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can become of a due time, and why."""
+"""Due times and their verdicts, and what is known of a job: history and sightings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pool is: its machines, intervals, losses, and how programs behave."""
+"""The settings of a pool: machines, intervals, links, exits, lengths and preemption."""
 
 from __future__ import annotations
 

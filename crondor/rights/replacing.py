@@ -1,4 +1,4 @@
-"""Another text in the place of a file's, at once, and all else of it as it was; a new file whole, or not at all."""
+"""Replacing a file whole or not at all, as the account that owns it."""
 
 from __future__ import annotations
 

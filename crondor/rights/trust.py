@@ -1,4 +1,4 @@
-"""Which files and folders are ours: nobody else has made them, can change them, or can put others in their place.
+"""Accounts, the walk to a file folder by folder, and which files and folders nobody else can change.
 
 What stands in a queue is run, what stands in a journal is believed, and what stands in a note is deleted. So the folder
 of it must be this user's or root's, and nobody else's to write; and so must be each folder that it is in, up to the

@@ -1,4 +1,4 @@
-"""Which transforms one job passes on its route, in order, and which variables each reads: values, and who set them."""
+"""Applying a route to a job: the transforms it passes, in order, and the variables each reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker process of the live adapter, seen from outside: one request at a time, within a time limit."""
+"""The worker process of the live adapter: one request at a time, within a time limit, and its faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every schedd can be asked, whichever it is: its jobs, edits under a condition, actions, history, changes."""
+"""What every schedd can be asked: jobs, selections, edits, actions, history, changes."""
 
 from __future__ import annotations
 

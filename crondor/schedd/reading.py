@@ -1,4 +1,4 @@
-"""Asking a queue that is in memory: what the embedded schedd and the follower of a log have in common."""
+"""Reading a queue that is in memory: its ads, the status of its jobs, and a schedd's log."""
 
 from __future__ import annotations
 

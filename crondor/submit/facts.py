@@ -1,4 +1,4 @@
-"""What a submit description may know beside its own text: machine, moment, environment and seed, as the caller says."""
+"""What a submit description may know beside its own text, its table of definitions, universes, folders and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A submit description that was read without a fault, and the questions one can ask it."""
+"""A submit description that was read without a fault, its names, and which of them are unused."""
 
 from __future__ import annotations
 

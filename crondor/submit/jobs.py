@@ -1,4 +1,4 @@
-"""The jobs of one queue statement, in groups whose values are equal; what does not differ is not made one by one."""
+"""The jobs of one queue statement in groups of equal values, and the scope in which their macros are expanded."""
 
 from __future__ import annotations
 

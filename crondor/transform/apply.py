@@ -1,4 +1,4 @@
-"""One run of a transform's lines: over an ad, or without one as HTCondor does it on loading.
+"""One run of a transform's lines over an ad, and how it is undone.
 
 HTCondor: XFormHash, TransformClassAd.
 """

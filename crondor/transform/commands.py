@@ -1,4 +1,4 @@
-"""The commands of a transform, each compiled once; ``run`` applies one to the ad of a TransformRun.
+"""The commands of a transform, each compiled once: words, templates, patterns and command lines.
 
 The rules are those of HTCondor 25.14 (ParseRulesCallback in xform_utils.cpp).
 """

@@ -1,4 +1,4 @@
-"""Texts of commands as expressions, read once for each distinct text.
+"""Expressions in the text of commands, and the facts, errors and trace of a run.
 
 HTCondor: XFormCopyValueToTree, XFormValueToString.
 """

@@ -1,4 +1,4 @@
-"""Several sets of rules in a row, as condor_transform_ads takes them: files, and knobs of the configuration.
+"""Several sets of rules in a row, from files and knobs, and the circles of references they make.
 
 HTCondor: src/condor_tools/transform_ads.cpp.
 """

@@ -1,4 +1,4 @@
-"""The text of a transform taken apart: what stands for the whole of it, and the lines that are run.
+"""The text of a transform taken apart: its header, the lines that are run, and its TRANSFORM statement.
 
 NAME, REQUIREMENTS, UNIVERSE and TRANSFORM are taken out before anything else happens: no condition around them is
 looked at and no macro in them is replaced (HTCondor 25.14, MacroStreamXFormSource::load and open).

@@ -1,4 +1,4 @@
-"""The lines of a transform that are no commands: assignments, values of several lines, and what is not allowed.
+"""The lines of a transform that are no commands: assignments, long values, and common mistakes.
 
 HTCondor: Parse_macros.
 """

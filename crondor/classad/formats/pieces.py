@@ -1,4 +1,4 @@
-"""What all readers share: how strict they are, pieces of a long text with their place in it, bounds and faults."""
+"""What all readers share: strictness, pieces of a long text with their places, and where an ad ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ads from texts and files, in whatever form (HTCondor: CondorClassAdFileIterator::next)."""
+"""Ads from texts and files in any form (HTCondor: CondorClassAdFileIterator::next), and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that see expressions and not only their values: choice, evaluation elsewhere, texts, maps.
+"""Functions that see expressions, the environment or lists: choice, evaluation elsewhere, maps, sums.
 
 HTCondor: FunctionCall::ifThenElse, FunctionCall::eval, evalInEachContext_func, userMap_func.
 """

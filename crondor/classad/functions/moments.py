@@ -1,4 +1,4 @@
-"""Functions of times: now and here as the context says, fields, formats.
+"""Functions of times: now and here as the context says, fields, and strftime's formats.
 
 HTCondor: FunctionCall::getField, FunctionCall::splitTime, FunctionCall::formatTime.
 """

@@ -1,4 +1,4 @@
-"""How a built-in function is declared: how many arguments it takes, and whether it sees their values or their trees.
+"""How a built-in function is declared; the functions of types and numbers.
 
 HTCondor: FunctionCall::RegisterFunctions.
 """

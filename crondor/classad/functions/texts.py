@@ -1,4 +1,4 @@
-"""Functions of lists written in a string, ``"a, b, c"``.
+"""Functions of strings: case, parts, comparison, regular expressions, lists written in a string.
 
 HTCondor: stringListSize_func and its kin in src/condor_utils/compat_classad.cpp.
 """

@@ -1,4 +1,4 @@
-"""The clause that of a superset's times only the wanted ones pass: the shortest of several ways to say them.
+"""The shortest clause that only the wanted times of a superset pass, on the clock of the epoch.
 
 A way looks at the times by one clock, as days with bit sets of minutes, and says which days are taken and which
 minutes on them; what that takes too many is left out by lists of days and spans of time. No way is believed: the

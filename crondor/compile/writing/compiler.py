@@ -1,4 +1,4 @@
-"""Any schedule as cron fields and a clause: superset, clause, distance and proof put together."""
+"""Any schedule as cron fields and a clause: superset, clause, distance and proof; and what is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The smallest superset of a schedule that five cron fields can say, spelled so that everybody reads it alike."""
+"""The smallest superset of a schedule that five cron fields can write, and the proof that it is one."""
 
 from __future__ import annotations
 

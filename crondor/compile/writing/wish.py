@@ -1,4 +1,4 @@
-"""What is asked of the compiler, and what it gives: jobs with their commands, and the proof."""
+"""What is asked of the compiler and what it gives: jobs with commands, marked lines, and the distance to the wish."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cron job prints: blocks of attributes, each ended by a line that begins with a dash.
+"""What a cron job prints, blocks of attributes ended by a dash, and the ads they make.
 
 HTCondor: CronJobOut::Output, ClassAdCronJob::ProcessOutput.
 """

@@ -1,4 +1,4 @@
-"""What became of the runs that were offered: a file that says it before anybody else is told.
+"""The journal of offered runs, written before anybody is told, and the reports that change it.
 
 Each event is a line of JSON, on disk before the caller goes on. A line that a crash has cut short is cut off at the
 next writing. One process writes at a time; the others wait for it.

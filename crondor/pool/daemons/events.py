@@ -1,4 +1,4 @@
-"""What a pool tells those who watch it."""
+"""What a pool tells those who watch it, and these events in a user log."""
 
 from __future__ import annotations
 

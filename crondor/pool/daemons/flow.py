@@ -1,4 +1,4 @@
-"""What each daemon sees of a job, and the messages by which it comes to know: see ``flow.Flow``."""
+"""What each daemon knows of a job, and the messages and copies by which it comes to know it."""
 
 from __future__ import annotations
 

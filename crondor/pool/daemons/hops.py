@@ -1,4 +1,4 @@
-"""Quiet runs of jobs that compete for slots, each in two steps: its match, and its end.
+"""Stretches of time in which nothing is decided, passed in one step: quiet runs, leaps and hops.
 
 That is all that other jobs come to know of a run: that it has a slot, and gives it back. What a hop would write into
 the ad is kept, and written when somebody looks at the ad, at the latest when time stands still.

@@ -1,4 +1,4 @@
-"""How jobs come to their machines: gates that open, the negotiator's cycles, slots that are shared.
+"""How jobs come to their machines: gates, $$() in matches, turns, the schedd's passes.
 
 HTCondor: Scheduler::FindRunnableJobForClaim, Scheduler::IsLocalJobEligibleToRun.
 """

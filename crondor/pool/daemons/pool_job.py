@@ -1,4 +1,4 @@
-"""One job of a pool, and its run."""
+"""One job of a pool and its run, what its requirements hang on, and the clock of the pool."""
 
 from __future__ import annotations
 

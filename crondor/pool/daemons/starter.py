@@ -1,4 +1,4 @@
-"""What happens to a run on its machine: files travel, it waits, starts, is suspended, ends, or is taken off.
+"""A run on its machine: files, waiting, start, suspension, end, eviction; arrivals and programs.
 
 HTCondor: Starter::SpawnJob, Starter::Suspend, Starter::Continue.
 """

@@ -1,4 +1,4 @@
-"""Programs that really run: each is started by a supervisor, which outlives this process and notes how it ended.
+"""Programs that really run, each under a supervisor that outlives this process, and the queue on disk.
 
 A run has a token, which is in the queue before its supervisor is started: whoever opens the queue later finds by it
 what became of the run (run_records.py).

@@ -1,4 +1,4 @@
-"""A program of its own, one for each run: it starts the job's program, outlives who asked for it, and keeps its end.
+"""A program for each run that starts the job's program and keeps its end; run records and requests.
 
 ``python -I -S supervisor.py FOLDER`` reads a request (JSON) from its standard input, and writes into the folder
 

@@ -1,4 +1,4 @@
-"""Jobs made from what routes themselves ask for, so that a table can be tried without a queue.
+"""Jobs made from what routes ask for, and expectations to test a table with.
 
 The constants of the requirements, of the transforms' conditions and of the tests give values on both sides of each
 comparison; conjunctions and disjunctions give a job for each branch; what transforms read is varied one by one, and

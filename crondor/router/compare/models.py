@@ -1,4 +1,4 @@
-"""Values of attributes that make an expression true, or not: both sides of each comparison, each branch of each choice.
+"""Values of attributes that make an expression true or false, and what rules read.
 
 An assignment is a mapping of attributes' names in lower case to texts, None for an attribute that is not there.
 """

@@ -1,4 +1,4 @@
-"""What a job comes to in two tables: where it goes, and what its copies differ in; jobs that are alike share it.
+"""What jobs come to in two tables: where they go, what their copies differ in, which routes were renamed.
 
 It hangs on no other job, so that any process can find it out.
 """

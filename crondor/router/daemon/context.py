@@ -1,4 +1,4 @@
-"""What all steps of the router's work need: the queues, the table, the clock, and where to say what was done."""
+"""What all steps of the router need: queues, table, counts, clock, log, hooks, and edits of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last steps of a routed job: finalised, cleaned up, yielded, forgotten.
+"""The last steps of a routed job: finalised, cleaned up, given back, forgotten; and orphaned copies.
 
 HTCondor: JobRouter::FinalizeJob, JobRouter::CleanupJob, JobRouter::CleanupRetiredJob.
 """

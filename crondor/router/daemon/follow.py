@@ -1,4 +1,4 @@
-"""While the copy is in the queue: what becomes of either is found, and told to the other.
+"""Claiming a source and following its copy: what becomes of one is passed to the other.
 
 The rules are those of HTCondor 25.14's job router (``JobRouter::CheckSubmittedJobStatus``).
 """

@@ -1,4 +1,4 @@
-"""What the router says it does, entry by entry, in the words of HTCondor's JobRouterLog."""
+"""What the router reports, entry by entry, in the words of HTCondor's JobRouterLog, and in user logs."""
 
 from __future__ import annotations
 

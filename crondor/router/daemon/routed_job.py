@@ -1,4 +1,4 @@
-"""One job that the router has: where it stands, and what the queues showed of it last."""
+"""One job of the router: its state, its copies, its hooks, and when it is tried again."""
 
 from __future__ import annotations
 

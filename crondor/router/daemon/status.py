@@ -1,4 +1,4 @@
-"""How a router's queues stand, seen from outside: nothing is written, and no router need be running."""
+"""The state of a router's queues seen from outside: reasons, reports and views. Nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which jobs the router looks at: the clauses of HTCondor's umbrella constraint, one by one and as one text.
+"""Which jobs the router looks at: HTCondor's umbrella constraint, and jobs that are alike to it.
 
 HTCondor: JobRouter::GetCandidateJobs.
 """

@@ -1,4 +1,4 @@
-"""What a routed copy does with the schedule in it: start at once, wait for one time, schedule itself, never run."""
+"""Schedules of routed copies: what a copy does with its schedule, the jobs of a plan, their runs and loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The making of a plan: a clock that goes from one event to the next."""
+"""Making a plan: a clock that goes from one event to the next."""
 
 from __future__ import annotations
 

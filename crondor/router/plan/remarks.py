@@ -1,4 +1,4 @@
-"""What a plan has to say of a job that goes on a route: its schedule there, and what seed jobs for the grid need."""
+"""What a plan reports about a job on a route, and what to write instead."""
 
 from __future__ import annotations
 

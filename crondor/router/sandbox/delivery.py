@@ -1,4 +1,4 @@
-"""What moves a routed job's files: sandbox, proxy and tokens together, as the router asks for them."""
+"""Moving a routed job's files: sandbox, proxy and tokens together, as the router asks for them."""
 
 from __future__ import annotations
 

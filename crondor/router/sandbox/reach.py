@@ -1,4 +1,4 @@
-"""Opening files below allowed folders and nowhere else, as the account that they are opened for."""
+"""Opening files below allowed folders only, as their account; files that are made, spooled and rewritten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A routing table out of a configuration, as a job router of HTCondor 25.14 makes it.
+"""A routing table from a configuration, its knobs and values, as a job router of HTCondor 25.14 makes it.
 
 HTCondor: JobRouter::config, JobRouter::SetRoutingTable.
 """

@@ -1,4 +1,4 @@
-"""A route: rules that make a routed copy of a job, and what the router has to know of them beside.
+"""A route and its compiled form: conversions, changed names, remaps, ids and settings; and the table of routes.
 
 HTCondor: JobRoute.
 """

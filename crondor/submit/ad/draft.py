@@ -1,4 +1,4 @@
-"""A job ad in the making: the commands of one job, what they set so far, and what is wrong with them.
+"""A job ad in the making: the commands of one job, how their values are read, and what is wrong with them.
 
 HTCondor: SubmitHash::AssignJobExpr, SubmitHash::AssignJobString, SubmitHash::AssignJobVal.
 """

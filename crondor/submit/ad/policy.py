@@ -1,4 +1,4 @@
-"""What is done with a job: hold, periodic and exit policy, retries, rank, limits (HTCondor 25.14)."""
+"""Policies of a job: hold, periodic, exit, retries, rank, limits, and commands that set one attribute."""
 
 from __future__ import annotations
 

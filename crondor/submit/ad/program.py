@@ -1,4 +1,4 @@
-"""A tool that runs beside a job, a debugger for example (HTCondor 25.14: SubmitHash::SetTDP)."""
+"""The program of a job: executable, arguments, environment, containers, and a tool beside it (SubmitHash)."""
 
 from __future__ import annotations
 

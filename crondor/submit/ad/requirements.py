@@ -1,4 +1,4 @@
-"""The whole Requirements of a job: what its author wrote, and what condor_submit 25.14 adds (SetRequirements)."""
+"""Requirements as condor_submit 25.14 completes them (SetRequirements), requested resources and deferral."""
 
 from __future__ import annotations
 

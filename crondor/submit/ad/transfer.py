@@ -1,4 +1,4 @@
-"""File transfer: whether and when, which files, and the faults HTCondor 25.14 finds in that (SetTransferFiles)."""
+"""File transfer, and the credentials that go with a job (HTCondor 25.14: SetTransferFiles)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The universe of a cluster, and what each universe asks of its jobs (HTCondor 25.14: SubmitHash::SetUniverse)."""
+"""The universe of a cluster, grid resources and virtual machines (HTCondor 25.14: SubmitHash::SetUniverse)."""
 
 from __future__ import annotations
 
