@@ -39,15 +39,13 @@ _PAGE = re.compile(r"\bdocs/([\w-]+\.md)\b")
 _FIELDS = ("--crontab", "--minute", "--hour", "--day-of-month", "--month", "--day-of-week")
 # Where an option that means the same in several commands is explained, by its section of the index.
 SECTIONS = {
-    "files": ("--spec",),
-    "lines-and-fields": _FIELDS,
-    "schedules-in-any-language": ("--schedule", "--zone"),
-    "what-a-file-may-see": ("--allow-dir", "--env", "--seed"),
-    "again-when-a-file-changes": ("--watch",),
-    "several-processes": ("--jobs",),
-    "jobs-of-a-queue": ("--ads", "--queue", "--log", "--live", "--name", "--pool", "--constraint"),
+    "which-schedule-which-jobs": (
+        *("--spec", *_FIELDS, "--schedule", "--zone"),
+        *("--ads", "--queue", "--log", "--live", "--name", "--pool", "--constraint"),
+    ),
+    "what-a-file-may-read": ("--allow-dir", "--env", "--seed"),
     "times": ("--now", "--tz", "--from", "--until", "--at"),
-    "output": ("--output", "--force"),
+    "output": ("--output", "--force", "--watch", "--jobs"),
 }
 LINKS = {
     **{option: f"{INDEX}#{section}" for section, options in SECTIONS.items() for option in options},
