@@ -1,4 +1,4 @@
-"""docs/route.md: its rules and its knobs are those of the program."""
+"""docs/route.md and docs/router-files.md: their rules and knobs are those of the program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from crondor.lint.routes import ROUTE_RULES
 from crondor.router.table.loading import KNOBS
 from tests.docs.test_docs import DOCS, bare, tables
 
-TABLES = list(tables(DOCS / "route.md"))
+TABLES = [table for page in ("route.md", "router-files.md") for table in tables(DOCS / page)]
 
 
 def rows(*columns: str) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""docs/route-match.md: its options, outcomes and JSON keys are those of the program."""
+"""docs/route.md: its options, outcomes and JSON keys are those of the program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from crondor.router import RouteOutcome
 from tests.cli.running import ROOT
 from tests.docs.test_docs import DOCS, bare, tables
 
-TABLES = list(tables(DOCS / "route-match.md"))
+TABLES = list(tables(DOCS / "route.md"))
 ASKED = ("--config", str(ROOT / "examples" / "routes.conf"), str(ROOT / "examples" / "routable.ads"))
 
 

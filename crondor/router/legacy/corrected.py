@@ -1,6 +1,6 @@
 """A route written as a ClassAd to commands that load and mean the same: the conversion without HTCondor's defects.
 
-Every place in which the result parts from ``faithful`` is reported with a code of its own; docs/route-convert.md has
+Every place in which the result parts from ``faithful`` is reported with a code of its own; docs/router-files.md has
 them all.
 """
 
