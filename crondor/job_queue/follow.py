@@ -24,7 +24,7 @@ from crondor.job.attributes import alone, int32_of, string_of
 from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 from crondor.job_queue.records import JobId, NotAQueueLog, cluster_of, refused_by_disk
 from crondor.job_queue.recovery import Recovery, pieces, to_lines
-from crondor.rights.trust import open_plain
+from crondor.rights.walk import open_plain
 from crondor.spec import FIELDS
 
 _PROOF: Final = 256  # bytes before the place reached that must still be the same

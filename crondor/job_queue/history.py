@@ -25,7 +25,7 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, Severity, Source, printable
 from crondor.job import attributes
 from crondor.job_queue.records import JobQueueError, QueueIO, refused_by_disk
-from crondor.rights.trust import open_plain
+from crondor.rights.walk import open_plain
 
 MODE = 0o600  # as the schedd creates its log
 _NO_LINKS = {errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS, errno.EXDEV}

@@ -30,7 +30,7 @@ from crondor.job_queue.records import (
     refused_by_disk,
     trailing_blanks,
 )
-from crondor.rights.trust import open_plain
+from crondor.rights.walk import open_plain
 
 _ID_NUMBER: Final = rb"[1-9][0-9]{0,8}"
 _JOB: Final = rb"(%s)\.(0|%s)" % (_ID_NUMBER, _ID_NUMBER)

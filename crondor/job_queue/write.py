@@ -45,7 +45,7 @@ from crondor.job_queue.records import (
     refused_by_disk,
 )
 from crondor.job_queue.recovery import read_records
-from crondor.rights.trust import open_plain
+from crondor.rights.walk import open_plain
 
 if sys.platform != "win32":
     import fcntl

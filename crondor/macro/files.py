@@ -15,7 +15,7 @@ from itertools import islice
 
 from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.macro.lines import MAX_BYTES, source_from_bytes
-from crondor.rights.trust import place_of
+from crondor.rights.walk import place_of
 
 MAX_ENTRIES = 1_000_000  # names of folders looked at for one pattern
 _MOST_LINKS = 40  # as the kernel

@@ -19,7 +19,7 @@ from crondor.event_log import JobEvent, read_events
 from crondor.job.attributes import string
 from crondor.job_queue.records import JobId
 from crondor.macro.files import FileRefused, Files
-from crondor.rights.trust import open_file
+from crondor.rights.walk import open_file
 from crondor.schedd.reading import job_id
 
 MOST_BYTES: Final = 8 << 20

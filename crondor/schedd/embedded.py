@@ -34,7 +34,8 @@ from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import refused_by_disk
 from crondor.job_queue.write import Waiting, at_once
 from crondor.recurrence import Policy
-from crondor.rights.trust import check, is_there, make_folder
+from crondor.rights.trust import check, make_folder
+from crondor.rights.walk import is_there
 from crondor.schedd import protocol
 from crondor.schedd.cron_tabs import CronEdit, CronTabs, hold_of
 from crondor.schedd.protocol import (

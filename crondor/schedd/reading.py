@@ -27,7 +27,7 @@ from crondor.job_queue import Follower, read_history
 from crondor.job_queue.mirror import Mirror, RecordOutcome
 from crondor.job_queue.records import JobId, Op, Record
 from crondor.recurrence import Policy
-from crondor.rights.trust import is_there
+from crondor.rights.walk import is_there
 from crondor.schedd.protocol import (
     Acted,
     Capabilities,

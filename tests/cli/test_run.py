@@ -21,7 +21,7 @@ import pytest
 
 from crondor.job_queue import read_history
 from crondor.pool.daemons import pool as life
-from crondor.pool.local import programs, session, supervisor
+from crondor.pool.local import programs, run_records, session
 from crondor.pool.local import programs as real_programs
 from crondor.pool.local import session as local_clock
 from crondor.schedd import embedded
@@ -63,7 +63,7 @@ POINTS = {
     "before its end is recorded": Point(session.Session, "_ended"),
     "before its end has an effect": Point(life.Pool, "ended"),
     "before the job leaves": Point(programs.KeptQueue, "leave"),
-    "before its records go": Point(supervisor.Records, "forget"),
+    "before its records go": Point(run_records.Records, "forget"),
 }
 
 

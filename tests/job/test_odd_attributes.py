@@ -57,9 +57,9 @@ from tests.router.daemon.scenes import ROUTE, Stage, table
 from tests.router.daemon.scenes import job as routed_job
 
 # Who reads the attributes of jobs, in whatever order the modules stand.
-JOBS: Final = tuple(f"crondor/{each}" for each in ("job/queued.py", "schedule.py", "_schedule/job_terms.py", "spec.py"))
+JOBS: Final = tuple(f"crondor/{each}" for each in ("job/policy.py", "schedule.py", "_schedule.py", "spec.py"))
 SCHEDD: Final = (*JOBS, "crondor/schedd", "crondor/job_queue")
-POLICY: Final = (*JOBS, "crondor/job/policy.py")
+POLICY: Final = JOBS
 WORLD: Final = (*POLICY, "crondor/schedd/protocol.py", "crondor/pool")
 ROUTER: Final = (*POLICY, "crondor/router/daemon", "crondor/router/applying.py", "crondor/schedd/protocol.py")
 PLAN: Final = (*POLICY, "crondor/router/plan", "crondor/router/applying.py")

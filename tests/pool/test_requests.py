@@ -13,8 +13,8 @@ import pytest
 from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.local import supervisor
+from crondor.pool.local.requests import FOLDER, Request
 from crondor.pool.local.session import Session
-from crondor.pool.local.supervisor import FOLDER, Request
 from tests.pool.test_session import Clock, job, session, until
 
 FIRST, SECOND = JobId(1, 0), JobId(1, 1)

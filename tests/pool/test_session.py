@@ -17,8 +17,8 @@ from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind
 from crondor.pool.daemons.starter import GRACE, Process, killing_of, process_of
 from crondor.pool.local import supervisor
+from crondor.pool.local.run_records import Records, RunState
 from crondor.pool.local.session import Session, SessionPlan
-from crondor.pool.local.supervisor import Records, RunState
 from crondor.pool.settings import Exit, PoolSettings
 from crondor.schedd.protocol import Hold
 from tests.hooks.test_runner import ends

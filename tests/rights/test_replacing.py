@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor.rights import replacing, trust
+from crondor.rights import replacing, walk
 from crondor.rights.replacing import Changed, replace_text, whole_file
 from crondor.rights.trust import Untrusted
 from tests.rights.people import ACCESS, ACCESS_LIST, ALICE, BOB, as_root, home, link_in_place, swapping
@@ -210,7 +210,7 @@ def test_a_disk_that_refuses_leaves_the_old_text(tmp_path: Path, monkeypatch: py
 def test_where_folders_have_no_descriptors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows: it is done by paths."""
     monkeypatch.setattr(replacing, "HAS_DESCRIPTORS", False)
-    monkeypatch.setattr(trust, "HAS_DESCRIPTORS", False)
+    monkeypatch.setattr(walk, "HAS_DESCRIPTORS", False)
     path = file_in(tmp_path)
     path.chmod(0o640)
     replace_text(str(path), b"old", b"new")

@@ -40,7 +40,7 @@ def place(commons: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         fields[4] = BOB.uid if path in FOREIGN else fields[4]
         return os.stat_result(fields)
 
-    monkeypatch.setattr("crondor.rights.trust.os", SimpleNamespace(**{**vars(os), "lstat": lstat}))
+    monkeypatch.setattr("crondor.rights.walk.os", SimpleNamespace(**{**vars(os), "lstat": lstat}))
     (commons / "above/queue").mkdir(parents=True)
     (commons / "above/queue/log").touch()
     yield commons / "above"

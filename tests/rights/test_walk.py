@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from crondor.rights import trust
+from crondor.rights import walk
 from tests.rights.people import ALICE, BOB, as_root, home, link_in_place, swapping
 
 
 def write(path: str, flags: int = os.O_TRUNC) -> None:
     """Write a word into a file of this process's."""
-    descriptor = trust.open_own(path, os.O_WRONLY | os.O_CREAT | flags)
+    descriptor = walk.open_own(path, os.O_WRONLY | os.O_CREAT | flags)
     os.write(descriptor, b"written")
     os.close(descriptor)
 
@@ -26,10 +26,10 @@ def test_a_path_leads_where_it_leads(tmp_path: Path, monkeypatch: pytest.MonkeyP
     real = Path(os.path.realpath(tmp_path))
     monkeypatch.chdir(tmp_path)
     for path in (f"{tmp_path}/far/up/file", "far/../a/b/../up//file", "./a/b/file"):
-        assert trust.followed(path) == f"{real}/a/b/file"
+        assert walk.followed(path) == f"{real}/a/b/file"
     (tmp_path / "new").symlink_to("a/new")
-    assert trust.followed("new") == f"{real}/a/new"
-    assert trust.followed("/..") == "/"
+    assert walk.followed("new") == f"{real}/a/new"
+    assert walk.followed("/..") == "/"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_link_that_comes_after_the_look_is_not_followed(
     (victim / "log").write_text("mine")
     theirs = home(commons, ALICE)
     (theirs / "logs").mkdir()
-    swapping(monkeypatch, trust, "followed", link_in_place(theirs / "logs", victim))
+    swapping(monkeypatch, walk, "followed", link_in_place(theirs / "logs", victim))
     with pytest.raises(OSError, match=r"Not a directory|symbolic links"):
         write(f"{theirs}/logs/log", flags)
     assert (victim / "log").read_text() == "mine"
@@ -109,8 +109,8 @@ def test_nothing_is_waited_for(tmp_path: Path) -> None:
     """A pipe without a reader, and one that nobody writes to: neither is a plain file."""
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="No such device"):
-        trust.append(trust.open_own(str(tmp_path / "pipe"), trust.APPENDING), b"", "pipe")
+        walk.append(walk.open_own(str(tmp_path / "pipe"), walk.APPENDING), b"", "pipe")
     with pytest.raises(OSError, match="not a plain file"):
-        trust.open_file(str(tmp_path / "pipe"))
+        walk.open_file(str(tmp_path / "pipe"))
     with pytest.raises(IsADirectoryError):
-        trust.open_file(str(tmp_path))
+        walk.open_file(str(tmp_path))

@@ -20,7 +20,8 @@ from crondor.knowledge.kinds import FileKind, recognised, submit_files_of_dag
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.macro.files import FileRefused, Files
 from crondor.rights.replacing import Changed, RightsRefused, replace_text, whole_file
-from crondor.rights.trust import Untrusted, open_named, open_plain
+from crondor.rights.trust import Untrusted
+from crondor.rights.walk import open_named, open_plain
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import say, show, usage
 

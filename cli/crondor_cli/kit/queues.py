@@ -21,7 +21,7 @@ from crondor.job_queue.records import refused_by_disk
 from crondor.job_queue.write import at_once
 from crondor.preview.jobs import Job
 from crondor.preview.queued import Known, QueueJob
-from crondor.rights import trust
+from crondor.rights import walk
 from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd, no_queue
 from crondor.schedd.live import LiveSchedd
@@ -208,7 +208,7 @@ def embedded_of(
 def is_there(log: Path) -> bool:
     """Say whether there is a queue's log. Raises QueueIO where this user may not look."""
     try:
-        return trust.is_there(log)
+        return walk.is_there(log)
     except OSError as error:
         raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
 

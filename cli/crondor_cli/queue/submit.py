@@ -20,9 +20,9 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
 from crondor.job_queue import JobId, QueueLocked
 from crondor.job_queue.records import refused_by_disk
 from crondor.knowledge.kinds import FileKind
+from crondor.pool.local.requests import Request
 from crondor.pool.local.session import MARKER
-from crondor.pool.local.supervisor import Request
-from crondor.rights.trust import is_there
+from crondor.rights.walk import is_there
 from crondor.schedd.cron_tabs import CronEdit
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import PartlyEdited, ScheddError, Selection, read_constraint

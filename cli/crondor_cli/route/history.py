@@ -14,7 +14,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import ReadMode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job_queue import read_history
-from crondor.rights.trust import is_there
+from crondor.rights.walk import is_there
 from crondor.router.tools import (
     EndedJob,
     Period,

@@ -27,7 +27,7 @@ from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.daemons.schedd import ScheddQueue
 from crondor.pool.daemons.starter import Lasting, failure, failure_of, killing_of, process_of, time_of
 from crondor.pool.local import supervisor
-from crondor.pool.local.supervisor import Records, RunEnd, RunState
+from crondor.pool.local.run_records import Records, RunEnd, RunState
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Hold
 

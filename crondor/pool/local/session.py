@@ -32,9 +32,12 @@ from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob, Timetable, TimetableEntry
 from crondor.pool.daemons.starter import time_of
 from crondor.pool.local.programs import RUN_TIME, TOKEN, KeptQueue, RealPrograms, token_of
-from crondor.pool.local.supervisor import Records, Requests, RunEnd, RunState, perform, publish
+from crondor.pool.local.requests import Requests, perform
+from crondor.pool.local.run_records import Records, RunEnd, RunState
+from crondor.pool.local.supervisor import publish
 from crondor.pool.settings import PoolSettings
-from crondor.rights.trust import APPENDING, append, check, is_there, open_own, open_plain
+from crondor.rights.trust import check
+from crondor.rights.walk import APPENDING, append, is_there, open_own, open_plain
 from crondor.schedd.embedded import HISTORY, EmbeddedSchedd
 from crondor.schedd.protocol import Hold
 

@@ -12,7 +12,8 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.job_queue.history import Disk
 from crondor.job_queue.records import QueueLocked, refused_by_disk
 from crondor.job_queue.write import Lock
-from crondor.rights.trust import Untrusted, check, make_folder, open_plain
+from crondor.rights.trust import Untrusted, check, make_folder
+from crondor.rights.walk import open_plain
 
 if sys.platform != "win32":
     import fcntl

@@ -18,7 +18,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.job.attributes import JobStatus, string
 from crondor.job_queue.mirror import ChangeKind, Mirror
 from crondor.job_queue.records import JobId, refused_by_disk
-from crondor.rights.trust import open_plain
+from crondor.rights.walk import open_plain
 from crondor.router.daemon import runs
 from crondor.router.daemon.context import RouteCounts, RouterOptions
 from crondor.router.daemon.routed_job import (

@@ -19,22 +19,10 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.job import attributes
 from crondor.job_queue.history import sync_folder
 from crondor.job_queue.records import JobId
+from crondor.rights.accounts import Account, is_root
 from crondor.rights.replacing import as_account
-from crondor.rights.trust import (
-    APPENDING,
-    Account,
-    Untrusted,
-    append,
-    check,
-    folder_of,
-    is_root,
-    is_there,
-    make_folder,
-    open_file,
-    open_plain,
-    open_real,
-    stranger,
-)
+from crondor.rights.trust import Untrusted, check, make_folder, stranger
+from crondor.rights.walk import APPENDING, append, folder_of, is_there, open_file, open_plain, open_real
 
 Report: TypeAlias = Callable[[Diagnostic], None]
 """Takes what did not stop anything, and that somebody should know."""
