@@ -37,7 +37,7 @@ from crondor.diagnostics import Diagnostic, Severity, Source, Span
 from crondor.job.attributes import JobStatus, alone, exact_integer, printed
 from crondor.job.policy import NO_POLICY, SystemPolicy
 from crondor.macro import MacroError
-from crondor.macro.numbers import leading_int
+from crondor.macro.functions import leading_int
 from crondor.schedule import Universe
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile, SubmitHost, job_ads
 from crondor.submit.ad.draft import SubmitKnobs

@@ -35,7 +35,7 @@ from crondor.hooks.runner import (
     check_path,
 )
 from crondor.job.attributes import ending, exact_integer, int32, split_arguments, string
-from crondor.rights.accounts import MACHINES, PATH
+from crondor.rights.trust import MACHINES, PATH
 
 
 class HookConsequence(Enum):

@@ -26,8 +26,8 @@ from time import monotonic, sleep
 from typing import IO, Final, NamedTuple, TypeAlias
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
-from crondor.rights.accounts import Account, account_of, current_user, owner_environment
 from crondor.rights.replacing import as_account
+from crondor.rights.trust import Account, account_of, current_user, owner_environment
 
 MARK: Final = "_CRONDOR_HOOK"
 """The variable that all processes of a hook inherit, as HTCondor's ``_CONDOR_ANCESTOR_<pid>``."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from crondor.diagnostics import Source, Span, shortened
 from crondor.macro import BLANKS, LogicalLine
-from crondor.macro.numbers import as_integer
+from crondor.macro.functions import as_integer
 
 _ITEM = r"[^, \t\r\n]+"
 _UNIT_SEPARATOR = "\x1f"  # where a row has one, it is the only separator

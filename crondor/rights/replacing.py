@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, Generic, TypeVar
 
 from crondor.diagnostics import CrondorError, Diagnostic, printable
-from crondor.rights.accounts import ROOT, Account, current_user, is_root, user_name
-from crondor.rights.trust import stranger
+from crondor.rights.trust import ROOT, Account, current_user, is_root, stranger, user_name
 from crondor.rights.walk import HAS_DESCRIPTORS, folder_of, followed
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from crondor.job import attributes
 from crondor.job.attributes import JobStatus, string
 from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import JobId
-from crondor.rights.accounts import ROOT, account_of, is_root
+from crondor.rights.trust import ROOT, account_of, is_root
 from crondor.schedd.live_process import Answer, Crashed, TimedOut, WorkerProcess
 from crondor.schedd.protocol import (
     FIXED,

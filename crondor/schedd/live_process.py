@@ -17,7 +17,7 @@ from time import monotonic
 from typing import IO, Any, Final, NamedTuple
 
 from crondor.diagnostics import Diagnostic, printable
-from crondor.rights.accounts import Account, owner_environment
+from crondor.rights.trust import Account, owner_environment
 from crondor.schedd.protocol import Forbidden, Refused, ScheddError, Unreachable
 
 _MOST: Final = 500  # characters of what the bindings say

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
 from crondor.macro import MacroError
-from crondor.macro.numbers import leading_int
+from crondor.macro.functions import leading_int
 
 
 class SubmitHost(NamedTuple):

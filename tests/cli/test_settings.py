@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from crondor.rights.accounts import Account
+from crondor.rights.trust import Account
 from crondor_cli.check.command import LEAST
 from crondor_cli.kit import files, parallel, settings
 from crondor_cli.kit.settings import BY_KEYS, SETTINGS, find_settings

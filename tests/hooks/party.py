@@ -18,7 +18,7 @@ from crondor.classad import ClassAd
 from crondor.hooks.fetch.journal import Journal, RunRecord
 from crondor.hooks.fetch.source import KEY, FetchableJob, Heard, WorkSource
 from crondor.hooks.kinds import HookType
-from crondor.rights.accounts import Account
+from crondor.rights.trust import Account
 from tests.rights.people import IS_ROOT, be, become, said
 
 NOON = 1_795_608_000  # 2026-11-25 12:00 UTC

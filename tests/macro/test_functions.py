@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
-from crondor.macro.numbers import as_integer, as_real
+from crondor.macro.functions import as_integer, as_real
 
 MACROS = {
     "v": "abcdefgh",

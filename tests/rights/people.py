@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crondor.rights.accounts import Account, current_user, is_root
+from crondor.rights.trust import Account, current_user, is_root
 
 IS_ROOT = is_root()
 as_root = pytest.mark.skipif(not IS_ROOT, reason="only root may act for others")

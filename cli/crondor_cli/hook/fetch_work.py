@@ -17,7 +17,7 @@ from crondor.hooks.fetch.source import FetchableJob, WorkSource
 from crondor.hooks.kinds import HookType, ad_text, read_output
 from crondor.job.attributes import integer
 from crondor.macro import MAX_BYTES, source_from_bytes
-from crondor.rights.accounts import current_user, user_name
+from crondor.rights.trust import current_user, user_name
 from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
 from crondor_cli.hook.run import HookChoice

@@ -13,7 +13,7 @@ import click
 
 from crondor._toml import TomlPlaces, error_place, parse_toml
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable, render, similar
-from crondor.rights.accounts import ROOT, current_user, user_name
+from crondor.rights.trust import ROOT, current_user, user_name
 from crondor.rights.walk import HAS_DESCRIPTORS, followed, open_file, open_plain
 from crondor.spec import Dialect
 from crondor.zones import Policy

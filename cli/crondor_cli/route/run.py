@@ -20,7 +20,7 @@ from crondor.config import Configuration
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.hooks.kinds import RouterHooks
 from crondor.hooks.runner import HookCall, HookLimits, HookRunner
-from crondor.rights.accounts import is_root
+from crondor.rights.trust import is_root
 from crondor.router import RoutingTable
 from crondor.router.daemon import (
     EventWriter,

@@ -22,8 +22,7 @@ from typing import Final, NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job_queue.history import sync_folder
-from crondor.rights.accounts import current_user, user_id, user_name
-from crondor.rights.trust import Untrusted, check, make_folder
+from crondor.rights.trust import Untrusted, check, current_user, make_folder, user_id, user_name
 
 if sys.platform != "win32":
     import fcntl

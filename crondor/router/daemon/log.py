@@ -15,7 +15,7 @@ from crondor.diagnostics import Severity
 from crondor.event_log import EventType, JobEvent, write_event
 from crondor.job.attributes import exact_boolean, exact_integer, string
 from crondor.job_queue.records import JobId
-from crondor.rights.accounts import Account, Accounts, account_of
+from crondor.rights.trust import Account, Accounts, account_of
 from crondor.router.daemon.routed_job import ROUTED_TO
 from crondor.router.sandbox.reach import FilesRefused, Reach, Report, fault, ignored
 from crondor.schedd.reading import owner_of

@@ -7,7 +7,7 @@ for a router. Files are opened as the owner might, links lead nowhere else; what
 goes on: the state is in the queue and in the files.
 """
 
-from crondor.rights.accounts import Account, Accounts, account_of
+from crondor.rights.trust import Account, Accounts, account_of
 from crondor.router.sandbox.delivery import (
     Carried,
     FileDelivery,

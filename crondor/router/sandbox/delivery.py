@@ -16,8 +16,8 @@ from crondor.config import Configuration, InvalidConfig
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, has_error
 from crondor.job.attributes import JobStatus, exact_integer, string
 from crondor.job_queue.records import JobId
-from crondor.rights.accounts import Account, Accounts, account_of, is_root
 from crondor.rights.replacing import as_account
+from crondor.rights.trust import Account, Accounts, account_of, is_root
 from crondor.router.applying import SPOOLING, RoutedAd, SharedProxy
 from crondor.router.sandbox.reach import (
     FilesRefused,

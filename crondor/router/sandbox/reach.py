@@ -19,9 +19,8 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.job import attributes
 from crondor.job_queue.history import sync_folder
 from crondor.job_queue.records import JobId
-from crondor.rights.accounts import Account, is_root
 from crondor.rights.replacing import as_account
-from crondor.rights.trust import Untrusted, check, make_folder, stranger
+from crondor.rights.trust import Account, Untrusted, check, is_root, make_folder, stranger
 from crondor.rights.walk import APPENDING, append, folder_of, is_there, open_file, open_plain, open_real
 
 Report: TypeAlias = Callable[[Diagnostic], None]

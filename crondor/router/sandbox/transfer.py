@@ -17,8 +17,8 @@ from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
 from crondor.job_queue.history import sync_folder
 from crondor.job_queue.records import JobId
-from crondor.rights.accounts import Account, Accounts, account_of, is_root
 from crondor.rights.replacing import RightsRefused, as_account
+from crondor.rights.trust import Account, Accounts, account_of, is_root
 from crondor.router.sandbox.reach import (
     NOWHERE,
     FilesRefused,

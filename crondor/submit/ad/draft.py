@@ -101,7 +101,7 @@ def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
     return Amount(value if whole >= 0 else -value, unit is not None, rest[1:])
 
 
-def unquoted(text: str) -> str:
+def without_quotes(text: str) -> str:
     """Return a text without blanks and without the double quotes around it (trim_and_strip_quotes)."""
     text = text.strip(_SPACE)
     return text[1:-1] if text.startswith('"') and text.endswith('"') else text  # of a lone quote nothing is left

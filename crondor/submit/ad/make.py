@@ -17,7 +17,17 @@ from crondor.diagnostics import Diagnostic
 from crondor.job.attributes import boolean_of
 from crondor.schedule import Universe
 from crondor.submit.ad import policy, program, requirements, transfer, universe
-from crondor.submit.ad.draft import KIB, ClusterAd, Draft, SubmitKnobs, amount, literal_number, parse, shown, unquoted
+from crondor.submit.ad.draft import (
+    KIB,
+    ClusterAd,
+    Draft,
+    SubmitKnobs,
+    amount,
+    literal_number,
+    parse,
+    shown,
+    without_quotes,
+)
 from crondor.submit.ad.requirements import check_scheduler, set_deferral
 from crondor.submit.facts import MPI, PREFIX, InvalidSubmit, SubmitHost
 from crondor.submit.file import LIMIT, SubmitFile
@@ -124,7 +134,7 @@ def set_job_set(draft: Draft) -> None:
             _check_expression(draft, name)
     if given and draft.text("JobSetName") is None:
         named = draft.command(_NAME_OF_SET)
-        draft.set("JobSetName", str(draft.cluster.number) if named is None else unquoted(named))
+        draft.set("JobSetName", str(draft.cluster.number) if named is None else without_quotes(named))
 
 
 def _check_expression(draft: Draft, name: str) -> None:

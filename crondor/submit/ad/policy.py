@@ -23,10 +23,10 @@ from crondor.classad.tree import Ternary
 from crondor.codes import SUBMITTED_ON_HOLD
 from crondor.job.attributes import boolean_of, exact_integer_of, int32_of
 from crondor.knowledge.words import CommandType, Setting, submit_commands
-from crondor.macro.numbers import leading_int
+from crondor.macro.functions import leading_int
 from crondor.schedule import COMMANDS as SCHEDULING
 from crondor.schedule import Universe
-from crondor.submit.ad.draft import Draft, SubmitKnobs, amount, integer, literal, parse, shown, unquoted, words
+from crondor.submit.ad.draft import Draft, SubmitKnobs, amount, integer, literal, parse, shown, without_quotes, words
 
 _IDLE: Final = 1
 _HELD: Final = 5
@@ -516,7 +516,7 @@ def _set(draft: Draft, simple: Simple, text: str) -> None:
 
 
 def _string(draft: Draft, kind: CommandType, text: str) -> str:
-    text = unquoted(text) if kind in _UNQUOTED else text
+    text = without_quotes(text) if kind in _UNQUOTED else text
     if kind in _FILES and text:
         return draft.path(text)
     return ",".join(words(text)) if kind in _LISTS else text

@@ -11,8 +11,7 @@ from crondor.classad import lower, print_string, to_bytes
 from crondor.job.attributes import boolean_of, old_entries, string
 from crondor.schedule import Universe
 from crondor.submit import facts
-from crondor.submit.ad.draft import Draft, boolean, is_url, shown, words
-from crondor.submit.ad.draft import unquoted as unquoted_value
+from crondor.submit.ad.draft import Draft, boolean, is_url, shown, without_quotes, words
 
 _DOCKER: Final = ("docker_image", "dockerimage")
 _CONTAINER: Final = ("container_image", "containerimage")
@@ -54,7 +53,7 @@ def set_images(draft: Draft) -> None:
         return
     docker = draft.command(*_DOCKER)
     if docker is not None:
-        image = unquoted_value(docker)
+        image = without_quotes(docker)
         draft.set("DockerImage", image)
         if not image:
             where = "" if cluster.is_docker else " for container universe"
@@ -72,7 +71,7 @@ def _set_container(draft: Draft) -> None:
             message = "container jobs require a container_image or docker_image"
             draft.fault("submit-image", "universe", message, "write container_image = its file or address")
         return
-    image = unquoted_value(text)
+    image = without_quotes(text)
     if not image or image.startswith(_NO_CONTAINERS):
         message = f"'{shown(image)}' is not a valid container image"
         draft.fault("submit-image", draft.written(*_CONTAINER) or "", message, "name a file or docker://")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from crondor.classad import lower
-from crondor.macro.numbers import leading_int
+from crondor.macro.functions import leading_int
 from crondor.schedule import Universe
-from crondor.submit.ad.draft import KIB, Draft, amount, boolean, shown, transfer_method, unquoted, words
+from crondor.submit.ad.draft import KIB, Draft, amount, boolean, shown, transfer_method, without_quotes, words
 from crondor.submit.ad.program import travelling_image
 
 YES: Final = "YES"
@@ -87,14 +87,14 @@ def set_transfer(draft: Draft) -> None:
             draft.set("PublicInputFiles", ",".join(words(public, ",")))
         if output is not None:
             draft.set("TransferOutput", ",".join(_listed(output)))
-    remaps = unquoted(draft.command(*_REMAPS) or "")
+    remaps = without_quotes(draft.command(*_REMAPS) or "")
     if remaps:
         draft.set("TransferOutputRemaps", remaps)
     _set_usage(draft)
 
 
 def _listed(text: str | None) -> list[str]:
-    return words(unquoted(text or ""), ",")
+    return words(without_quotes(text or ""), ",")
 
 
 def _add_program(draft: Draft, inputs: list[str]) -> None:

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from crondor.classad import lower
-from crondor.macro.numbers import leading_int
+from crondor.macro.functions import leading_int
 from crondor.schedule import Universe
 from crondor.submit.ad.draft import MIB, Draft, amount, shown, words
 from crondor.submit.ad.program import look_for_images
