@@ -16,7 +16,7 @@ from datetime import date
 from itertools import accumulate
 from typing import NamedTuple
 
-from crondor.compile.walls import BEGIN, SCHEDULE, is_order
+from crondor.compile.markers import BEGIN, SCHEDULE, is_order
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.recurrence import Policy, Recurrence
 from crondor.schedule import JobSchedule

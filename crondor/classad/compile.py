@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from crondor.classad import operators, printing
+from crondor.classad import operators, shapes
 from crondor.classad import text as texts
 from crondor.classad.functions import CallArguments, find_function
 from crondor.classad.operators import conjunction, disjunction, operation
@@ -241,7 +241,7 @@ def read(text: str, *, old: bool = False) -> Code:
 
 @lru_cache(maxsize=MAX_CACHED)
 def _read(text: str) -> Code:
-    return code_of(printing.literal(text) or parse_expression(Source(text)))
+    return code_of(shapes.literal(text) or parse_expression(Source(text)))
 
 
 @lru_cache(maxsize=MAX_CACHED)

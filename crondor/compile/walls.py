@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from datetime import date
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from zoneinfo import available_timezones
 
 from crondor._recurrence import END_OF_INSTANTS, FIRST_INSTANT, opening
@@ -386,24 +385,6 @@ class CronSchedule(Made, WallSchedule):
         with suppress(OutOfRange):
             return self.recurrence.previous(min(before, END_OF_INSTANTS))
         return None
-
-
-BEGIN: Final = re.compile(
-    r"[ \t]*#[ \t]*crondor:[ \t]*compiled lines until (?P<until>\S+)( on a host in (?P<zone>\S+))?"
-    r"( \(made by crondor compile --write(?P<options>[^)\n]*)\))?[^\n]*",
-    re.IGNORECASE,
-)
-END: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*end of compiled lines[ \t]*", re.IGNORECASE)
-SCHEDULE: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[^\n]*", re.IGNORECASE)
-EXPECTED: Final = ("CRN203", "CRN207")
-"""What is said of fields that name too many times, and is no finding where a clause stands beside them."""
-
-TO_CRONDOR: Final = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
-
-
-def is_order(line: str) -> bool:
-    """Say whether a line is a comment that speaks to crondor."""
-    return TO_CRONDOR.match(line) is not None
 
 
 _MANY = 8  # schedules; of so many each day is asked about those that may have instants on it

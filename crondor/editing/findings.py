@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from crondor.classad import ReadMode, read_ads
+from crondor.compile.markers import BEGIN, END, is_order
 from crondor.compile.meaning import WrittenSchedule, read_schedule, schedule_line
-from crondor.compile.walls import BEGIN, END, is_order
 from crondor.compile.writing.wish import LineOptions, Wish, default_end
 from crondor.compiled_text import compile_text
 from crondor.crontab.file import is_system_crontab, read_crontab

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crondor._schedule import read_string
 from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
-from crondor.compile.walls import is_order
+from crondor.compile.markers import is_order
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.lint.rule import Fix
 from crondor.lint.schedules import FieldFault, refusals

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
-from crondor.compile.walls import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
+from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
 from crondor.diagnostics import Severity, Source, Span, similar
 from crondor.lint.rule import Finding, Fix, Rule, RuleHit, place, rule
 from crondor.submit.edits import TextEdit

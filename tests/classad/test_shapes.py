@@ -26,7 +26,7 @@ from crondor.classad import (
 from crondor.classad.compile import code_of, read
 from crondor.classad.evaluate import value_of
 from crondor.classad.parser import UnparseForm, parse_expression, unparse
-from crondor.classad.printing import is_expression, literal, pattern_like, printed_old
+from crondor.classad.shapes import is_expression, literal, pattern_like, printed_old
 from crondor.classad.tree import Literal
 from crondor.diagnostics import Source
 from tests.classad import grammar

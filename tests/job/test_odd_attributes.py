@@ -111,9 +111,9 @@ def test_a_schedds_passes_go_over_it(more: dict[str, str], clock: list[int]) -> 
 @pytest.mark.parametrize(
     "command",
     [
-        ["schedd", "status"],
-        ["schedd", "next", "-n", "3"],
-        ["schedd", "recalc"],
+        ["queue", "status"],
+        ["next", "--list", "-n", "3"],
+        ["queue", "recalc"],
         ["next"],
         ["route", "q"],
         ["route", "q", "--format", "json"],
@@ -136,7 +136,7 @@ def test_a_command_shows_the_good_job(command: list[str]) -> None:
 def test_what_is_advertised_counts_them() -> None:
     """The Schedd Cron job's ad."""
     ads = jobs(*JOBS, values=(*ODD, *UNREADABLE))
-    found = crondor("advertise", "--ads", "-", "--now", str(NOW), stdin=long_form([*ads, GOOD]))
+    found = crondor("queue", "advertise", "--ads", "-", "--now", str(NOW), stdin=long_form([*ads, GOOD]))
     assert found.status == 0, found.err
     assert int(found.lines[0].removeprefix("CrondorJobs = ")) > len(ads) // 2
 

@@ -13,7 +13,7 @@ import pytest
 from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
 from crondor.pool.local import supervisor
-from crondor.pool.local.requests import FOLDER, Request
+from crondor.pool.local.run_records import FOLDER, Request
 from crondor.pool.local.session import Session
 from tests.pool.test_session import Clock, job, session, until
 

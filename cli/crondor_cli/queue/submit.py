@@ -20,7 +20,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
 from crondor.job_queue import JobId, QueueLocked
 from crondor.job_queue.records import refused_by_disk
 from crondor.knowledge.kinds import FileKind
-from crondor.pool.local.requests import Request
+from crondor.pool.local.run_records import Request
 from crondor.pool.local.session import MARKER
 from crondor.rights.walk import is_there
 from crondor.schedd.cron_tabs import CronEdit

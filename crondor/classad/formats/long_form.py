@@ -19,8 +19,9 @@ from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
 from crondor.classad.formats.pieces import Feed, Piece, ReadMode, Report, bad_character, check_characters, error, fault
 from crondor.classad.parser import parse_expression
-from crondor.classad.printing import Spelling, is_expression, pattern_like, prints_as_it_is, remember_as_written
+from crondor.classad.printing import Spelling, prints_as_it_is, remember_as_written
 from crondor.classad.scope import Code
+from crondor.classad.shapes import is_expression, pattern_like
 from crondor.classad.text import lower
 from crondor.classad.tree import MAX_TEXT, ClassAdSyntaxError
 from crondor.diagnostics import Diagnostic, Source

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from crondor._schedule import UNIVERSES, Universe
 from crondor.calendar import DAY, lowest
 from crondor.compile.days import MINUTES, DaySet, members, spread
-from crondor.compile.walls import BEGIN, END, InvalidSchedule
+from crondor.compile.markers import BEGIN, END
+from crondor.compile.walls import InvalidSchedule
 from crondor.compile.writing.superset import Proof, Superset
 from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_SCHEDD_INTERVAL, DEFAULT_WINDOW, passed_over
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, lines_of

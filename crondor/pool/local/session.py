@@ -32,8 +32,7 @@ from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob, Timetable, TimetableEntry
 from crondor.pool.daemons.starter import time_of
 from crondor.pool.local.programs import RUN_TIME, TOKEN, KeptQueue, RealPrograms, token_of
-from crondor.pool.local.requests import Requests, perform
-from crondor.pool.local.run_records import Records, RunEnd, RunState
+from crondor.pool.local.run_records import Records, Requests, RunEnd, RunState, perform
 from crondor.pool.local.supervisor import publish
 from crondor.pool.settings import PoolSettings
 from crondor.rights.trust import check
