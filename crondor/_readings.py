@@ -23,6 +23,7 @@ _RETRY = 120
 _PROBES = 6  # mktime gives up after that many
 
 
+# HTCondor: CronTab::nextRunTime, CronTab::matchFields.
 class ScheddAnswer(int):
     """What the schedd sets as DeferralTime: epoch seconds, with how it came about.
 

@@ -374,6 +374,8 @@ _FURTHEST = 2 * DAY
 _LONG = 40 * 366 * DAY  # a span of whole years, of which there are many of the same kind
 
 
+# What a policy does stands in ``opening`` alone, and which stretch may hold the next run in ``_onward`` and ``_back``:
+# every question about instants is answered from these.
 def opening(
     within: Callable[[int, int], Sequence[int]], policy: Policy, stretch: Stretch, after: int
 ) -> tuple[int, Sequence[int]]:

@@ -13,6 +13,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Span, simila
 from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 
 
+# HTCondor: SubmitHash::SetJobDeferral, CronTab::needsCronTab.
 class Universe(IntEnum):
     """JobUniverse, for the universes that jobs still have."""
 
@@ -266,6 +267,7 @@ UNDEFINED = ExpressionText("undefined")
 Read = Callable[[str], object]
 
 
+# HTCondor: SubmitHash::SetJobDeferral, SubmitHash::NeedsJobDeferral.
 class InvalidSchedule(CrondorError, ValueError):
     """Scheduling commands that condor_submit refuses, or a schedule that the dialect refuses; all faults at once.
 

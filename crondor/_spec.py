@@ -603,6 +603,7 @@ _ALLOWED = frozenset("0123456789,-./* ")
 _DIGITS = frozenset("0123456789")
 
 
+# The engine is HTCondor 25.14's ``CronTab`` (condor_crontab.cpp).
 class ScheddField(NamedTuple):
     """The bits of a field, or why the schedd holds the job.
 

@@ -116,6 +116,7 @@ TRANSFERS: Final = {
 Pairs = Iterator[tuple[str, object]]
 
 
+# HTCondor: SubmitEvent::readEvent and its kin in src/condor_utils/condor_event.cpp.
 def attributes(number: int, head: str, lines: Sequence[str]) -> dict[str, object]:
     """Return what an event says; nothing for a kind that is not taken apart."""
     reader = _READERS.get(number)
@@ -253,6 +254,7 @@ _END: Final = "..."
 _PLACED: Final = frozenset(("mytype", "eventtypenumber", "eventtime", "cluster", "proc", "subproc"))
 
 
+# HTCondor: ReadUserLog::readEventNormal, ReadUserLog::readEventClassad.
 def read_events(
     text: str, *, name: str = "<log>", zone: tzinfo = timezone.utc, now: int | None = None, report: Report | None = None
 ) -> Iterator[JobEvent]:
@@ -410,6 +412,7 @@ _HEADS: Final = {number: head for head, number in TRANSFERS.items()}
 Values = Mapping[str, object]
 
 
+# HTCondor: ULogEvent::formatEvent, ULogEvent::formatHeader.
 def write_event(event: JobEvent, zone: tzinfo = timezone.utc) -> str:
     """Return an event with its last line, ``...``; an event that was read from text is written as it was.
 

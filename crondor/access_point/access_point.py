@@ -59,6 +59,9 @@ SCHEDULING: Final = frozenset(
 """Attributes, in lower case, that decide when a job runs and whether it repeats."""
 
 
+# HTCondor: CheckTransaction (src/condor_schedd.V6/qmgmt.cpp): for each job of the submission, the transforms in their
+# order, each where the job, changed by those before, meets its REQUIREMENTS; then the submit requirements, which see
+# the changed job. The first that refuses ends the whole submission. A transform that fails does too.
 class Kind(Enum):
     """What refuses a job, or warns of it."""
 
@@ -137,6 +140,7 @@ _STATUS: Final = "jobstatus"
 _FIXED: Final = ("ClusterId", "Owner", "User")
 
 
+# HTCondor: JobTransforms::set_dirty_attributes, SetAttribute and ModifyAttrCheck (src/condor_schedd.V6/qmgmt.cpp).
 def secure_names(knobs: ScheddKnobs) -> frozenset[str]:
     """Return the attributes, in lower case, that only the schedd sets: it passes over a transform that does."""
     default = _SECURE if knobs.configuration.version >= _WITH_USERS else _SECURE.replace(" OsUser", "")

@@ -165,6 +165,9 @@ _MOST_NAMES: Final = 1000
 _MOST_LITERALS: Final = 20
 
 
+# The schedd's own ad (its counters, its address) and what only the submit machine can tell of the job (sizes of files,
+# proxies) are not known. An expression that asks for one of them is evaluated with several values in its place; where
+# they make no difference, as in ``JOB.RequestCpus > 64 || SCHEDD.TotalRunningJobs > 100`` of a large job, it has one.
 def schedd_ad(known: Mapping[str, object]) -> ClassAd:
     """Return the schedd's ad as far as it is known, in which SCHEDD and JOB are names of the two ads of a match."""
     ad = ClassAd({"MyType": "Scheduler", **known})
@@ -337,6 +340,7 @@ _KNOBS: Final = {
 _IGNORED: Final = "the schedd passes over it"
 
 
+# HTCondor: UserPolicy::Config (src/condor_utils/user_job_policy.cpp).
 def read_policies(knobs: ScheddKnobs) -> SystemPolicy:
     """Return the expressions by attribute: those of _NAMES in their order, then the one without a name."""
     found = {attribute: tuple(_of(knobs, base)) for attribute, base in _KNOBS.items()}
@@ -369,6 +373,8 @@ FIRST_WITHOUT_CLASSADS: Final = (25, 8, 0)
 """The first release that takes no ClassAd any more (commit of HTCONDOR-3118, in 25.8)."""
 
 
+# HTCondor: JobTransforms::initAndReconfig (src/condor_schedd.V6/job_transforms.cpp). Up to 25.7 a knob may be a
+# ClassAd, which is converted as routes were, with its macros replaced; 25.8 passes over it.
 class SubmitTransform(NamedTuple):
     """A transform of the schedd. ``place`` is where its knob's value stands; ``is_classad``: it was converted."""
 
@@ -461,6 +467,8 @@ def _classad(knobs: ScheddKnobs, name: str, knob: Knob, facts: TransformFacts) -
 _OF_JOB: Final = ("ProcId", "JobStatus")
 
 
+# HTCondor: SubmitHash::init_base_ad and fold_job_into_base_ad (src/condor_utils/submit_utils.cpp). The first job's ad
+# goes into the cluster's; a job's own ad has only what differs from it, beside ProcId and JobStatus.
 class Submitter(NamedTuple):
     """Who submits: the account ``owner`` of ``domain`` (UID_DOMAIN), at ``now`` (epoch seconds)."""
 

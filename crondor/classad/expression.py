@@ -51,6 +51,10 @@ from crondor.diagnostics import Diagnostic, Source
 _COMMUTES: Final = frozenset(("+", "*", "&&", "||", "&", "|", "^"))
 
 
+# The result is that of HTCondor 25.14 with one exception: HTCondor loses part of ``true && 2 * x`` (it leaves ``x``).
+# What is odd is kept: ``true || "text"`` is an error, which evaluation does not make it, and names inside an ad that is
+# written out in the expression itself are not looked up around it.
+# HTCondor: ClassAd::Flatten, Operation::flatten.
 class _Part(NamedTuple):
     """What flattening leaves of an operand: a value, a tree, or both joined by an operator that may be regrouped."""
 

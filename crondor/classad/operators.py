@@ -195,6 +195,7 @@ _BITS: Final[dict[str, Callable[[Any, Any], int]]] = {
 }
 
 
+# HTCondor: Operation::doLogical, Operation::shortCircuit.
 def conjunction(parts: tuple[Run, ...]) -> Run:
     """Return what evaluates ``a && b && ...``: false and error end it, undefined goes on."""
 

@@ -382,6 +382,7 @@ _NUMBER: Final = (  # compiled for the first text that is to be a number
 )
 
 
+# HTCondor: convertValueToIntegerValue and its kin in src/classad/value.cpp.
 def leading_number(text: str) -> float | None:
     """Return the number a text begins with, as strtod reads it; None: with none."""
     match = re.match(_NUMBER, text)
@@ -469,6 +470,7 @@ _LEFT = Reference(None, "LEFT", True)  # noqa: FBT003
 _RIGHT = Reference(None, "RIGHT", True)  # noqa: FBT003
 
 
+# HTCondor: ClassAd::LookupInScope, MatchClassAd::InitMatchClassAd.
 def find(state: EvaluationState, start: AdValue, name: str) -> tuple[AdValue, Code] | None:
     """Look a name (lower case) up in an ad and the ads around it.
 

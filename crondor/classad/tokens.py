@@ -287,6 +287,7 @@ _LAST = 253402214400  # the last day of the year 9999, where Python's zones end
 _FIRST = -62135510400  # the second day of the year 1
 
 
+# HTCondor: Literal::MakeAbsTime, Literal::MakeRelTime.
 class Civil(NamedTuple):
     """A moment as calendar fields; ``weekday`` from Sunday = 0, ``yearday`` from 0."""
 

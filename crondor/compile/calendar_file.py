@@ -59,6 +59,8 @@ _YEARLY = re.compile(
 )
 
 
+# It follows components by recursion, however deep, works out each change of a zone that a file defines up to 2038, be
+# it one a second, and looks for folded lines in a time that grows with the square of empty ones.
 def unfolded(text: str) -> list[str]:
     """Return the lines of a calendar's text with those joined that are folded (RFC 5545, 3.1), none of them empty."""
     pieces: list[list[str]] = []

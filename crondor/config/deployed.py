@@ -355,6 +355,9 @@ JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES = $(JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES)
 """
 
 
+# The generator, condor_ce_router_defaults, is a program that the configuration of HTCondor-CE names; since version 6 it
+# prints one transform, Env, which depends on two small files alone. Nothing is run: its text is made here from these.
+# HTCondor-CE: condor_ce_env_bootstrap, condor_ce_router_defaults (versions 6 to 25).
 def variables(files: Files, environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of HTCondor-CE's programs: this one, its own, and what its sysconfig file exports."""
     found = {**environ}

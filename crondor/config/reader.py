@@ -26,6 +26,7 @@ _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # strtoll stops there
 
 
+# HTCondor: string_is_long_param, string_is_double_param, string_is_boolean_param.
 def as_integer(text: str, context: Context) -> int | None:
     """Return the integer of a text (a real is cut, a truth value is 1 or 0), None where it has none.
 
@@ -66,6 +67,7 @@ _INTEGER_LEAST, _INTEGER_MOST = -(1 << 31), (1 << 31) - 1
 _NAMES = re.compile(r"[^, \t\r\n]+")
 
 
+# HTCondor: lookup_macro, param in src/condor_utils/condor_config.cpp.
 class InvalidConfig(CrondorError, ValueError):
     """A configuration, or a knob of it, that HTCondor does not take."""
 
@@ -275,6 +277,7 @@ def _moved(found: Diagnostic, knob: Knob, text: str | None = None) -> Diagnostic
     return found.relocated(place)
 
 
+# HTCondor: src/condor_utils/param_info.in.
 DEFAULTS: Mapping[str, str] = {
     "arch": "X86_64",
     "islinux": "true",

@@ -270,6 +270,9 @@ _UPSTREAM: Final = {
 _NOT_UPDATED: Final = ("MyType", "TargetType")
 
 
+# The router's part is to do what a Consequence says. Where HTCondor's router aborts or repeats a hook for ever, the job
+# fails with a reason and the router goes on; ``Consequence.upstream`` says what HTCondor would have done.
+# HTCondor: JobRouterHookMgr, TranslateClient::hookExited, StatusClient::hookExited, CleanupClient::hookExited.
 class HookProgram(NamedTuple):
     """The program of a hook: ``path`` None where there is none; ``problem`` is why a configured one is not used.
 
@@ -463,6 +466,7 @@ UPDATE: Final = 300
 _FIRST_IDLE: Final = 300
 
 
+# HTCondor: StarterHookMgr::tryHookPrepareJob, StarterHookMgr::hookUpdateJobInfo, StarterHookMgr::tryHookJobExit.
 def starter_keyword(job: ClassAd, knobs: Knobs) -> str:
     """Return the keyword of a job's hooks on the machine; empty: none.
 

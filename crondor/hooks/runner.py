@@ -130,6 +130,7 @@ PATH_FAULTS: Final = frozenset({"hook-path", "hook-missing", "hook-writable", "h
 _LINKS: Final = 40  # as the kernel follows
 
 
+# HTCondor: validateHookPath.
 def check_path(path: str, knob: str = "the hook") -> Diagnostic | None:
     """Return what speaks against a program, None if nothing does; ``knob`` is what messages call it.
 

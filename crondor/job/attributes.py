@@ -303,6 +303,7 @@ _MACRO = re.compile(r"(?<!\$)(\$+)(\w*)\((?=(dollar\b|[\w./]*:)?)", re.ASCII | r
 _UNWRITTEN = re.compile(r"[\n\0]|\$\$\w*\(|\$\w*\((dollar\b|[\w./]*:)|\\\Z", re.ASCII | re.IGNORECASE)
 
 
+# The rules are those of the manual (condor_submit, ``arguments`` and ``environment``), new syntax and old.
 class InvalidArguments(CrondorError, ValueError):
     """A value of ``arguments`` or ``environment`` that condor_submit refuses."""
 

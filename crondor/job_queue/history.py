@@ -309,6 +309,8 @@ _PROOF: Final = 256  # bytes before the place reached by which a file is known a
 _BANNER_START: Final = b"\n*** "
 
 
+# The schedd gives a history that has become long another name, with its time (``history.20261125T060000``), and begins
+# a new one (HTCondor 25.14: MaybeRotateHistory, MAX_HISTORY_LOG, MAX_HISTORY_ROTATIONS). A poll costs what is new.
 class _Reached(NamedTuple):
     """How far a file was read, and what stands before that: a new file may have the number of one that is gone."""
 

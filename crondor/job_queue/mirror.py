@@ -38,6 +38,8 @@ Texts = Mapping[str, str]
 _NO_NAMES: Final[Texts] = {}
 
 
+# ``ads[key]`` is an ad's own dictionary and stays it: from then on the ad is unpacked. Whoever only wants to look asks
+# ``texts``, ``text`` or ``parts``, which leave it as it is.
 class _Lowered(dict[str, str]):
     """Names in lower case by each spelling seen; the first one of a name becomes its usual one in ``spelled``."""
 

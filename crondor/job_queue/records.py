@@ -282,6 +282,7 @@ _CLUSTER_PROC: Final = -1
 _MAX: Final = (1 << 31) - 1
 
 
+# The spelling is HTCondor 25.14's (``JOB_ID_KEY``): a cluster ad is ``0<cluster>.-1``, with a leading zero.
 class JobId(NamedTuple):
     """A job's number: that of its cluster, from 1, and its own in there, from 0."""
 
@@ -336,6 +337,8 @@ _STEP: Final = 9  # an ad that grows is looked at once in 512 bytes
 _COMMON: Final = 4  # letters that names to be looked for have in common, for the first look
 
 
+# A packed ad is the lines of its records in the order of the log, line ends and keys and all: the 101 that makes it,
+# and 103s and 104s. A 105 among them says where edits begin.
 def implied(my_type: str) -> dict[str, str]:
     """Return what a 101 with a MyType gives an ad: texts by name in lower case."""
     quoted = my_type.replace('"', '\\"')

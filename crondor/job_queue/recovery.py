@@ -63,6 +63,8 @@ _MOST_READ: Final = 1 << 13
 _LONGEST_READ: Final = 1 << 11
 
 
+# Usual is what a schedd writes: keys in their one spelling, single blanks, and values. One expression finds each run of
+# records of an ad and checks the values that are literals; other values are read once for all ads that have them.
 class Bulk:
     """Takes stretches of a log into a mirror that notes no changes."""
 

@@ -55,6 +55,7 @@ Waiting: TypeAlias = Callable[[], bool]
 """Called while another process has a lock: waits a little, and says whether to try again."""
 
 
+# The schedd itself takes no such lock: whoever writes a log beside a running schedd destroys it.
 def at_once() -> bool:
     """Wait for nobody."""
     return False
@@ -130,6 +131,7 @@ _TOTAL_PROCS: Final = "TotalSubmitProcs"
 _PRIVATE: Final = -2
 
 
+# HTCondor: Transaction::Commit.
 class Transaction:
     """The changes of one transaction; reading sees them, nobody else does until it ends.
 

@@ -277,6 +277,7 @@ _MACRO = r"\$\(([A-Za-z0-9_./]+)"
 _MOST_NAMES = 1000
 
 
+# HTCondor: parse_include_options, MetaKnobAndArgs::init_from_string.
 class Include(NamedTuple):
     """An include statement: ``may_miss`` is ifexist, ``into`` where the output of a command would be kept."""
 

@@ -34,6 +34,7 @@ _FUNCTIONS = frozenset(
 )
 
 
+# HTCondor: next_config_macro.
 class MacroKind(Enum):
     """What a dollar sign turned out to begin."""
 
@@ -456,6 +457,7 @@ KNOWN = frozenset(f"{category}.{name}".lower() for category, names in TEMPLATES.
 """``category.name`` in lower case."""
 
 
+# HTCondor: read_meta_config.
 def is_template(use: str) -> bool:
     """Whether ``if defined use`` holds: for a category, and for ``CATEGORY:NAME`` where it has that name."""
     category, _, name = use.partition(":")

@@ -29,6 +29,7 @@ _MOST_DIGITS = 4000  # Python reads no longer integer by itself; C takes the lar
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
+# HTCondor: string_is_long_param, string_is_double_param.
 def as_integer(text: str, around: Around = NOTHING, budget: Budget | None = None) -> int | None:
     """Return a text as a 64 bit integer, None where it is none and evaluates to none.
 
@@ -98,6 +99,7 @@ _PARTS = {"n": _NAME, "x": _EXTENSION, "p": _PATH, "d": _FOLDERS}
 _SEPARATOR = r"[/\\]"  # for $Fd only: otherwise a backslash is a character of a name
 
 
+# HTCondor: condor_basename_plus_dirs, strdup_path_quoted.
 def pick(text: str, letters: str, folder: str) -> str:
     """Return the parts of a file name that ``letters`` ask for, as $F with these letters does.
 
@@ -185,6 +187,7 @@ _PYTHON = {"i": "d", "u": "d", "a": "e", "A": "E"}  # %a comes here with what is
 _BITS = {"": 32, "h": 16, "hh": 8}
 
 
+# HTCondor: evaluate_macro_func.
 class PrintfFormat(NamedTuple):
     """A format taken apart: what stands before and behind its conversion, and the conversion."""
 

@@ -19,6 +19,7 @@ _ITEM = r"[^, \t\r\n]+"
 _UNIT_SEPARATOR = "\x1f"  # where a row has one, it is the only separator
 
 
+# HTCondor: SubmitForeachArgs::split_item, SubmitForeachArgs::load_schema.
 class Part(NamedTuple):
     """A piece of an item list: one row, or several items; ``line`` and ``shift`` lead back to the source."""
 

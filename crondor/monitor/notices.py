@@ -34,6 +34,8 @@ _MOST_BYTES: Final = 8192  # of a variable: Linux starts no program with one of 
 _LAST: Final = 10.0  # seconds that what waits may take when the monitor ends
 
 
+# Both are done beside the looks, by one thread, one after the other: a command that hangs holds up no look. A command
+# is an argument vector and no shell sees it; what it is about is in its environment.
 class Notice(NamedTuple):
     """A command for due times of a verdict."""
 

@@ -157,6 +157,8 @@ _MOST: Final = 100_000  # due times of one job between two looks
 _SPANS: Final = tuple(3600 * hours for hours in (1, 24, 24 * 32, 24 * 400))  # in which a schedd's last answer is sought
 
 
+# That is the manual's reading, without the times that its requirements exclude. Where the manual refuses a field that
+# the schedd takes, as minute 60, it is the schedd's.
 def due_between(times: JobTimes, after: int, until: int) -> Iterator[int]:
     """Yield the due times with ``after`` < time <= ``until`` (epoch seconds); none for a schedule that never runs."""
     try:
@@ -218,6 +220,8 @@ CLOCKS: Final = 2
 """Seconds by which the clock of a machine may be ahead or behind."""
 
 
+# What comes from ads, logs and the history is put in by its own time, in whatever order it is found. Of each only so
+# much is kept as a few due times need.
 class JobCondition(Enum):
     """What a job does: on a machine, WAITING is before its program begins, RUNNING after that.
 
@@ -470,6 +474,10 @@ _ENDS: Final = {
 COMPLETED: Final = "completed"
 
 
+# A shadow writes JobCurrentStartExecutingDate at once when the program begins; it stays when the run has ended, and
+# JobCurrentStartDate, that of the match, becomes JobLastStartDate with the next match. A match that has ended took
+# LastRemoteWallClockTime. Local jobs have all of these but JobCurrentStartExecutingDate: a schedd that starts one
+# itself calls that a match (HTCondor 25.14, a personal pool).
 def sight(
     history: JobHistory, queued: QueuedJob, now: int, *, sees_deferral_time: bool = True, is_logged: bool = False
 ) -> None:

@@ -199,6 +199,8 @@ class Exits:
         return ",".join(f"{one}:{weight}" for one, weight in self.weights)
 
 
+# The ways are those of "Job ClassAd Information Flow in HTCondor"; names and defaults are HTCondor 25.14's
+# configuration.
 class Party(str, Enum):
     """Who may have a copy of a job's ad."""
 

@@ -28,6 +28,7 @@ _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
 
 
+# A preview may have 100,000 rows: only the times of runs are kept, and rows are made as often as they are asked for.
 class RunSide(NamedTuple):
     """One side of a row, at ``time`` (epoch seconds); ``answer`` is the schedd's own, which says whether it is a retry.
 

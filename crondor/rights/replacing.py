@@ -39,6 +39,17 @@ _IDS: Final = 0xFFFF_FFFF
 _here = threading.local()
 
 
+# What root does by itself and checks before, by modes or by paths, the user can turn to something else in between; and
+# access lists, or a file server that trusts no root, are not seen at all. So the kernel is to decide, by who he is.
+# On Linux who somebody is belongs to a thread, and only libc makes it the whole process's. So each deed has a thread of
+# its own, which becomes the user by system calls that libc leaves alone, and ends with the deed:
+# - the other threads of a program, its event loop and its signal handlers, which Python runs in the main one, stay who
+#   they are all the time. ``os.seteuid`` would make users of them, too;
+# - nothing has to be given back, so no error and no Ctrl-C can leave root a user, or a user root;
+# - only the filesystem uid changes, as file servers have it: the user cannot stop or trace the thread, as he could a
+#   process of his, and no process that is as big as the program has to be forked for a line in a log;
+# - what the thread opens belongs to the process: its descriptors go on where it ends.
+# Elsewhere there is no such thread, and root acts for nobody but itself: ``RightsRefused``.
 class RightsRefused(CrondorError, OSError):
     """This process cannot act as a user."""
 

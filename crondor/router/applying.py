@@ -44,6 +44,7 @@ SPOOLING: Final = (("JobStatus", "5"), ("HoldReason", '"Spooling input data file
 """What a sandboxed copy is submitted with, until its input is there: attributes and their texts."""
 
 
+# HTCondor: JobRoute::ApplyRoutingJobEdits, JobRoute::EditJobInPlace.
 class TransformStep(NamedTuple):
     """A transform on the way of a job, before it runs; ``run`` has the ad and the variables as they are then.
 

@@ -108,6 +108,7 @@ _ORDER: Final = ("completed", "removed", "idle", "running", "held", "suspended")
 _DAY: Final = 86400
 
 
+# HTCondor: src/condor_q.V6/queue.cpp.
 class Listed(NamedTuple):
     """A routed job; ``submitted`` in epoch seconds, ``run_time`` in seconds, ``size`` in megabytes."""
 
@@ -286,6 +287,7 @@ _IDLE: Final = (1, 7)
 _HELD: Final = 5
 
 
+# HTCondor: src/condor_q.V6/queue.cpp.
 class Batch(NamedTuple):
     """Jobs of one name and owner, or of one cluster; ``total`` 0 where a cluster does not say its TotalSubmitProcs.
 
@@ -367,6 +369,7 @@ _LETTERS: Final = "UIRXCHES"
 HEADING: Final = f"{'JOBS':>7} ST {'Route':<20} GridResource"
 
 
+# HTCondor: src/condor_job_router/condor_router_q.
 class SummaryRow(NamedTuple):
     """Jobs that are alike: the letter of their state (? for none that is known), route and GridResource."""
 
@@ -411,6 +414,9 @@ _FORM: Final = "%Y-%m-%d %H:%M"
 _NAME: Final = "history"
 
 
+# The tool goes by CompletionDate, which is 0 in a job that was removed: its column Aborted is always 0. Here such a job
+# ended when it entered its last state. ``Times.HTCONDOR`` is the tool's own reading.
+# HTCondor: src/condor_job_router/condor_router_history.
 class Times(Enum):
     """When a job ended, and where it ran.
 

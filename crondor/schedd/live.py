@@ -65,6 +65,11 @@ ADDED: Final = (
 """What the bindings of 25.14 add to every ad."""
 
 
+# Their submit makes an ad of its own from commands and sends that: it adds forty attributes, of which the starter
+# prefers some to the job's (Arguments to Args, Environment to Env), expands ``$(...)`` in the texts it is given, and
+# completes Requirements. What is given as ``MY.<name>`` comes after all that and stays, Requirements too (HTCondor
+# 25.14: ``SubmitHash::make_job_ad``). So every attribute is given so, and those that the ad lacks are given as
+# undefined.
 def commands_of(ad: ClassAd, more: Iterable[str] = ()) -> dict[str, str]:
     """Return the commands that make the bindings submit an ad; ``more`` are names that they are known to add.
 
@@ -439,6 +444,9 @@ _VERSION: Final = re.compile(r"\d+\.\d+\.\d+").search
 _FORM: Final = "%Y%m%d%H%M"
 
 
+# Each question stands alone, so that what one cannot say, another does. Nothing is written: READ and WRITE are asked
+# for as condor_ping asks, and the schedd's zone and clock are read off the answers to constraints that it evaluates
+# itself.
 class Access(NamedTuple):
     """What a schedd answers to whoever asks for a level of access; ``fault`` says why it is refused."""
 

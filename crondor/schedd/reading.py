@@ -191,6 +191,7 @@ _READ_ONLY: Final = "a followed log is read only"
 _ASK_SCHEDD: Final = "ask the schedd itself: condor_qedit, condor_hold, or LiveSchedd"
 
 
+# What the schedd has not written is not seen: DeferralTime is one (docs/schedd.md).
 class QueueLogSchedd:
     """The jobs of a log as they are now; each question reads first what is new in it.
 

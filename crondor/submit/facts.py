@@ -282,6 +282,7 @@ _SLASHES: Final = re.compile(r"([/\\])[/\\]+")
 FOLDER_NAMES: Final = tuple(name for names in _COMMANDS for name in names)
 
 
+# Whether files and folders exist is not looked at.
 def job_folder(command: Callable[..., str | None], start: str) -> str:
     """Return the folder of a job from the root, nothing where it is relative to a folder that is not known.
 
@@ -311,6 +312,7 @@ _NUMBERS: Final = {name.lower(): number for number, name in enumerate(UNIVERSE_N
 _NODES: Final = {PARALLEL: "#pArAlLeLnOdE#", MPI: "#MpInOdE#"}
 
 
+# HTCondor: CondorUniverseNumber.
 def universe_number(text: str) -> int:
     """Return the number of a universe, given by number or by name; 0 for none (CondorUniverseNumberEx)."""
     return leading_int(text) or _NUMBERS.get(text.lower(), 0)

@@ -29,8 +29,7 @@ from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError
 from crondor.macro.reader import Statement, StatementReader, Words
 from crondor.submit.facts import Definition, InvalidSubmit, Lost, SubmitFacts, SubmitFindings, SubmitHost, Table
 from crondor.submit.file import SubmitFile
-from crondor.submit.jobs import JobNumbers, Origin, QueuedItems, Scope, node_of_jobs, way_of
-from crondor.submit.listing import ListReader
+from crondor.submit.jobs import JobNumbers, ListReader, Origin, QueuedItems, Scope, node_of_jobs, way_of
 
 MAX_QUEUES = 100_000
 _MOST_LOST = 1000  # values replaced unseen that are kept; nobody reads more

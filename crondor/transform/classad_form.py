@@ -165,6 +165,7 @@ _MARK = re.compile(rf"[\[\]]|{STRINGS}")
 _BETWEEN = re.compile(r"(?:[\s,;]|//[^\n]*|/\*[\s\S]*?\*/)*")
 
 
+# HTCondor: JobRoute::ParseNext.
 class Ad(NamedTuple):
     """An ad that reads, and its place in the text; the offsets of its tree count from ``start``."""
 
@@ -498,6 +499,9 @@ _TARGET = frozenset(("target",))
 AS_HTCONDOR = Inlining(parentheses=False, open=frozenset())
 
 
+# Commands stand in sections, each sorted by attribute without case: copy, delete, set, eval_set. What refers to
+# attributes of the route itself is flattened. Defects of HTCondor's are kept here; ``mended`` has none of them.
+# HTCondor: ConvertClassadJobRouterRouteToXForm.
 class Commands:
     """The commands of one route, by section and lower-case attribute."""
 

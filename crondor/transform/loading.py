@@ -38,6 +38,8 @@ _NO_WAY: Final[Mapping[int, bool]] = {}
 _OF_THE_MACHINE: Final = frozenset(("requirements", "rank"))
 
 
+# The lines are run on ads that stand for all others: one that has every attribute they name, with expressions that lead
+# nowhere, and one that has none; and on each way through their conditions.
 def find_circles(transforms: Sequence[Transform], facts: TransformFacts) -> Iterator[Diagnostic]:
     """Yield what to say of each circle that lines of the transforms close, an error only where it is sure."""
     if sum(len(each.lines) for each in transforms) > _MOST_LINES:

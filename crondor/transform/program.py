@@ -235,6 +235,8 @@ _SEPARATOR = re.compile(r"[, \t][ \t]*")
 _ITEM = re.compile(r"[^, \t\r\n]+")
 
 
+# Slices and tables are read and have no effect, and a row keeps what stands between its separators (HTCondor 25.14,
+# MacroStreamXFormSource::parse_iterate_args and set_iter_item).
 class IteratedItems(NamedTuple):
     """What a TRANSFORM goes over: ``times`` each of the rows; ``is_once`` says that it is no iteration at all."""
 

@@ -27,7 +27,7 @@ from crondor.diagnostics import Source
 from crondor.submit import read_submit
 from crondor.macro.files import Files
 import crondor.macro.conditions, crondor.macro.functions, crondor.macro.functions, crondor.macro.conditions
-import crondor.macro.expand, crondor.rights.trust, crondor.submit.listing, random, zoneinfo
+import crondor.macro.expand, crondor.rights.trust, crondor.submit.jobs, random, zoneinfo
 
 seen = []
 WATCH = ("open", "os.", "subprocess.", "socket.", "shutil.", "glob.", "exec", "pty.", "ctypes.", "urllib.")

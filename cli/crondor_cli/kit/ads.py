@@ -127,6 +127,9 @@ _Made = TypeVar("_Made")
 Report: TypeAlias = Callable[[Diagnostic], None]
 
 
+# A text in the ``-long`` form is cut at empty lines, where an ad ends whatever stands in it. What cannot be cut so is
+# read by one process, in its turn: the other forms, ads read as the daemon does (it drops what follows a bad line, and
+# may end at it), and a text without an empty line for too long.
 class AdChunk(NamedTuple):
     """Whole ads of a ``-long`` text: what it is called, the line that they begin at, and their bytes."""
 

@@ -127,6 +127,7 @@ class ReleaseType(_ParamType):
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
+# Nothing is run or written, no schedd is asked, and a file that takes long is not read.
 def completing(candidates: Callable[[click.Context], Iterable[str]]) -> Completer:
     """Return a completer that offers those of the candidates that begin as what was typed."""
 

@@ -35,6 +35,10 @@ _BAR: Final = 24  # columns of the bar, with its brackets
 _BRIEFEST: Final = 3.0  # seconds of work before the time that is left is guessed
 
 
+# Every command has it (see ``Command``), but those that run until they are told to end. Whoever knows how much there is
+# to do says so (``begin``, ``counted``); without that the line counts the seconds. It is written over by whatever is
+# said, and gone at the end. Nothing is drawn where stderr is no terminal or a dumb one, where stdout is a pipe, whose
+# reader may have the terminal for itself, and with ``--quiet``.
 class _Stage(NamedTuple):
     """What is done, how much there is of it, the plural of what is counted, and when it began (monotonic seconds)."""
 

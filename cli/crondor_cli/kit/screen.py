@@ -54,6 +54,7 @@ SCREEN = Screen()
 ERASE: Final = "\r\033[K"
 
 
+# Whatever is written on the terminal takes the line away first; what is drawn from another thread waits for its end.
 class StatusLine:
     """The line; a block ``with STATUS:`` writes on the terminal while nothing is drawn there.
 
@@ -147,6 +148,8 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs behind
 
 
+# What goes to no terminal keeps its lines, however long: programs read lines, and people can search them. ``COLUMNS``
+# and the setting ``width`` overrule the width of a terminal.
 def screen_columns(stream: TextIO | None) -> int | None:
     """Return how many columns the terminal behind a stream has, None where none is."""
     if stream is None or not stream.isatty():
@@ -317,6 +320,9 @@ def _stacked(cells: Sequence[str], margin: str, columns: int | None) -> list[str
     return lines
 
 
+# A name, an attribute or an error of a file may hold the sequences that move a cursor, change a title or turn the order
+# of letters round. What people read is shown with escapes in their place (``\x1b``); what programs read stays as it is,
+# unless it goes to a terminal.
 class Visible(str):
     """Text that was made visible, and may have colours of our own in it."""
 
@@ -463,6 +469,7 @@ def _encoded(text: str) -> bytes:
 _STREAM = "JOURNAL_STREAM"
 
 
+# systemd says in JOURNAL_STREAM which file that is (systemd.exec(5)).
 class Level(IntEnum):
     """How grave a line is, as in syslog(3)."""
 

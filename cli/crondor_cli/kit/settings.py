@@ -140,6 +140,12 @@ TABLES = {setting.table for setting in SETTINGS if setting.table}
 _LONGEST_ID: Final = 10  # digits of a user's number
 
 
+# What is nearer counts: an option of the command line, a variable, the nearest crondor.toml or pyproject.toml with a
+# section of ours from this folder upwards, the user's own crondor.toml, /etc/crondor.toml, the option's default.
+# Nothing in a file is run, and none can name a file to write.
+# A file is trusted as git trusts a repository: it belongs to this user, to root, or, for root, to the user who called
+# sudo. /etc/crondor.toml must belong to root, and only root may write it. Other files are ignored, with a warning.
+# Whoever changes a project need not be whoever checks it, so the paths in a project's own file stay below its folder.
 class BadSettings(CrondorError, ValueError):
     """Settings that cannot be used."""
 

@@ -50,6 +50,8 @@ _SLICE: Final = 0.5  # seconds after which it is looked whether to end
 _END: Final = 5.0  # seconds for threads whose worker was ended
 
 
+# A question is a wait for another process, and a thread does nothing but wait. What comes of it is read where the looks
+# are made, by one thread.
 class _Answered(NamedTuple):
     queue: WatchedQueue
     answer: Answer | CrondorError | None

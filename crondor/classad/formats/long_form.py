@@ -38,6 +38,8 @@ _MOST_PATTERNS: Final = 8  # of one attribute
 _ANY: Final = r"[^\n]*"
 
 
+# The ads of a queue or a pool have the same attributes in the same order, many of them with the same value, and the
+# others with values that are alike: literals, and expressions of few shapes. What was read line by line shows which.
 class Unusual(Exception):
     """A line has to be looked at: it is not as HTCondor writes them, or it has a fault."""
 

@@ -232,6 +232,8 @@ _MARGIN: Final = 2  # characters at the end of a buffer that may begin an ad whi
 _DTD: Final = "a DTD inside the document: an ad needs none, and its entities could grow without end"
 
 
+# An ad that is never closed would take all that follows into it. What follows is read from the next line that begins an
+# ad as this one begins: printed streams have one there, and never one inside another.
 class Syntax(NamedTuple):
     """How a form writes an ad and a list of ads.
 

@@ -290,6 +290,7 @@ _WHITE = " \t\n\r"
 _BLANK = re.compile(f"[{_WHITE}]")
 
 
+# HTCondor: EnvironmentV1ToV2, MergeEnvironment, ListToArgs, ArgsToList.
 def split_arguments(text: str) -> list[str] | None:
     """Return the arguments of a V2 string: single quotes group, a doubled one in them is one. None: no end quote."""
     found: list[str] = []
@@ -428,6 +429,7 @@ def _merge_environment(call: CallArguments) -> Run:
     return merge_environment
 
 
+# HTCondor: FunctionCall::testMember, FunctionCall::sumAvg, FunctionCall::minMax.
 @builtin("member", 2)
 def _member(state: EvaluationState, value: Value, whole: Value) -> Value:
     if value is UNDEFINED:

@@ -117,6 +117,7 @@ _TESTS: dict[str, Callable[[Value], bool]] = {
 }
 
 
+# HTCondor: FunctionCall::isType, FunctionCall::convInt.
 def _declare(name: str, test: Callable[[Value], bool]) -> None:
     @builtin(name, 1)
     def has_type(_state: EvaluationState, value: Value) -> Value:
@@ -160,6 +161,7 @@ def _bool(_state: EvaluationState, value: Value) -> Value:
     return UNDEFINED if value is UNDEFINED else ERROR
 
 
+# HTCondor: FunctionCall::doRound, FunctionCall::doMath2, FunctionCall::random.
 def _rounded(value: Value, how: str) -> Value:
     if type(value) is int:
         return value

@@ -34,6 +34,7 @@ _SHORT = 200  # characters of texts whose pieces and order are kept
 BLANKS = " \t\n\r\f\v"
 
 
+# HTCondor: FunctionCall::strCat, FunctionCall::subString, FunctionCall::compareVersion.
 @special("strcat")
 def _strcat(call: CallArguments) -> Run:
     runs = call.runs

@@ -26,6 +26,8 @@ TIME = "DeferralTime"
 _MARCH = 44065
 
 
+# A clock is so many seconds ahead of UTC: constantly, or by a table of a zone's changes up to the horizon. Both mean
+# the same on every host. The clock of the evaluating host (formatTime) is short and readable.
 class Change(NamedTuple):
     """From ``start`` (epoch seconds) on a clock is ``offset`` seconds ahead of UTC."""
 

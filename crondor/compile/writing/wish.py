@@ -24,6 +24,8 @@ _SHORTEST_PREP = {"local": 15}  # seconds that finding a slot, or in the local u
 _SHORTEST = 60
 
 
+# The schedd computes anew at its first pass after DeferralTime + DeferralWindow: until then the job holds the wrong
+# time, and a wanted one that lies before is jumped over (measured on HTCondor 25.14, docs/compile.md).
 class Timing(NamedTuple):
     """What decides on the distance that is needed (seconds); ``prep_time`` None: as long as fits, up to 300."""
 

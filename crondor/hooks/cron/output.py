@@ -207,6 +207,7 @@ def _evaluated(text: str, ad: ClassAd) -> Value:
 NEVER_MERGED: Final = frozenset({"name", "slotid", "slotmergeconstraint", "slotname", "slottypeid"})
 
 
+# HTCondor: NamedClassAdList::Replace, StartdNamedClassAd::MergeInto, StartdNamedClassAd::AggregateInto.
 class Published(NamedTuple):
     """What became of a block: whether its ad is new or different, and whether it makes an update of the collector."""
 

@@ -106,6 +106,7 @@ _UPSTREAM: Final = {
 }
 
 
+# HTCondor: Resource::tryFetchWork, Resource::evalNextFetchWorkDelay.
 class SlotState(Enum):
     """What a slot does, as far as fetching is concerned."""
 

@@ -323,6 +323,9 @@ _LEAVING: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
 _FOLDER: Final = os.O_RDONLY | _NOFOLLOW | getattr(os, "O_DIRECTORY", 0)
 
 
+# A startd that runs as root runs its own hooks as the user condor, but the starter's hooks as the owner of the job.
+# These leave a report in a folder where anybody may leave files, and nobody but condor sees them. The next writer of
+# the journal takes them in. It believes nothing: whoever may run a job here may leave whatever he likes.
 class ReportFault(CrondorError, RuntimeError):
     """A report cannot be left: the journal will not say how far the run has come."""
 

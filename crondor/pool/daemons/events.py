@@ -78,6 +78,7 @@ _EXECUTE_HOST: Final = "<127.0.0.1:9618?alias=execute.example.org>"
 _BEGUN, _DONE, _OUT_BEGUN, _OUT_DONE = 2, 3, 5, 6  # the types of a transfer
 
 
+# HTCondor: Scheduler::WriteHoldToUserLog, BaseShadow::logTerminateEvent.
 def events(seen: PoolEvent) -> Iterator[JobEvent]:
     """Yield the events that a happening puts into the log, none for what no log tells."""
     teller = _TELLERS.get(seen.what)

@@ -175,6 +175,8 @@ _USAGE: Final = "RemoteUserCpu"
 _STATE: Final = "JobState"
 
 
+# Source: "Job ClassAd Information Flow in HTCondor", and for what it leaves open HTCondor 25.14 (qmgr_job_updater.cpp,
+# baseshadow.cpp, dollarDollarExpand).
 class Flow:
     """The copies of all jobs' ads, and the messages that bring them about.
 

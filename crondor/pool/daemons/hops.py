@@ -29,6 +29,10 @@ _RUN_ENDED: Final = Recalculation.RUN_ENDED.value
 _made: Final = tuple.__new__  # a third of what the class itself takes
 
 
+# From the match to the end of the program what happens to a job is its own affair. Where nothing is expanded, checked,
+# preempted, lost or held on the way, a run is when it is matched, when its files are there, when its program starts and
+# ends. ``leaps`` goes through many such runs of a job that never has to wait for a slot, ``hops`` through one at a
+# time.
 class Quiet:
     """Which runs are quiet in a pool where nobody acts while time passes, and what the watchers are told of them."""
 
@@ -138,6 +142,8 @@ def _is_plain(code: str | Code | None) -> bool:
 _MOST: Final = 100  # runs in one leap: whoever shows how far a simulation is wants to be asked
 
 
+# Nothing of such runs comes onto the timetable, and the ad is written when the leap is over. A leap ends before
+# whatever is not quiet, and the pool goes on from there event by event.
 class Leaps:
     """Leaps over the quiet runs of jobs, where there are as many slots as jobs."""
 

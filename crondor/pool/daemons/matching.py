@@ -34,6 +34,9 @@ _MOST: Final = 10_000  # pieces of an attribute, which is longer with each of th
 _LONGEST: Final = 1 << 20  # characters
 
 
+# The rules are those of HTCondor 25.14 (``dollarDollarExpand``): ``$$(Attribute)``, ``$$(Attribute:fallback)``,
+# ``$$([expression])`` and ``$$(DOLLARDOLLAR)``; what was expanded is kept in the queue as MATCH_EXP_<job attribute>,
+# and each attribute of the machine that was used as MATCH_<machine attribute>.
 @dataclass
 class Expansion:
     """A copy of a job's ad with ``$$`` expanded, in the attributes that are named; what the queue keeps of it.
@@ -148,6 +151,7 @@ _PHASE: Final = 3
 _KNOWN: Final = 100_000  # jobs
 
 
+# HTCondor: Scheduler::calculateCronTabSchedules, Matchmaker::negotiationTime.
 class Turns(Protocol):
     """The moments that no rule decides; all times are epoch seconds."""
 
@@ -397,6 +401,7 @@ class Matching:
 _WORD: Final = 1024  # seconds
 
 
+# HTCondor: Scheduler::calculateCronTabSchedules.
 class Passes:
     """When the schedd looks through its queue, and what it does then."""
 

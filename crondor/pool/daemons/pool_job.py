@@ -179,6 +179,9 @@ _NUMBERS: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime", "Schedd
 _KEYS: Final = tuple(name.lower() for name in _NUMBERS)
 
 
+# The parts that HTCondor's own clause adds about time are numbers; those that depend on nothing that changes are
+# evaluated once. What is left, and whatever is not plainly true, is evaluated as a whole.
+# HTCondor: SubmitHash::SetRequirements.
 def _conjuncts(tree: Node) -> Iterator[Node]:
     work = [tree]
     while work:

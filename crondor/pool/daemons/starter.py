@@ -76,6 +76,9 @@ _WORDS: Final = {
 _WRITE: Final = os.O_WRONLY | os.O_CREAT
 
 
+# The rules are those of the manual (condor_submit) and of HTCondor 25.14's starter for the local universe. Nothing here
+# goes through a shell, and every text of the ad stays one argument, one variable, one path.
+# HTCondor: OsProc::StartJob.
 class Process(NamedTuple):
     """A process to be: texts whose bytes that are no UTF-8 are surrogates.
 

@@ -188,6 +188,9 @@ _OWN: Final = "crondor"  # how the attributes of a session itself begin, in lowe
 _GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
+# ``requests/TOKEN.asked`` in the session's folder is a request, ``requests/TOKEN.answered`` what came of it. Whoever
+# removes a request first has it: the session, which then does it, or the one who asked, who then knows that it never
+# will be done. ``requests/bell`` is a pipe that wakes the session up.
 class Request:
     """One request of another process, given to whoever has the queue in a folder open.
 

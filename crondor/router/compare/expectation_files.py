@@ -34,6 +34,9 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 _TEST = re.compile(r"(?m)^[ \t]*\[\[[ \t]*test[ \t]*\]\]")
 
 
+# A file has `config`, names of configuration files beside it, and a table [[test]] for each expectation. `job` and
+# `copy` are attributes with values, `job_expressions` and `copy_expressions` with ClassAd expressions; `job_without`
+# and `copy_without` name attributes that are not there. `route` is a name; `no_route` is true, or a part of the reason.
 class BadExpectations(CrondorError, ValueError):
     """A file of expectations that cannot be used."""
 

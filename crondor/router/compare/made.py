@@ -329,6 +329,7 @@ _MOST_TESTS = 500
 _MOST_CHOSEN = 60
 
 
+# An expectation says of a job only what is not as in the plainest one, and of its copy only what matters.
 @dataclass(frozen=True)
 class Expectation:
     """A job and what is to become of it; texts are ClassAd expressions, None: the attribute is not there.

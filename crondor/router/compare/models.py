@@ -366,6 +366,7 @@ _SCOPE_WORDS = frozenset(("my", "target", "self", "true", "false", "undefined", 
 _MOST_ROUNDS = 8  # macros within macros
 
 
+# It errs on the side of too much: each word of a rule may be an attribute.
 @dataclass(frozen=True)
 class ReadRules:
     """The lines of some transforms, and what they stand in."""

@@ -132,6 +132,8 @@ _NAME: Final = re.compile(r"^[ \t]*NAME[ \t]+(.+?)[ \t\r]*$", re.IGNORECASE | re
 _LIMIT: Final = re.compile(rf"[ \t]*(?:{'|'.join(LIMITS)})[ \t]*=.*", re.IGNORECASE)
 
 
+# HTCondor knows a route by the name of its knob. A conversion of ClassAd routes writes down what they were called
+# before in a line ``NAME``, where that can be no knob's name, or is another route's.
 class Renames:
     """Names of routes in an old table and in a new one: ``pairs``, in the order of the new one."""
 

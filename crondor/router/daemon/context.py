@@ -40,6 +40,7 @@ from crondor.schedd.protocol import NotOffered, Refused, Schedd, ScheddError, Se
 from crondor.transform import TransformFacts
 
 
+# HTCondor: JobRouter::UpdateRouteStats.
 class RouteCounts:
     """What a router has counted, kept up to date; ``route_state`` is a value and may be kept."""
 
@@ -97,6 +98,7 @@ UNMANAGED: Final = f'(Managed =?= undefined || Managed =?= "{SCHEDD}")'
 IDLE: Final = "JobStatus =?= 1"
 
 
+# HTCondor: claim_job, yield_job, remove_job in src/condor_job_router/submit_job.cpp.
 class QueueStep(NamedTuple):
     """Attributes to set where a condition holds."""
 
@@ -454,6 +456,7 @@ def written(ad: ClassAd, edits: Mapping[str, object]) -> ClassAd:
     return made
 
 
+# HTCondor: JobRouterHookMgr.
 class _Waiting(Enum):
     WAITING = "waiting"
 

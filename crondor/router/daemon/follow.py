@@ -55,6 +55,7 @@ from crondor.router.daemon.routed_job import (
 from crondor.router.table.route import Route
 
 
+# HTCondor: JobRouter::TakeOverJob, JobRouter::SubmitJob, JobRouter::FinishSubmitJob.
 def clean_up(
     context: RouterContext,
     job: RoutedJob,

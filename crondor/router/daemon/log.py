@@ -107,6 +107,7 @@ _NULL: Final = "/dev/null"
 _MOST_TOLD: Final = 1000  # reasons
 
 
+# HTCondor: WriteTerminateEventToUserLog and its kin in src/condor_job_router/submit_job.cpp.
 def no_log(_ad: ClassAd, _event: JobEvent) -> bool:
     """Write nothing."""
     return True

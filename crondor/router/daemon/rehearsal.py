@@ -33,6 +33,8 @@ _DELAY, _RUN_TIME, _HABIT = range(3)  # what is drawn
 _GONE: Final = "the site has removed this job"
 
 
+# A small model: a site has slots, starts an idle copy after a while, and each run takes the same time. What it writes
+# into a copy's ad is what HTCondor's schedd and shadow write; all else around the router is real.
 class SiteFault(Enum):
     """What a site does with a copy that it has."""
 

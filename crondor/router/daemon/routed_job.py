@@ -48,6 +48,8 @@ RUNNING: Final = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT)
 _STATUS: Final = {int(status): status for status in JobStatus}
 
 
+# As HTCondor's router, it takes an integer for one only where it is no real and no boolean: what it writes goes by
+# conditions that ask for the status with ``=?=``.
 def status(ad: ClassAd | None) -> JobStatus | None:
     """Return a job's status, None for one that HTCondor does not have."""
     number = None if ad is None else exact_integer(ad, "JobStatus")
@@ -196,6 +198,7 @@ NEVER_SENT: Final = (
 _MANAGING: Final = ("Managed", "ManagedManager")
 
 
+# HTCondor: JobRouter::FinishSubmitJob, submit_job.
 def working(source: ClassAd) -> ClassAd:
     """Return what the route is applied to: the source as it was before the router took it."""
     made = source.flat()

@@ -396,6 +396,7 @@ _DECIDING: Final = frozenset(
 )
 
 
+# HTCondor: JobLogMirror, NewClassAdJobLogConsumer.
 class Seen(NamedTuple):
     """A job that has changed, with its ad as it is now; None: it has left the queue."""
 

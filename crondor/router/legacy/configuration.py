@@ -44,6 +44,7 @@ from crondor.transform.compiled import from_outside
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
 
 
+# HTCondor: ConvertJobRouterRoutes in src/condor_tools/transform_ads.cpp.
 class ConversionMode(Enum):
     """CONFIG takes the knobs of the configuration, expanded; FILE the entries of one file as they are written."""
 

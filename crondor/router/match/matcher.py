@@ -95,6 +95,7 @@ class Throttle(NamedTuple):
 NO_THROTTLE = Throttle()
 
 
+# HTCondor: JobRoute::AcceptingMoreJobs.
 class Limit(str, Enum):
     """What keeps a route from taking one more job."""
 

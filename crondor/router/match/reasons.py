@@ -377,6 +377,9 @@ class Candidates:
 _Ad = TypeVar("_Ad", bound=Attributes)
 
 
+# ``judge(matcher, jobs, route_state, context)`` is the first and long part; it can be done for any jobs of a queue at
+# any place, by another process too. ``JudgedSearch`` goes over what came of it in the order of the jobs, and finds the
+# same matches as ``Matcher.match`` on the jobs themselves.
 class Judged(NamedTuple):
     """A job, by its id, and the routes that it matches: a bit for each place in the table, none for no candidate.
 

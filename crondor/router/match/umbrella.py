@@ -210,6 +210,8 @@ Key: TypeAlias = "tuple[Code | str | None, ...]"
 _Known: TypeAlias = "dict[Key, AlikeJobs | _Deeper]"
 
 
+# The key of a job is the tuple of these texts. Where one of them is an expression, the attributes that it refers to
+# belong to the key as well, and so on; HTCondor's schedd calls such a set of jobs an autocluster.
 class AlikeJobs:
     """Jobs that are alike: whether they are candidates as far as the key tells, and which routes they match.
 

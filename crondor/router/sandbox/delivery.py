@@ -41,6 +41,7 @@ _MOST_PROXY: Final = 1 << 20
 _FILE: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
+# HTCondor: RoutedJob::PrepareSharedX509UserProxy.
 class Proxies:
     """Makes and deletes the copies of shared proxies.
 
@@ -153,6 +154,7 @@ _LINE: Final = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=(?![=?!])[ \t]
 _MOST_TOKENS: Final = 1000
 
 
+# HTCondor: JobRouter::config.
 class TokenSpec(NamedTuple):
     """One token: what is to be in it, and the file that it goes to.
 
@@ -299,6 +301,7 @@ class _Reader:
 _MOST_TOKEN: Final = 64 << 10
 
 
+# HTCondor: JobRouter::CreateIDTokenFile, JobRouter::refreshIDTokens.
 class TokenRequest(NamedTuple):
     """What a token is to say: its name here, its subject, the signing key's id, seconds of life, scopes, the time."""
 

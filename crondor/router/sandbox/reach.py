@@ -315,6 +315,7 @@ _NOTED: Final = re.compile(
 _MOST_SPOOLED: Final = 64 << 20
 
 
+# HTCondor: SpooledJobFiles::getJobSpoolPath.
 class Known(NamedTuple):
     """A file of an input sandbox as it was put there: its size in bytes, and when it was written (ns since 1970)."""
 
@@ -475,6 +476,8 @@ _NAMES: Final = (
 )
 
 
+# What the schedd of HTCondor 25.14 does (``rewriteSpooledJobAd``): the job then runs in its folder of the spool, its
+# files are named without their folders, and what was there before is kept as SUBMIT_...
 def text(ad: ClassAd, name: str) -> str | None:
     """Return an attribute's value where it is a string."""
     return attributes.string(ad, name)

@@ -47,6 +47,7 @@ from crondor.schedd.reading import owner_of
 _LINKS_SKIPPED: Final = "a link to a folder is not followed"
 
 
+# HTCondor: FileTransfer::ExpandInputFileList.
 @dataclass(frozen=True)
 class SandboxLimits:
     """How much one sandbox may hold: bytes, files and folders, and how deep folders stand in one another."""

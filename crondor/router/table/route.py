@@ -108,6 +108,7 @@ _MOST_REMAPS = 128
 _SPACES = " \t\n\v\f\r"
 
 
+# HTCondor: filename_remap_find.
 class EndlessRemaps(ValueError):
     """Rules that lead from one to the other without end."""
 
@@ -208,6 +209,7 @@ AFTERWARDS = NameChanges(["RoutedToJobId"], ["RoutedFromJobId", "RoutedBy", "Rou
 """What comes after all transforms."""
 
 
+# HTCondor: VanillaToGrid::vanillaToGrid.
 def constants(universe: int, grid_resource: str | None) -> dict[str, Code | str]:
     """Return what every copy for a universe begins with, by name in lower case."""
     codes: dict[str, Code | str] = {lower(name): text for name, text in RESET}
@@ -293,6 +295,7 @@ def plain_id(cluster: Code | str | None, proc: Code | str | None) -> str | None:
     return None
 
 
+# HTCondor: JobRouter::config.
 class ScheddContact(NamedTuple):
     """How a schedd is found: its name, its pool, the paths of its queue's log and of its address; empty: not given."""
 
@@ -357,6 +360,8 @@ _PRICE = 4  # jobs that go this way for each that does not, or the next are not 
 _REST = 32  # jobs that are not tried then
 
 
+# Where a job turns out not to be plain (it is chained to its cluster's ad, its output is to be renamed, a line of a
+# transform fails), there is no answer, and ``crondor.router.apply.applying`` goes step by step.
 class CompiledRoute:
     """A route with the transforms around it, for jobs that need nothing but their attributes changed.
 

@@ -44,6 +44,7 @@ _OF_THE_CLUSTER: Final = ("JobSetId", "JobSetName", "JobUniverse", "Owner")
 NAMES: Final = _SIZE
 
 
+# SetImageSize, SetAutoAttributes, ReportCommonMistakes, SetForcedAttributes, ProcessJobsetAttributes.
 def set_size(draft: Draft) -> None:
     """Set ImageSize in KiB where the file gives it, or the size of a virtual machine.
 

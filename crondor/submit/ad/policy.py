@@ -258,6 +258,7 @@ BODIES: Final = ("transform_body_", "transformbody_")
 RETRY_NAMES: Final = (*_LIST, _MOST, _MORE, *_CHECKS)
 
 
+# Transforms that the file writes out, and more memory or disk for a job that was evicted for want of it.
 class _Steps(NamedTuple):
     """A list of amounts: numbers, and an expression that may be the last of them."""
 
@@ -410,6 +411,8 @@ _LISTS: Final = frozenset((CommandType.LIST, CommandType.BARE_LIST))
 _FILES: Final = frozenset((CommandType.FILE, CommandType.BARE_FILE))
 
 
+# The source is HTCondor 25.14: SubmitHash::do_simple_commands, SetExtendedJobExprs. Whether files are there is not
+# looked at.
 class Simple(NamedTuple):
     """A command and its attribute; ``alternative``: another spelling of the command before it, looked at without it."""
 

@@ -24,6 +24,7 @@ _PORTS: Final = range(1 << 16)
 CONTAINER_NAMES: Final = (*_DOCKER, *_CONTAINER, *_SERVICES)
 
 
+# SubmitHash::SetExecutable, process_container_input_files and SetContainerSpecial; no image is looked at.
 def is_in_container(draft: Draft) -> bool:
     """Say whether the job has an image."""
     return draft.cluster.is_docker or draft.cluster.is_container
@@ -234,6 +235,7 @@ _SPECIAL: Final = re.compile(r"[ \t\n\r']+")
 _SPACE: Final = " \t\n\v\f\r"
 
 
+# Those of the job, of Java's virtual machine, and of a tool that runs beside the job.
 class ArgumentList(NamedTuple):
     """The commands of a list of arguments, its attributes in the old syntax and the new, and what errors call it.
 
@@ -430,6 +432,7 @@ _DELIMITER: Final = ";"
 _QUOTED: Final = "write environment = \"A=1 B='two words'\""
 
 
+# ``getenv`` sees the variables that the caller of read_submit() passes, and none besides.
 def set_environment(draft: Draft) -> None:
     """Set Environment, or Env where the old command gives the old syntax.
 

@@ -21,6 +21,7 @@ from crondor.submit.facts import MPI
 DEFERRING: Final = ATTRIBUTES[:6]  # the cron fields and DeferralTime
 
 
+# Which command gives which attribute, and in which order, stands in crondor.schedule's tables.
 def deferred_by(draft: Draft) -> str | None:
     """Return the attribute that makes a job a deferred one, None for a job that is none."""
     return next((attribute for attribute in DEFERRING if draft.has(attribute)), None)

@@ -234,6 +234,7 @@ _NUMBER: Final = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+\Z")
 CREDENTIAL_NAMES: Final = ("x509userproxy", "use_x509userproxy", *_LIFETIME, *_USE_TOKEN, *_TOKEN, *_SERVICES)
 
 
+# No credential is opened: whether a proxy is there and still valid is for condor_submit to see.
 def is_of_service(name: str) -> bool:
     """Say whether a lower-case command may describe a token of use_oauth_services."""
     return _OF_SERVICE.search(name) is not None

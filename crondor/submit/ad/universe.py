@@ -138,6 +138,7 @@ def start_cluster(draft: Draft) -> None:
             del draft.faults[kept:]  # HTCondor only logs what the administrator got wrong
 
 
+# Whether key files and the like are there is not looked at.
 class _Kind(Enum):
     STRING = "string"
     FILE = "string, a file name from the root"
