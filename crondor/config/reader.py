@@ -20,6 +20,9 @@ from crondor.macro.conditions import Conditions, parse_uses, with_arguments
 from crondor.macro.expand import KNOWN, TEMPLATES, is_template
 from crondor.macro.reader import KEYWORDS, Statement, StatementReader, Words
 
+if TYPE_CHECKING:
+    from crondor.macro.files import Files
+
 _INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
 _REAL = re.compile(r"[ \t\r\n\v\f]*[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[ \t\r\n\v\f]*")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
@@ -345,9 +348,6 @@ class ConfigFindings:
         if self._others <= MOST:
             self._found.append(found)
 
-
-if TYPE_CHECKING:
-    from crondor.macro.files import Files
 
 MAX_LINES = 1_000_000
 _NO_TEXT = re.compile("[\\0\\ud800-\\udc7f\\udd00-\\udfff]")

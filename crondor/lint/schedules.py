@@ -21,6 +21,11 @@ from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH,
 from crondor.times import admission_of
 from crondor.zones import Policy, UnknownZone, Zone, zone_of
 
+if TYPE_CHECKING:
+    from crondor.classad.scope import Effort
+    from crondor.compile.meaning import WrittenSchedule
+    from crondor.compile.writing.wish import Block
+
 CRON_NAMES = {field: commands_of(field.attribute) for field in FIELDS}
 
 _LONGEST = 200  # characters of a HoldReason that are shown
@@ -147,10 +152,6 @@ def few(values: Iterable[object]) -> str:
     return ", ".join(map(str, listed[:_FEW])) + (" ..." if len(listed) > _FEW else "")
 
 
-if TYPE_CHECKING:
-    from crondor.compile.meaning import WrittenSchedule
-    from crondor.compile.writing.wish import Block
-
 _LARGEST = 1_000_000  # bytes of a calendar: a second, for each file that is checked
 
 
@@ -230,9 +231,6 @@ def _host(block: Block | None, host: str | tzinfo) -> Zone:
     except UnknownZone:
         return zone_of(host)
 
-
-if TYPE_CHECKING:
-    from crondor.classad.scope import Effort
 
 _MONTHS = 14  # that are looked at
 _RUNS = 100  # of a month, whose match is tried

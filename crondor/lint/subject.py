@@ -28,6 +28,7 @@ from crondor.submit.file import groups_with_attributes
 from crondor.times import JobTimes, requirements_of
 
 if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint, Admission
     from crondor.audit import ClockChange
 
 
@@ -51,8 +52,6 @@ class CheckMemory:
             each.turn()
 
 
-if TYPE_CHECKING:
-    from crondor.access_point import AccessPoint, Admission
 # What rules ask of a job beside its schedule; `+X` and `MY.X` are my.x.
 _LIFE = (
     "on_exit_remove",

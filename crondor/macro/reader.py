@@ -22,6 +22,10 @@ from crondor.macro import BLANKS
 from crondor.macro.conditions import ConditionError, IfStack, parse_include
 from crondor.macro.lines import Budget, LineReader, LogicalLine, MacroError
 
+if TYPE_CHECKING:
+    from crondor.macro.conditions import Conditions, UsedTemplate
+    from crondor.macro.files import Files
+
 _HEAD = re.compile(r"([^ \t\r\n\v\f=:]*)([ \t\r\n\v\f]*)")
 _OPERATOR = re.compile(r"[=:@+]")
 _APPEND = r"\+(?:([,;|&*])(\1)?)?="
@@ -109,10 +113,6 @@ def _first_word(text: str) -> str:
             return word[:index].lower()
     return word.lower()
 
-
-if TYPE_CHECKING:
-    from crondor.macro.conditions import Conditions, UsedTemplate
-    from crondor.macro.files import Files
 
 MAX_DEPTH = 20  # HTCondor's CONFIG_MAX_NESTING_DEPTH
 MAX_INCLUDES = 1000  # of one file, so that files which include each other twice end

@@ -31,6 +31,9 @@ from crondor.submit.facts import Definition, InvalidSubmit, Lost, SubmitFacts, S
 from crondor.submit.file import SubmitFile
 from crondor.submit.jobs import JobNumbers, ListReader, Origin, QueuedItems, Scope, node_of_jobs, way_of
 
+if TYPE_CHECKING:
+    from crondor.macro.files import Files
+
 MAX_QUEUES = 100_000
 _MOST_LOST = 1000  # values replaced unseen that are kept; nobody reads more
 _USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its queue statement
@@ -158,9 +161,6 @@ class Workspace:
         except MacroError:
             return ""
 
-
-if TYPE_CHECKING:
-    from crondor.macro.files import Files
 
 _FACTS = SubmitHost()
 _OF_LINES = frozenset(("colon", "bad-name", "no-statement"))  # nothing else depends on what such a line meant

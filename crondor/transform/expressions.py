@@ -35,6 +35,9 @@ from crondor.classad.tree import (
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, shortened
 from crondor.macro.lines import MacroError
 
+if TYPE_CHECKING:
+    from crondor.macro.files import Files
+
 _MANY = 4096
 _SHORT = 4096  # characters of a text that is remembered
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}").fullmatch
@@ -273,9 +276,6 @@ def macro_fault(error: MacroError, span: Span) -> Stop:
     inside = f"; it is met in the text of $({error.inside})" if error.inside else ""
     return Stop(fault(only.kind, only.message, span, f"{only.help}{inside}" if only.help else inside[2:] or None))
 
-
-if TYPE_CHECKING:
-    from crondor.macro.files import Files
 
 VERSION = (25, 14, 0)
 _MACHINE = {"arch": "X86_64", "opsys": "LINUX"}

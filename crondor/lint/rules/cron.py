@@ -36,6 +36,10 @@ from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH,
 from crondor.words import step_beyond
 from crondor.zones import Policy, zone_of
 
+if TYPE_CHECKING:
+    from crondor.audit import ClockChange
+    from crondor.lint.schedules import Wrong
+
 _STEP = re.compile(r"\*/(\d{1,9})")
 # Of fields that have as many values each time: how many, of what, and of which whole.
 _WHOLE = {MINUTE: (60, "minute", "hour"), HOUR: (24, "hour", "day"), MONTH: (12, "month", "year")}
@@ -278,10 +282,6 @@ def _differing(job: CheckedJob, found: FieldDifference, message: str) -> RuleHit
     fix = Fix(title, edits, safe=is_safe) if edits else None
     return RuleHit(message, job.field_span(field), f"write {field.command} = {found.portable}", fix)
 
-
-if TYPE_CHECKING:
-    from crondor.audit import ClockChange  # read late: few schedules meet a clock change
-    from crondor.lint.schedules import Wrong
 
 _FEBRUARY, _LEAP_DAY = 2, 29
 _FEW_DAYS = 4  # a short list of days is meant one by one; a long one is a pattern, and 28-31 is a range

@@ -19,6 +19,9 @@ from crondor.lint.subject import CheckedFile
 from crondor.submit.edits import TextEdit, line_end
 from crondor.zones import Zone
 
+if TYPE_CHECKING:
+    from crondor.compile.writing.superset import Proof
+
 Cure = Callable[[CheckedFile, Diagnostic], Fix | None]
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
@@ -139,9 +142,6 @@ def _is_in(span: Span | None, said: Span) -> bool:
 def _first_queue(file: CheckedFile) -> Span | None:
     return next((job.span() for job in file.jobs), None)
 
-
-if TYPE_CHECKING:
-    from crondor.compile.writing.superset import Proof
 
 _YEAR = 366 * DAY  # that lines without markers are compared for
 _SOON = 60 * DAY
