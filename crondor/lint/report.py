@@ -233,7 +233,7 @@ def report_data(report: CheckReport) -> dict[str, object]:
 
 
 def finding_data(finding: Finding) -> dict[str, object]:
-    """Return one finding; the keys are those of docs/cli/check.md, "JSON"."""
+    """Return one finding; the keys are those of the schema `check`."""
     diagnostic = finding.diagnostic
     return {
         "code": diagnostic.code,

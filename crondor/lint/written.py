@@ -12,7 +12,7 @@ from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.tree import AdNode, Binary, Literal, Node, Reference, bare, children, functions, nodes
 from crondor.diagnostics import Diagnostic, Severity, Source, Span
 from crondor.lint.rule import RuleHit
-from crondor.lint.values import AMOUNTS, LONGEST, MATCHING, MOST, GivenValue, is_expression, is_plain
+from crondor.lint.values import AMOUNTS, LONGEST, MOST, GivenValue, is_expression, is_plain
 from crondor.schedule import COMMANDS
 from crondor.submit.ad.draft import amount
 
@@ -22,11 +22,6 @@ class WrittenExpression(NamedTuple):
 
     value: GivenValue
     tree: Node | None
-
-    @property
-    def sees_machine(self) -> bool:
-        """Whether it is evaluated with a machine's ad as TARGET."""
-        return self.value.key in MATCHING
 
     def place(self, node: Node) -> Span:
         """Return where a part of it is written."""

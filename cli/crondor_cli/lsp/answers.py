@@ -72,11 +72,6 @@ class Positions:
         self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
         self._is_plain = encoding == PositionEncodingKind.Utf32.value or text.isascii()
 
-    @property
-    def line_count(self) -> int:
-        """How many lines there are; a text that ends with a line end has an empty last one."""
-        return len(self._starts)
-
     def line_start(self, line: int) -> int:
         """Return the offset at which a line (from 0) begins."""
         return self._starts[line] if line < len(self._starts) else len(self._text)

@@ -361,7 +361,7 @@ _REST = 32  # jobs that are not tried then
 
 
 # Where a job turns out not to be plain (it is chained to its cluster's ad, its output is to be renamed, a line of a
-# transform fails), there is no answer, and ``crondor.router.apply.applying`` goes step by step.
+# transform fails), there is no answer, and ``crondor.router.applying`` goes step by step.
 class CompiledRoute:
     """A route with the transforms around it, for jobs that need nothing but their attributes changed.
 
