@@ -97,7 +97,6 @@ MODULES = (
     "crondor.algebra",
     "crondor.compile.meaning",
     "crondor.diagnostics",
-    "crondor.diagnostics",
     "crondor.submit",
     "crondor.lint",
     "crondor.lint.baseline",
