@@ -69,7 +69,7 @@ class Follower:
 
     ``mirror`` is the same object for good, and subscribers stay with it. It shows the view of the schedd that writes
     the log (``live``), as far as that can be known: what the schedd has not written yet nobody sees here (see
-    docs/job-queue.md).
+    docs/queue.md).
     """
 
     def __init__(self, path: Path | str, *, live: bool = True, on_read: Callable[[int], object] | None = None) -> None:

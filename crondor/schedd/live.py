@@ -1,6 +1,6 @@
 """A real schedd, through the official bindings (extra ``htcondor``) in a process of their own.
 
-What the bindings do is in docs/schedd.md: an edit is one attribute under one constraint, and says how many jobs it
+What the bindings do is in docs/queue.md: an edit is one attribute under one constraint, and says how many jobs it
 reached. That is the compare-and-set that ``edit_if`` is made of. They and the schedd read old syntax: a text of ours is
 printed so before it goes there.
 """

@@ -317,5 +317,5 @@ def _unreadable(unit: Unit) -> list[Diagnostic]:
     if not unit.is_system or unit.account == "root" or program is None:
         return []
     message = f"{program} is in a home folder, which the service's user cannot read"
-    hint = "make an environment below /opt: python3 -m venv /opt/crondor (docs/live.md)"
+    hint = "make an environment below /opt: python3 -m venv /opt/crondor (docs/queue.md)"
     return [Diagnostic("service-home", message, Severity.WARNING, help=hint)]
