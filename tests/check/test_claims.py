@@ -12,7 +12,7 @@ from crondor.codes import CODES, KINDS
 from crondor.lint import RULES, rules
 from crondor.lint.routes import ROUTE_RULES
 
-_READERS = ("_spec/faults.py", "spec.py", "_schedule/submit_terms.py", "_schedule/job_terms.py")
+_READERS = ("_spec.py", "spec.py", "_schedule.py")
 _NOT_OF_MANUAL = {"schedd-character", "schedd-step", "schedd-empty"}  # CRN116 goes by what they mean
 _NOT_OF_JOBS = {"cron-fields"}  # of a crontab line with another number of words
 _NEVER = {"not-evaluated"}  # check gives the readers the means to evaluate
@@ -33,10 +33,10 @@ def reported() -> set[str]:
     found = set()
     folder = Path(crondor.__file__).parent
     for name in _READERS:
-        prefix = "cron-" if name == "_spec/faults.py" else ""
+        prefix = "cron-" if name == "_spec.py" else ""
         found |= {prefix + texts[0] for texts in calls(folder / name, "_fault", "_note") if texts}
         found |= {texts[0] for texts in calls(folder / name, "Diagnostic") if texts and texts[0] != "cron-"}
-    for node in ast.walk(ast.parse((folder / "_spec/faults.py").read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse((folder / "_spec.py").read_text(encoding="utf-8"))):
         if isinstance(node, ast.Tuple) and len(node.elts) in {3, 4} and isinstance(node.elts[0], ast.Constant):
             first = node.elts[0].value  # of a fault that is handed on as a tuple
             found |= {f"cron-{first}"} if isinstance(first, str) and "_" not in first else set()

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.running import environment
 
 ROOT = Path(__file__).resolve().parents[2]
-_SHIPPED = ("pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml", "action.yml")
+_SHIPPED = ("pyproject.toml", "README.md", "LICENSE", "hatch_build.py", ".pre-commit-hooks.yaml", "action.yml")
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +36,7 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with what is needed to install this repository, as it is now."""
     folder = tmp_path_factory.mktemp("checkout")
-    for name in ("crondor", "cli"):
+    for name in ("crondor", "cli", "reference"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in _SHIPPED:
         shutil.copy2(ROOT / name, folder / name)

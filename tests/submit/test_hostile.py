@@ -26,7 +26,7 @@ import json, sys
 from crondor.diagnostics import Source
 from crondor.submit import read_submit
 from crondor.macro.files import Files
-import crondor.macro.conditions, crondor.macro.functions, crondor.macro.functions, crondor.macro.conditions
+import crondor.macro.conditions, crondor.macro.evaluated, crondor.macro.functions
 import crondor.macro.expand, crondor.rights.trust, crondor.submit.jobs, random, zoneinfo
 
 seen = []
