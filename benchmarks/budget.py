@@ -25,7 +25,6 @@ CODE = ("crondor", "cli/crondor_cli")
 MADE = (  # what a build makes, or could make of the code
     "cli/share",
     "docs/cli/reference",
-    "cli/crondor_cli/schema/documents",
 )
 COMMANDS = {
     "next": ("next", "--spec", "examples/nightly.sub"),

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import fill
 
+from crondor_cli.kit.results import results, schema, shared
 from crondor_cli.kit.settings import SETTINGS
 from crondor_cli.main import cli
-from crondor_cli.schema.catalogue import names, schema, shared
 from reference.facts import (
     EXIT_STATUS,
     CommandFacts,
@@ -112,7 +112,7 @@ def _reference(command: CommandFacts, every: Sequence[CommandFacts], code: re.Pa
         yield "## Exit status"
         yield paragraphs(EXIT_STATUS.sub("", command.exit_status), code)
     name = "-".join(command.path[1:])
-    if name in names():
+    if name in results():
         yield "## JSON"
         words = " ".join(command.path[1:])
         yield f"[What all commands share]({INDEX}#json); `crondor config schema {words}` prints this as a JSON Schema."

@@ -87,14 +87,6 @@ def test_wheel_holds_every_module(wheel: dict[str, str]) -> None:
     assert {path for path in wheel if path.endswith(".py")} == here
 
 
-def test_wheel_holds_every_schema(wheel: dict[str, str]) -> None:
-    """What `crondor config schema` reads is no module."""
-    folder = "crondor_cli/schema/documents/"
-    here = {f"{folder}{path.name}" for path in (ROOT / "cli" / folder).iterdir()}
-    assert {path for path in wheel if path.startswith(folder)} == here
-    assert here
-
-
 def test_wheel_holds_every_table_of_knowledge(wheel: dict[str, str]) -> None:
     """They are read from beside the modules."""
     folder = "crondor/knowledge/data/"

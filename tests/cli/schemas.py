@@ -10,9 +10,8 @@ from itertools import pairwise
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
-from crondor_cli.schema.catalogue import names, schema, title
+from crondor_cli.kit.results import results, schema
 
-FOLDER = "cli/crondor_cli/schema/documents"
 OPTIONS = ("--format", "--log-format", "--to")  # what they may be told: json
 USAGE = 2  # the exit status of what printed nothing worth a look
 
@@ -25,7 +24,7 @@ def validator(name: str) -> Draft202012Validator:
 
 def is_lines(name: str) -> bool:
     """Say whether a schema is that of one line among many."""
-    return title(name).startswith("One line each: ")
+    return results()[name].title.startswith("One line each: ")
 
 
 def schema_of(arguments: Sequence[str]) -> str | None:
@@ -33,7 +32,7 @@ def schema_of(arguments: Sequence[str]) -> str | None:
     asked = any(pair[0] in OPTIONS and pair[1] == "json" for pair in pairwise(arguments))
     if not asked and not any(f"{option}=json" in arguments for option in OPTIONS):
         return None
-    known = names()
+    known = results()
     words = ["-".join(arguments[:2]), *arguments[:1]]
     return next((word for word in words if word in known), None)
 
@@ -41,7 +40,7 @@ def schema_of(arguments: Sequence[str]) -> str | None:
 def faults(name: str, document: object) -> list[str]:
     """Return what is wrong with a document, each fault with the file to edit."""
     return [
-        f"{error.json_path}: {error.message}; {FOLDER}/{name}.json (or common.json) says otherwise"
+        f"{error.json_path}: {error.message}; the types of {name} (results.py) say otherwise"
         for found in validator(name).iter_errors(document)
         for error in _innermost(found)
     ]

@@ -4,33 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable, Iterator
-from enum import Enum
-from typing import Any
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, is_typeddict
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
 from jsonschema import Draft202012Validator
 
-from crondor.diagnostics import Severity
-from crondor.hooks.cron.schedule import CronStep
-from crondor.hooks.kinds import HookConsequence, HookType
-from crondor.hooks.runner import HookEnd
 from crondor.monitor import Cause, Verdict
-from crondor.pool.daemons.events import PoolEventKind
-from crondor.pool.settings import Party
-from crondor.router.daemon.log import RouterEvent
-from crondor.router.daemon.status import RouteReason
-from crondor.router.match.matcher import Limit
-from crondor.router.match.reasons import RouteOutcome
-from crondor.router.match.umbrella import Clause
-from crondor.router.plan.copy_schedule import CopySchedule, PlannedOutcome
-from crondor.schedd.reading import ScheduledState
-from crondor.schedule import Recalculation
-from crondor.spec import Dialect
+from crondor_cli.kit.results import results, schema
 from crondor_cli.main import cli
-from crondor_cli.schema.catalogue import names, schema, title
 from tests.cli.conftest import Write
 from tests.cli.running import crondor, next_of
 from tests.cli.schemas import OPTIONS, check_output, faults
@@ -67,10 +53,10 @@ def objects(document: object) -> Iterator[dict[str, Any]]:
 
 def test_each_command_with_json_has_a_schema() -> None:
     """And no schema is without a command."""
-    assert set(names()) == with_json()
+    assert set(results()) == with_json()
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", results())
 def test_a_schema_is_valid_and_stands_for_itself(name: str) -> None:
     """It needs no other file, and has nothing that it does not need."""
     found = schema(name)
@@ -79,10 +65,10 @@ def test_a_schema_is_valid_and_stands_for_itself(name: str) -> None:
     assert asked == set(found["$defs"])
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", results())
 def test_every_key_has_a_description_and_no_other_is_allowed(name: str) -> None:
     """What an object may have is said, with a word for each; maps and ads are exempt."""
-    assert title(name)
+    assert results()[name].title
     for key, part in parts(schema(name)):
         if part.get("type") != "object":
             continue
@@ -98,7 +84,7 @@ def test_every_key_has_a_description_and_no_other_is_allowed(name: str) -> None:
 def test_the_list_has_a_line_for_each() -> None:
     """Its name, and what the document is."""
     listed = crondor("config", "schema")
-    assert [line.split()[0] for line in listed.lines] == names()
+    assert [line.split()[0] for line in listed.lines] == list(results())
     assert "queue-guard        One line each: a pass" in listed.lines
     assert max(map(len, listed.lines)) <= 80
 
@@ -158,7 +144,7 @@ def test_a_key_less_and_a_key_more_are_found(arguments: tuple[str, ...], write: 
     """Each key of real output is needed or known to be optional, and one more is refused, in every object."""
     path = write("executable = /bin/true", "cron_minute = 0", "cron_minutes = 5", "queue")
     given = [path if word == "JOB" else word for word in arguments]
-    name = "-".join(given[:2]) if "-".join(given[:2]) in names() else given[0]
+    name = "-".join(given[:2]) if "-".join(given[:2]) in results() else given[0]
     real = crondor(*given, "--format", "json").data
     assert not faults(name, real)
     optional = {key for _, part in parts(schema(name)) for key in _optional(part)}
@@ -177,50 +163,31 @@ def _optional(part: dict[str, Any]) -> set[str]:
     return set(part["properties"]) - set(part["required"]) if "required" in part else set()
 
 
-def test_a_fault_names_the_file_and_the_key() -> None:
+def test_a_fault_names_the_types_and_the_key() -> None:
     """Whoever adds a key reads where to add it, too."""
     data = next_of("0 6 * * *", "--format", "json").data
     data["jobs"][0]["queued"] = {"surprise": 1}
     with pytest.raises(AssertionError) as told:
         check_output(["next", "--format", "json"], 0, json.dumps(data))
     assert "'surprise' was unexpected" in str(told.value)
-    assert "cli/crondor_cli/schema/documents/next.json" in str(told.value)
+    assert "the types of next (results.py)" in str(told.value)
     assert "$.jobs[0].queued" in str(told.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "definition", "key", "values"),
-    [
-        ("next", "difference", "code", ["field", "attribute", "day-zero", "clock-change", "accepted"]),
-        ("next", "diagnostic", "severity", Severity),
-        ("agenda", None, "dialect", Dialect),
-        ("run", None, "what", PoolEventKind),
-        ("simulate", "event", "what", PoolEventKind),
-        ("simulate", "message", "to", Party),
-        ("simulate", "not_routed", "reason", RouteReason),
-        ("queue-status", "job", "state", ScheduledState),
-        ("monitor", None, "state", [*ScheduledState, None]),
-        ("monitor", None, "verdict", Verdict),
-        ("monitor", None, "reason", [*Cause, None]),
-        ("queue-recalc", "edit", "reason", Recalculation),
-        ("route-explain", "verdict", "outcome", RouteOutcome),
-        ("route-explain", "clause", "clause", [each.name.lower() for each in Clause]),
-        ("route-explain", "route", "limit", [*Limit, None]),
-        ("route-plan", "run", "outcome", PlannedOutcome),
-        ("route-plan", "run", "conduct", [*CopySchedule, None]),
-        ("route-run", "entry", "what", [each.name.lower() for each in RouterEvent]),
-        ("route-run", "stays", "reason", RouteReason),
-        ("route-status", "job", "reason", RouteReason),
-        ("hook-run", None, "hook", HookType),
-        ("hook-run", None, "ended", HookEnd),
-        ("hook-run", "consequence", "action", HookConsequence),
-        ("hook-daemon-cron", "event", "what", CronStep),
-    ],
-)
-def test_closed_sets_are_those_of_the_code(
-    name: str, definition: str | None, key: str, values: Iterable[Enum | str | None]
-) -> None:
-    """Also the values that no test meets."""
-    found = schema(name)
-    part = found if definition is None else found["$defs"][definition]
-    assert part["properties"][key]["enum"] == [each.value if isinstance(each, Enum) else each for each in values]
+def test_closed_sets_are_those_of_the_code() -> None:
+    """A type takes its values from an enumeration of the library where there is one."""
+    part = schema("monitor")["properties"]
+    assert part["verdict"]["enum"] == [each.value for each in Verdict]
+    assert part["reason"]["enum"] == [*(each.value for each in Cause), None]
+
+
+def test_no_two_types_of_a_schema_have_one_name() -> None:
+    """A definition has the name of its type: the types of a command are none of those that several have."""
+    assert results()
+    own: dict[str, list[str]] = {}
+    for name, room in sys.modules.items():
+        if re.fullmatch(r"crondor_cli\.\w+\.results", name):
+            found = [key for key, each in vars(room).items() if is_typeddict(each) and each.__module__ == name]
+            own |= {name: found}
+    shared = own.pop("crondor_cli.kit.results")
+    assert {name: both for name, found in own.items() if (both := set(found) & set(shared))} == {}

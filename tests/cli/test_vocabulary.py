@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crondor_cli.schema.catalogue import names, schema
+from crondor_cli.kit.results import results, schema
 
 # What a key means, by the word that is used; and the words that mean the same, and are not.
 BANNED = {
@@ -40,7 +40,7 @@ BANNED = {
 OTHERWISE = {
     ("check", "start"): "an edit's offset in the file's text, beside its end",
 }
-COMMANDS = [name for name in names() if name != "common"]
+COMMANDS = [name for name in results() if name != "common"]
 
 
 def keys(part: object) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from crondor_cli.schema.catalogue import schema, shared
+from crondor_cli.kit.results import schema, shared
 from reference.facts import JsonKey, documents
 
 TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict, "array": list}

@@ -9,8 +9,8 @@ import click
 import pytest
 
 from crondor_cli.kit.command import Command, LazyGroup
+from crondor_cli.kit.results import results, schema, shared
 from crondor_cli.main import cli
-from crondor_cli.schema.catalogue import names, schema, shared
 from reference import pages
 from reference.facts import CommandFacts, JsonKey, Kind, OptionFacts, commands, documents, shared_objects
 from reference.share import man_pages
@@ -155,7 +155,7 @@ def test_shared_options_are_those_of_commands() -> None:
 # JSON
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", results())
 def test_every_key_of_a_schema_has_a_row(name: str) -> None:
     """Those of shared definitions aside, which stand on a page of their own."""
     rows = pages.json(documents(schema(name), shared()))

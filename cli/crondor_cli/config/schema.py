@@ -7,9 +7,9 @@ from click.shell_completion import CompletionItem
 
 from crondor.diagnostics import similar
 from crondor_cli.kit.command import Command
+from crondor_cli.kit.results import results, schema
 from crondor_cli.kit.screen import say
 from crondor_cli.kit.tables import echo_json
-from crondor_cli.schema.catalogue import names, schema, title
 
 EPILOG = """\b
 Examples:
@@ -27,7 +27,7 @@ Exit status: 0 shown, 2 no such schema."""
 def _completed(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the names that begin so; words that are there already are a part of the name."""
     before = "".join(f"{word}-" for word in ctx.params.get("words") or ())
-    found = [name.removeprefix(before) for name in names() if name.startswith(before)]
+    found = [name.removeprefix(before) for name in results() if name.startswith(before)]
     return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
 
@@ -40,11 +40,11 @@ def _completed(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", shell_complete=_completed)
 def command(words: tuple[str, ...]) -> None:
     """Print the JSON Schema of what a command prints with --format json; without a command, list them."""
-    known = names()
+    known = results()
     if not words:
         width = max(map(len, known))
         for each in known:
-            say(f"{each:<{width}}  {title(each)}")
+            say(f"{each:<{width}}  {known[each].title}")
         return
     name = "-".join(words)
     if name not in known:

@@ -1,0 +1,44 @@
+"""What `crondor classad` prints as JSON: a type for each object, with a description of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, TypedDict
+
+from crondor_cli.kit.results import NotRequired, Part, Result
+
+
+class EvalResult(TypedDict):
+    """The value of an expression."""
+
+    expression: Annotated[str, "the expression as HTCondor prints it"]
+    value: Annotated[str, "its value, in ClassAd syntax"]
+    reason: NotRequired[
+        Annotated[str | None, "the shortest reason why it is not true; null: it is; only with `--explain`"]
+    ]
+    parts: NotRequired[Annotated[Iterable[Part], "its parts; only with `--explain`"]]
+
+
+class Side(TypedDict):
+    """One of `sides`."""
+
+    name: Annotated[str, "the file"]
+    other: Annotated[str, "the file of the other ad"]
+    accepts: Annotated[bool, "whether it accepts the other"]
+    reason: Annotated[str | None, "why not; null: it does"]
+    requirements: Annotated[Part | None, "its Requirements; null: it has none"]
+
+
+class MatchResult(TypedDict):
+    """Whether two ads accept each other."""
+
+    match: Annotated[bool, "whether both accept"]
+    sides: Annotated[Iterable[Side], "what A says of B, and B of A"]
+
+
+RESULTS = {
+    "classad-eval": Result("The value of an expression", EvalResult),
+    "classad-format": Result("Ads", Iterable[Mapping[str, object]]),
+    "classad-match": Result("Whether two ads accept each other", MatchResult),
+    "classad-transform": Result("Ads", Iterable[Mapping[str, object]]),
+}

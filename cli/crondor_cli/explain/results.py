@@ -1,0 +1,218 @@
+"""What `crondor explain` prints as JSON: a type for each object, with a description of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, TypedDict
+
+from crondor.spec import Dialect
+from crondor_cli.kit.results import Diagnostic, Difference, Instant, Known, NotRequired, Result
+
+
+class Field(TypedDict):
+    """One of `fields`."""
+
+    field: Annotated[str, "the field", ("minute", "hour", "day_of_month", "month", "day_of_week")]
+    written: Annotated[str | None, "the text, null where the field is not given"]
+    values: Annotated[Iterable[int], "the values as integers, Sunday is 0"]
+    unrestricted: Annotated[bool, "whether the field restricts nothing"]
+
+
+class DayRule(TypedDict):
+    """How the day fields decide."""
+
+    rule: Annotated[str, "the rule", ("every-day", "day-of-month", "day-of-week", "or", "and")]
+    words: Annotated[str, "the same as a sentence"]
+
+
+class Schedule(TypedDict):
+    """The cron fields as they are read."""
+
+    words: Annotated[str, "the sentence"]
+    canonical: Annotated[str, "the canonical crontab line"]
+    portable: Annotated[str | None, "the line that all dialects read alike, null where there is none"]
+    fields: Annotated[Iterable[Field], "the five fields"]
+    day_rule: Annotated[DayRule, "how the day fields decide"]
+
+
+class Gap(TypedDict):
+    """The shortest time between two runs on the wall clock."""
+
+    seconds: Annotated[int, "the gap (seconds)"]
+    words: Annotated[str, "the same in calendar years, days and less"]
+    first_after: Annotated[str, "the day of the run before the first such gap since 2000 (ISO 8601 date)"]
+
+
+class Gaps(TypedDict):
+    """The shortest and the longest time between runs."""
+
+    shortest: Annotated[Gap, "the shortest time between two runs on the wall clock"]
+    longest: Annotated[Gap, "the longest time between two runs on the wall clock"]
+
+
+class Range(TypedDict):
+    """Runs of a day."""
+
+    least: Annotated[int, "the fewest runs over the 400-year cycle, clock changes aside"]
+    most: Annotated[int, "the most runs over the 400-year cycle, clock changes aside"]
+
+
+class Counts(TypedDict):
+    """How many runs."""
+
+    day: Annotated[Range, "runs of a day"]
+    month: Annotated[Range, "runs of a month"]
+    year: Annotated[Range, "runs of a year"]
+    next_12_months: Annotated[int, "runs after now, up to `until`"]
+    excluded: Annotated[
+        int | None,
+        "times up to `until` that requirements exclude; null: too many to try, and `next_12_months` has them",
+    ]
+    until: Annotated[int, "the same wall-clock time a year on (epoch seconds)"]
+
+
+class Schedd(TypedDict):
+    """What the real schedd makes of it."""
+
+    differences: Annotated[Iterable[Difference], "what it does otherwise, and why"]
+    day_zero: Annotated[bool, "whether its day-0 defect can strike"]
+    hold_reason: Annotated[str | None, "the HoldReason (code 25) where it holds the job"]
+    hangs: Annotated[bool, "whether it never returns from its search"]
+
+
+class Answer(Instant):
+    """One of `answers`."""
+
+    retry: Annotated[bool, 'whether it is "now + 120 seconds"']
+    computed: Annotated[int | None, "of a retry, the past instant that the schedd found (epoch seconds)"]
+    excluded: Annotated[bool, "whether requirements exclude it, so that the job does not run"]
+
+
+class ClockChange(Instant):
+    """One of `clock_changes`."""
+
+    seconds: Annotated[int, "how far the clock goes forward; back: negative (seconds)"]
+    low: Annotated[str, "the first wall-clock time skipped or repeated (ISO 8601, no offset)"]
+    high: Annotated[str, "where that ends, excluded (ISO 8601, no offset)"]
+    compatible: Annotated[
+        Iterable[Instant],
+        "the runs under this policy: from the change to the end of the skipped length, or in both passes",
+    ]
+    debian: Annotated[Iterable[Instant], "the runs under this policy"]
+    skip: Annotated[Iterable[Instant], "the runs under this policy"]
+    kubernetes: Annotated[Iterable[Instant], "the runs under this policy"]
+    schedd: Annotated[
+        Iterable[Answer], "the answers there of a schedd started a day before; empty where it holds the job"
+    ]
+
+
+class AtField(TypedDict):
+    """One of `fields`."""
+
+    field: Annotated[str, "its name", ("minute", "hour", "day_of_month", "month", "day_of_week")]
+    value: Annotated[int, "its value then"]
+    matches: Annotated[bool, "whether the schedule names it"]
+
+
+class At(Instant):
+    """The answer to `--at`."""
+
+    fires: Annotated[bool, "whether the schedule fires then"]
+    words: Annotated[str, "why, or why not"]
+    fields: Annotated[Iterable[AtField], "the five fields there"]
+    arm: Annotated[
+        str,
+        "what takes the day: `every day`, `day of month`, `day of week`, `day of month and day of week`, `neither`",
+        ("every day", "day of month", "day of week", "day of month and day of week", "neither"),
+    ]
+    blocking: Annotated[
+        Iterable[Annotated[str, "", ("minute", "hour", "day_of_month", "month", "day_of_week")]],
+        "the names of the fields that do not allow it",
+    ]
+    note: Annotated[str | None, "what else decides: seconds, or a clock change"]
+    earlier: Annotated[Instant | None, "the nearest run before"]
+    later: Annotated[Instant | None, "the nearest run after"]
+
+
+class Job(TypedDict):
+    """One of `jobs`."""
+
+    name: Annotated[str, "the file, the crontab line, or `command line`"]
+    line: Annotated[int | None, "the line of the queue statement; null without a file (a line, from 1)"]
+    count: Annotated[int, "how many equal jobs this stands for"]
+    zone: Annotated[str, "the zone (IANA name)"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
+    dialect: Annotated[str, "how the fields are read", Dialect]
+    policy: Annotated[
+        str | None,
+        "what holds at clock changes; null without a set of times",
+        ("compatible", "debian", "skip", "kubernetes"),
+    ]
+    deferral_time: Annotated[
+        int | str | None, "the time of a job without cron fields; a string is an expression (epoch seconds)"
+    ]
+    schedule: Annotated[
+        Schedule | None, "the cron fields as they are read; null without cron fields, and where the reading is refused"
+    ]
+    next: Annotated[Instant | None, "the next run; null with `--at` and where there is none"]
+    gaps: Annotated[
+        Gaps | None,
+        "the shortest and longest time between runs; null with `--at`, if it never fires, and if it is no set",
+    ]
+    counts: Annotated[Counts | None, "how many runs; null with `--at`, if it never fires, and if it is no set"]
+    schedd: Annotated[
+        Schedd | None,
+        "what the real schedd makes of it; null with `--at` and in UNIX, and in HTCONDOR unless day 0 can strike",
+    ]
+    answers: Annotated[Iterable[Answer] | None, "HTCONDOR only: the schedd's next answers"]
+    until: Annotated[int | None, "how far the clock changes go; null with `--at` (epoch seconds)"]
+    clock_changes: Annotated[
+        Iterable[ClockChange] | None, "the clock changes that touch the schedule; with `--at` those within a day"
+    ]
+    at: Annotated[At | None, "the answer to `--at`"]
+    diagnostics: Annotated[Iterable[Diagnostic], "findings about this job"]
+
+
+class Year(TypedDict):
+    """The coming year, or what is known of it."""
+
+    runs: Annotated[int, "how many runs"]
+    shortest_gap: Annotated[int | None, "between two runs (s); null below two"]
+    longest_gap: Annotated[int | None, "between two runs (s); null below two"]
+    until: Annotated[int, "where it ends (epoch seconds)"]
+
+
+class ExplainAt(TypedDict):
+    """The time of --at, and whether the schedule fires then."""
+
+    time: Annotated[int, "epoch seconds (UTC)"]
+    local: Annotated[str, "the same in the zone (ISO 8601 with offset)"]
+    fires: Annotated[bool, "whether it fires"]
+
+
+class Asked(TypedDict):
+    """One of `schedules`."""
+
+    text: Annotated[str, "the schedule as it was written"]
+    words: Annotated[str, "the schedule in words"]
+    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
+    until: Annotated[Known | None, "up to when it is known"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
+    canonical: Annotated[str | None, "the five cron fields that say it; null where others are needed"]
+    next: Annotated[Instant | None, "the next run after now, or after --at"]
+    earlier: Annotated[Instant | None, "the last run before it"]
+    year: Annotated[Year, "the coming year, or what is known of it"]
+    at: Annotated[ExplainAt | None, "the time of --at, and whether the schedule fires then"]
+
+
+class ExplainResult(TypedDict):
+    """What schedules mean."""
+
+    jobs: Annotated[Iterable[Job], "the jobs in file order, equal ones as one"]
+    diagnostics: Annotated[Iterable[Diagnostic], "findings about the file as a whole"]
+    schedules: NotRequired[Annotated[Iterable[Asked], "with --schedule: what was asked about"]]
+
+
+RESULTS = {
+    "explain": Result("What schedules mean", ExplainResult),
+}

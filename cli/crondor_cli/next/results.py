@@ -1,0 +1,230 @@
+"""What `crondor next` prints as JSON: a type for each object, with a description of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, TypedDict
+
+from crondor.spec import Dialect
+from crondor_cli.kit.results import Diagnostic, Difference, Instant, Known, NotRequired, Result, Start
+
+
+class Queued(TypedDict):
+    """What the queue says of the job."""
+
+    job: Annotated[str | None, "ClusterId.ProcId; null for an ad without them"]
+    owner: Annotated[str | None, "Owner"]
+    cmd: Annotated[str | None, "Cmd"]
+    state: Annotated[
+        str | None, "JobStatus", ("idle", "running", "removed", "completed", "held", "transferring_output", "suspended")
+    ]
+    hold_reason: Annotated[str | None, "HoldReason of a held job"]
+    hold_reason_code: Annotated[int | None, "its HoldReasonCode"]
+    deferral_time: Annotated[
+        int | None, "the DeferralTime that the schedd has computed for a crontab job (epoch seconds)"
+    ]
+    leaves: Annotated[bool, "whether the job leaves the queue when a run ends"]
+
+
+class Fields(TypedDict):
+    """Its five fields."""
+
+    minute: Annotated[str, "cron_minute, canonical"]
+    hour: Annotated[str, "cron_hour, canonical"]
+    day_of_month: Annotated[str, "cron_day_of_month, canonical"]
+    month: Annotated[str, "cron_month, canonical"]
+    day_of_week: Annotated[str, "cron_day_of_week, canonical"]
+
+
+class Schedule(TypedDict):
+    """The cron fields as they are read."""
+
+    words: Annotated[str, "the sentence"]
+    canonical: Annotated[str, "the canonical crontab line"]
+    fields: Annotated[Fields, "its five fields"]
+
+
+_Pass = TypedDict(
+    "_Pass",
+    {
+        "pass": Annotated[
+            int | None, "which of the two it is, where the clock shows the time twice; null elsewhere", (1, 2)
+        ]
+    },
+)
+
+
+class RunStart(Start, _Pass):
+    """The run as the manual has it; only where it is read so."""
+
+    skipped: Annotated[
+        Iterable[str] | None,
+        "the wall-clock times that the clock skips and this run stands for (ISO 8601); null for most runs",
+    ]
+
+
+_Pass2 = TypedDict(
+    "_Pass2",
+    {"pass": Annotated[None, "always null: which of two passes it is, is told where the schedule is a set of times"]},
+)
+
+
+class ScheddStart(Start, _Pass2):
+    """The run of the real schedd; only where it is read so."""
+
+    skipped: Annotated[
+        Iterable[str] | None,
+        "the wall-clock times that the clock skips and this run stands for (ISO 8601); null for most runs",
+    ]
+    retry: NotRequired[
+        Annotated[bool, 'whether the time is the schedd\'s "now + 120 seconds"; not there of a job without cron fields']
+    ]
+    computed: NotRequired[
+        Annotated[
+            int | None,
+            "of a retry, the past instant that the schedd found; only of a job with cron fields (epoch seconds)",
+        ]
+    ]
+
+
+class Run(TypedDict):
+    """One of `runs`."""
+
+    number: Annotated[int, "the row, in order of time (from 1)"]
+    manual: NotRequired[Annotated[RunStart | None, "the run as the manual has it; only where it is read so"]]
+    htcondor: NotRequired[Annotated[ScheddStart | None, "the run of the real schedd; only where it is read so"]]
+    unix: NotRequired[Annotated[RunStart | None, "the run of Unix cron; only with `--dialect unix`"]]
+    differs: Annotated[
+        bool,
+        "whether only one of the two has a run; false where nothing is compared: one dialect, or a chain that was cut",
+    ]
+
+
+class KeptOut(TypedDict):
+    """Times of the schedule that the job's requirements exclude."""
+
+    count: Annotated[int, "how many up to the last row; at most 10,001 are counted"]
+    first: Annotated[int, "the first of them (epoch seconds)"]
+
+
+class ScheddFault(TypedDict):
+    """Why the real schedd does not run the job."""
+
+    message: Annotated[str, "why"]
+    hold_reason: Annotated[str | None, "the HoldReason (code 25), null where the schedd does not hold the job"]
+
+
+class Job(TypedDict):
+    """One of `jobs`."""
+
+    name: Annotated[str, "the file, the crontab line, or `command line`"]
+    line: Annotated[int | None, "the queue statement (a line, from 1)"]
+    count: Annotated[int, "how many equal jobs this stands for"]
+    zone: Annotated[str, "the zone (IANA name)"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
+    submitted: Annotated[
+        int | None,
+        "the time of submission that expressions were evaluated with; null where there are none (epoch seconds)",
+    ]
+    queued: Annotated[Queued | None, "what the queue says of the job; null without `--ads`"]
+    dialect: Annotated[str | None, "the one dialect; null where MANUAL and HTCONDOR are compared", Dialect]
+    schedule: Annotated[
+        Schedule | None, "the cron fields as they are read; null without cron fields, and where the reading is refused"
+    ]
+    deferral_time: Annotated[
+        int | str | None,
+        "the job's own time; a string is an expression; null: none, or not readable (epoch seconds)",
+    ]
+    window: Annotated[
+        int | str | None, "the window; a string is an expression; null where the reading is refused (seconds)"
+    ]
+    prep_time: Annotated[
+        int | str | None, "the preparation; a string is an expression; null where the reading is refused (seconds)"
+    ]
+    schedd_interval: Annotated[int | None, "SCHEDD_INTERVAL; null where the reading is refused (seconds)"]
+    universe: Annotated[
+        str | None,
+        "JobUniverse; null where the reading is refused",
+        ("vanilla", "scheduler", "grid", "java", "parallel", "local", "vm"),
+    ]
+    leaves: Annotated[bool, "whether a crontab job of a submit file leaves the queue after its first run"]
+    runs: Annotated[Iterable[Run], "the rows, in order of time"]
+    differences: Annotated[Iterable[Difference], "why the real schedd differs"]
+    kept_out: Annotated[
+        KeptOut | None,
+        "times of the schedule that the job's requirements exclude: the job does not run then, and they are no rows",
+    ]
+    schedd_fault: Annotated[ScheddFault | None, "why the real schedd does not run the job"]
+    diagnostics: Annotated[Iterable[Diagnostic], "findings about this job"]
+
+
+class Asked(TypedDict):
+    """One of `schedules`."""
+
+    text: Annotated[str, "the schedule as it was written"]
+    words: Annotated[str, "the schedule in words"]
+    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
+    until: Annotated[Known | None, "up to when it is known"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
+    runs: Annotated[Iterable[Instant], "the runs in order"]
+
+
+class Coming(TypedDict):
+    """Without --previous, and not of a queue."""
+
+    jobs: Annotated[Iterable[Job], "the jobs in file order, equal ones as one"]
+    diagnostics: Annotated[Iterable[Diagnostic], "findings about the file as a whole"]
+    schedules: NotRequired[Annotated[Iterable[Asked], "with --schedule: what was asked about"]]
+
+
+class PastJob(TypedDict):
+    """One of `jobs`."""
+
+    name: Annotated[str, "the file, the crontab line, or `command line`"]
+    line: Annotated[int | None, "the line of the queue statement; null without a file (a line, from 1)"]
+    count: Annotated[int, "how many equal jobs this stands for"]
+    zone: Annotated[str, "the zone (IANA name)"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
+    runs: Annotated[Iterable[Instant], "the runs, the latest first"]
+
+
+class PastAsked(TypedDict):
+    """One of `schedules`."""
+
+    text: Annotated[str, "the schedule as it was written"]
+    words: Annotated[str, "the schedule in words"]
+    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
+    until: Annotated[Known | None, "up to when it is known"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
+    runs: Annotated[Iterable[Instant], "the runs, the latest first"]
+
+
+class Past(TypedDict):
+    """With --previous."""
+
+    jobs: Annotated[Iterable[PastJob], "the jobs in file order"]
+    schedules: NotRequired[Annotated[Iterable[PastAsked], "with --schedule: what was asked about"]]
+
+
+class NextStart(Start):
+    """One of `starts`."""
+
+    job: Annotated[str, "ClusterId.ProcId, or where the ad stands"]
+    owner: Annotated[str | None, "Owner"]
+    cmd: Annotated[str | None, "Cmd"]
+
+
+class Starts(TypedDict):
+    """With --queue, --log, --live or --list."""
+
+    source: Annotated[str, "where the ads come from: `queue`, `log`, `live` or `ads`", ("queue", "log", "live", "ads")]
+    zone: Annotated[str, "the zone (IANA name)"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
+    dialect: Annotated[str, "how Cron attributes were read", Dialect]
+    starts: Annotated[Iterable[NextStart], "the starts in order of time"]
+    diagnostics: Annotated[Iterable[Diagnostic], "findings"]
+
+
+RESULTS = {
+    "next": Result("When jobs run, in both readings", Coming | Past | Starts),
+}

@@ -1,1 +1,0 @@
-"""`crondor config schema`: what commands print as JSON, as JSON Schemas."""

@@ -1,0 +1,216 @@
+"""What `crondor simulate` prints as JSON: a type for each object, with a description of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, TypedDict
+
+from crondor.pool.daemons.events import PoolEventKind
+from crondor.pool.settings import Party
+from crondor.router.daemon.status import RouteReason
+from crondor.router.match.matcher import Limit
+from crondor.spec import Dialect
+from crondor_cli.kit.results import Diagnostic, NotRequired, Result
+
+
+class Change(TypedDict):
+    """One of `changes`."""
+
+    file: Annotated[str, "the file"]
+    line: Annotated[int, "the line to change; of one to add, the line before which it goes (from 1)"]
+    command: Annotated[str, "the submit command"]
+    before: Annotated[str | None, "its value; null: it is not there"]
+    after: Annotated[int, "the value to write (seconds)"]
+
+
+class Job(TypedDict):
+    """One of `jobs`."""
+
+    name: Annotated[str, "the file"]
+    line: Annotated[int | None, "the queue statement (from 1)"]
+    count: Annotated[int, "how many equal jobs"]
+    is_deferred: Annotated[bool, "whether they have a schedule"]
+    planned: Annotated[
+        int, "how many runs the schedd of this reading planned: the sum of the seven fates, from `on_time`"
+    ]
+    named: Annotated[int, "how many runs the fields name, as the manual reads them; `planned` where the job has left"]
+    on_time: Annotated[int, "started at their time"]
+    late: Annotated[int, "started after it, in the window"]
+    missed_held: Annotated[int, "arrived too late: held with code 20"]
+    missed: Annotated[int, "not matched in time; the schedd went on to the next time"]
+    missed_idle: Annotated[int, "not matched in time, and the job stays idle for ever"]
+    skipped: Annotated[int, "passed over while the last run went on"]
+    held: Annotated[int, "passed over while the job was on hold"]
+    starts: Annotated[int, "how often a program started"]
+    evicted: Annotated[int, "ended from outside after their start"]
+    untold: Annotated[int, "ended, and the schedd was not told: the job was queued again"]
+    repeated: Annotated[
+        int, "matched for a time that had its run: the execute clock is ahead, and that run ended before its time"
+    ]
+    is_stranded: Annotated[
+        bool, "the only run is over, the job was queued again, and its window is over: it is idle for ever"
+    ]
+    idle_slot: Annotated[int, "how long slots waited for the times of jobs that were on them (seconds)"]
+    has_left: Annotated[bool, "whether all of them left the queue before the end"]
+    hold_reason: Annotated[str | None, "why one is held at the end"]
+    removed: Annotated[str | None, "why a policy took one out of the queue"]
+    trouble: Annotated[Iterable[str], "why nothing can be planned"]
+    enough_prep_time: Annotated[
+        int | None, "the smallest prep time with which all runs are on time; null: none, or not asked for (seconds)"
+    ]
+    enough_window: Annotated[int | None, "the smallest window with which none is missed (seconds)"]
+    changes: Annotated[Iterable[Change], "what to write; each change is enough by itself"]
+
+
+class Reading(TypedDict):
+    """One of `readings`."""
+
+    dialect: Annotated[str, "the reading", Dialect]
+    jobs: Annotated[Iterable[Job], "the jobs in the order of the files, equal ones together"]
+
+
+class Event(TypedDict):
+    """One of `events`."""
+
+    time: Annotated[int, "when, by the schedd's clock (epoch seconds)"]
+    job: Annotated[str, "cluster and proc; each file is a cluster"]
+    what: Annotated[str, "what happened; `left`: LeaveJobInQueue had kept it", PoolEventKind]
+    detail: Annotated[str, "more about it, may be empty"]
+
+
+class Value(TypedDict):
+    """One of `values`."""
+
+    name: Annotated[str, "the attribute"]
+    text: Annotated[str, "its expression, as in `-long` ads"]
+
+
+_From = TypedDict(
+    "_From",
+    {
+        "from": Annotated[
+            str,
+            "who sent it: `user`, `schedd`, `shadow`, `starter` or `startd`",
+            ("user", "schedd", "negotiator", "shadow", "startd", "starter", "router", "history", "startd-history"),
+        ]
+    },
+)
+
+
+class Message(_From):
+    """One of `flow`."""
+
+    time: Annotated[int, "when, by the schedd's clock (epoch seconds)"]
+    job: Annotated[str | None, "cluster and proc; null: all jobs, where the router could not read the log"]
+    to: Annotated[str, "who got it: these, `negotiator`, `router` or `history`", Party]
+    what: Annotated[str, "what it is: `start`, `update`, `final`, `pull` and the like"]
+    arrived: Annotated[bool, "whether it arrived"]
+    attributes: Annotated[int, "how many it has"]
+    values: Annotated[Iterable[Value], "what is new to the receiver; of a whole ad, what was expanded"]
+
+
+_From2 = TypedDict("_From2", {"from": Annotated[int, "when the jobs are submitted (epoch seconds)"]})
+
+
+class Pool(_From2):
+    """Without --routes."""
+
+    zone: Annotated[str, "the zone (IANA name)"]
+    until: Annotated[int, "the end (epoch seconds)"]
+    schedd_interval: Annotated[int, "SCHEDD_INTERVAL (seconds)"]
+    match_delay: Annotated[str, "how long matches take, as the option has it"]
+    transfer: Annotated[str, "how long the transfer of input takes, as the option has it"]
+    run_time: Annotated[str, "how long programs run, as the option has it"]
+    slots: Annotated[int, "how many slots there are"]
+    skew: Annotated[int, "how far the execute clock is ahead (seconds)"]
+    seed: Annotated[int, "the seed"]
+    machines: Annotated[Iterable[str], "the machines that are divided, as strings; empty: there are slots"]
+    exit_code: Annotated[str, "how programs end"]
+    preempt: Annotated[str | None, "when the pool takes machines back"]
+    fail: Annotated[Iterable[str], "the updates that fail, as strings"]
+    readings: Annotated[Iterable[Reading], "the results by dialect, htcondor first"]
+    diagnostics: Annotated[Iterable[Diagnostic], "all findings"]
+    events: NotRequired[Annotated[Iterable[Event], "what happened in the first reading; only with `--events`"]]
+    flow: NotRequired[Annotated[Iterable[Message], "who told whom in the first reading; only with `--trace flow`"]]
+
+
+class RoutedJob(TypedDict):
+    """One of `jobs`."""
+
+    name: Annotated[str, "the file"]
+    line: Annotated[int | None, "the queue statement (from 1)"]
+    count: Annotated[int, "how many equal jobs"]
+    copies: Annotated[int, "copies that were made"]
+    runs: Annotated[int, "runs of programs"]
+    done: Annotated[int, "how many were done"]
+    failed: Annotated[int, "how many failed"]
+    removed: Annotated[int, "how many were removed"]
+    held: Annotated[int, "how many are on hold at the end"]
+    running: Annotated[int, "how many run at the end"]
+    idle: Annotated[int, "how many are idle at the end"]
+
+
+class Route(TypedDict):
+    """One of `routes`."""
+
+    route: Annotated[str, "the route"]
+    copies: Annotated[int, "copies that were made"]
+    runs: Annotated[int, "runs of programs"]
+    done: Annotated[int, "how many were done"]
+    failed: Annotated[int, "how many failed"]
+    removed: Annotated[int, "how many were removed"]
+    held: Annotated[int, "how many are on hold at the end"]
+    running: Annotated[int, "how many run at the end"]
+    idle: Annotated[int, "how many are idle at the end"]
+    limit: Annotated[
+        str | None, "why it takes no more jobs at the end: `full`, `idle limit`, `throttled`; null: it does", Limit
+    ]
+    text: Annotated[str | None, "the same in words"]
+    throttle: Annotated[str, "how many jobs a second it takes at the end, as condor_job_router says it; `none`"]
+
+
+class NotRouted(TypedDict):
+    """One of `not_routed`."""
+
+    reason: Annotated[str, "why", RouteReason]
+    route: Annotated[str | None, "the route that it is about"]
+    count: Annotated[int, "how many"]
+
+
+class Timeline(TypedDict):
+    """The lanes that the table shows; only with `--timeline`."""
+
+    seconds: Annotated[int, "the length of a column (seconds)"]
+    jobs: Annotated[Iterable[str], "the lane of each entry of `jobs`, a letter a column"]
+    routes: Annotated[Iterable[str], "the lane of each route"]
+
+
+class RoutedEvent(TypedDict):
+    """One of `events`."""
+
+    time: Annotated[int, "when (epoch seconds)"]
+    text: Annotated[str, "what happened"]
+
+
+class Routes(_From2):
+    """With --routes."""
+
+    zone: Annotated[str, "the zone (IANA name)"]
+    until: Annotated[int, "the end (epoch seconds)"]
+    seed: Annotated[int, "the seed"]
+    router: Annotated[str, "JOB_ROUTER_NAME"]
+    polling_period: Annotated[int, "JOB_ROUTER_POLLING_PERIOD (seconds)"]
+    sites: Annotated[Iterable[str], "the sites, as strings"]
+    jobs: Annotated[Iterable[RoutedJob], "the jobs of each queue statement, and what became of them"]
+    routes: Annotated[Iterable[Route], "the routes, and what became of their copies"]
+    not_routed: Annotated[Iterable[NotRouted], "jobs that are not routed at the end"]
+    diagnostics: Annotated[Iterable[Diagnostic], "all findings"]
+    timeline: NotRequired[Annotated[Timeline, "the lanes that the table shows; only with `--timeline`"]]
+    events: NotRequired[
+        Annotated[Iterable[RoutedEvent], "what the router says, and each change of a copy; only with `--events`"]
+    ]
+
+
+RESULTS = {
+    "simulate": Result("What a pool makes of jobs; with --routes what routes do", Pool | Routes),
+}
