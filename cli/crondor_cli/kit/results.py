@@ -162,6 +162,87 @@ class Verdict(TypedDict):
     reason: Annotated[str | None, "why; null where there is nothing more to say"]
 
 
+class FixEdit(TypedDict):
+    """One of `edits`."""
+
+    place: Annotated[Place, "what is replaced"]
+    text: Annotated[str, "by what"]
+
+
+class Fix(TypedDict):
+    """The cure, where there is one."""
+
+    title: Annotated[str, "what it does"]
+    safe: Annotated[bool, "whether `--fix` makes it without `--unsafe`"]
+    edits: Annotated[Iterable[FixEdit], "the changes; one that covers nothing inserts"]
+
+
+class Finding(TypedDict):
+    """One of `findings`."""
+
+    code: Annotated[str, "the rule: `CRN101`"]
+    name: Annotated[str, "the rule's name"]
+    severity: Annotated[str, "how bad it is", Severity]
+    message: Annotated[str, "what, and why"]
+    help: Annotated[str | None, "what to write instead"]
+    place: Annotated[Place | None, "where; the end of the file for something that it lacks"]
+    fix: Annotated[Fix | None, "the cure, where there is one"]
+
+
+class CheckedFile(TypedDict):
+    """One of `files`."""
+
+    name: Annotated[str, "the path as named, or found below the directory named"]
+    findings: Annotated[Iterable[Finding], "in the order of the lines"]
+    silenced: Annotated[int, "how many a comment silenced"]
+    baseline: Annotated[int, "how many `--baseline` knew already"]
+
+
+class Counted(TypedDict):
+    """How many findings of each severity."""
+
+    error: Annotated[int, "what is refused, held, or never runs"]
+    warning: Annotated[int, "what will surprise"]
+    note: Annotated[int, "what is good to know"]
+
+
+class Findings(TypedDict):
+    """Without --statistics."""
+
+    files: Annotated[Iterable[CheckedFile], "the files in the order named"]
+    summary: Annotated[Counted, "how many findings of each severity"]
+
+
+class Statistic(TypedDict):
+    """One of `statistics`."""
+
+    code: Annotated[str, "the rule: `CRN101`"]
+    name: Annotated[str, "the rule's name"]
+    severity: Annotated[str, "how bad it is", Severity]
+    count: Annotated[int, "how often it did"]
+    files: Annotated[int, "in how many files"]
+    fixable: Annotated[int, "how many of them `--fix` cures"]
+
+
+class Statistics(TypedDict):
+    """With --statistics."""
+
+    files: Annotated[int, "how many files were looked at"]
+    statistics: Annotated[Iterable[Statistic], "the rules that found something, by code"]
+
+
+class Acted(TypedDict):
+    """What was done to jobs."""
+
+    action: Annotated[str, "what was done", ("hold", "release", "rm")]
+    done: Annotated[int, "to how many it was done"]
+    already: Annotated[int, "how many were so already"]
+    bad_status: Annotated[int, "to how many it cannot be done: not held, removed"]
+    denied: Annotated[int, "how many the schedd refused: they are somebody else's"]
+    not_found: Annotated[int, "how many jobs and clusters that were named are not there"]
+    diagnostics: Annotated[Iterable[Diagnostic], "the same in words"]
+
+
 @cache
 def results() -> Mapping[str, Result]:
     """Return what the commands print, by name with hyphens between the words."""

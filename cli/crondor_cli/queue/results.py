@@ -8,7 +8,7 @@ from typing import Annotated, TypedDict
 from crondor.schedd.reading import ScheduledState
 from crondor.schedule import Recalculation
 from crondor.spec import Dialect
-from crondor_cli.kit.results import Diagnostic, Instant, Result, Start
+from crondor_cli.kit.results import Acted, Diagnostic, Instant, Result, Start
 
 
 class EditResult(TypedDict):
@@ -67,18 +67,6 @@ class HistoryResult(TypedDict):
     jobs: Annotated[Iterable[Job], "the jobs, the latest first"]
 
 
-class HoldResult(TypedDict):
-    """What was held."""
-
-    action: Annotated[str, "what was done", ("hold",)]
-    done: Annotated[int, "to how many it was done"]
-    already: Annotated[int, "how many were so already"]
-    bad_status: Annotated[int, "to how many it cannot be done: not held, removed"]
-    denied: Annotated[int, "how many the schedd refused: they are somebody else's"]
-    not_found: Annotated[int, "how many jobs and clusters that were named are not there"]
-    diagnostics: Annotated[Iterable[Diagnostic], "the same in words"]
-
-
 class Edit(TypedDict):
     """One of `edits`."""
 
@@ -100,30 +88,6 @@ class RecalcResult(TypedDict):
     applied: Annotated[bool, "whether `--apply` was given"]
     edits: Annotated[Iterable[Edit], "what the pass does; with `--apply` what was written"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
-
-
-class ReleaseResult(TypedDict):
-    """What was released."""
-
-    action: Annotated[str, "what was done", ("release",)]
-    done: Annotated[int, "to how many it was done"]
-    already: Annotated[int, "how many were so already"]
-    bad_status: Annotated[int, "to how many it cannot be done: not held, removed"]
-    denied: Annotated[int, "how many the schedd refused: they are somebody else's"]
-    not_found: Annotated[int, "how many jobs and clusters that were named are not there"]
-    diagnostics: Annotated[Iterable[Diagnostic], "the same in words"]
-
-
-class RmResult(TypedDict):
-    """What was removed."""
-
-    action: Annotated[str, "what was done", ("rm",)]
-    done: Annotated[int, "to how many it was done"]
-    already: Annotated[int, "how many were so already"]
-    bad_status: Annotated[int, "to how many it cannot be done: not held, removed"]
-    denied: Annotated[int, "how many the schedd refused: they are somebody else's"]
-    not_found: Annotated[int, "how many jobs and clusters that were named are not there"]
-    diagnostics: Annotated[Iterable[Diagnostic], "the same in words"]
 
 
 class StatusJob(TypedDict):
@@ -181,10 +145,10 @@ RESULTS = {
     "queue-edit": Result("What was edited", EditResult),
     "queue-guard": Result("One line each: a pass", GuardResult),
     "queue-history": Result("The jobs that have left", HistoryResult),
-    "queue-hold": Result("What was held", HoldResult),
+    "queue-hold": Result("What was held", Acted),
     "queue-recalc": Result("What a pass of the schedd writes", RecalcResult),
-    "queue-release": Result("What was released", ReleaseResult),
-    "queue-rm": Result("What was removed", RmResult),
+    "queue-release": Result("What was released", Acted),
+    "queue-rm": Result("What was removed", Acted),
     "queue-status": Result("The scheduled jobs of a queue", StatusResult),
     "queue-submit": Result("The new jobs", Cluster | Clusters),
 }

@@ -9,7 +9,7 @@ from crondor.diagnostics import Severity
 from crondor.router.daemon.status import RouteReason
 from crondor.router.match.matcher import Limit
 from crondor.router.plan.copy_schedule import CopySchedule, PlannedOutcome
-from crondor_cli.kit.results import Clause, Diagnostic, NotRequired, Place, Result, Verdict
+from crondor_cli.kit.results import Acted, Clause, Diagnostic, Findings, NotRequired, Place, Result, Statistics, Verdict
 
 
 class Change(TypedDict):
@@ -41,75 +41,6 @@ class RouteApply(TypedDict):
     proxy: Annotated[Proxy | None, "the shared proxy that would be copied"]
     id_tokens: Annotated[Iterable[str], "the tokens that it is sent"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about this job"]
-
-
-class Edit(TypedDict):
-    """One of `edits`."""
-
-    place: Annotated[Place, "what is replaced"]
-    text: Annotated[str, "by what"]
-
-
-class Fix(TypedDict):
-    """The cure, where there is one."""
-
-    title: Annotated[str, "what it does"]
-    safe: Annotated[bool, "whether `--fix` makes it without `--unsafe`"]
-    edits: Annotated[Iterable[Edit], "the changes; one that covers nothing inserts"]
-
-
-class Finding(TypedDict):
-    """One of `findings`."""
-
-    code: Annotated[str, "the rule: `CRN101`"]
-    name: Annotated[str, "the rule's name"]
-    severity: Annotated[str, "how bad it is", Severity]
-    message: Annotated[str, "what, and why"]
-    help: Annotated[str | None, "what to write instead"]
-    place: Annotated[Place | None, "where; the end of the file for something that it lacks"]
-    fix: Annotated[Fix | None, "the cure, where there is one"]
-
-
-class File(TypedDict):
-    """One of `files`."""
-
-    name: Annotated[str, "the path as named, or found below the directory named"]
-    findings: Annotated[Iterable[Finding], "in the order of the lines"]
-    silenced: Annotated[int, "how many a comment silenced"]
-    baseline: Annotated[int, "how many `--baseline` knew already"]
-
-
-class Counted(TypedDict):
-    """How many findings of each severity."""
-
-    error: Annotated[int, "what is refused, held, or never runs"]
-    warning: Annotated[int, "what will surprise"]
-    note: Annotated[int, "what is good to know"]
-
-
-class Findings(TypedDict):
-    """Without --statistics."""
-
-    files: Annotated[Iterable[File], "the files in the order named"]
-    summary: Annotated[Counted, "how many findings of each severity"]
-
-
-class Statistic(TypedDict):
-    """One of `statistics`."""
-
-    code: Annotated[str, "the rule: `CRN101`"]
-    name: Annotated[str, "the rule's name"]
-    severity: Annotated[str, "how bad it is", Severity]
-    count: Annotated[int, "how often it did"]
-    files: Annotated[int, "in how many files"]
-    fixable: Annotated[int, "how many of them `--fix` cures"]
-
-
-class Statistics(TypedDict):
-    """With --statistics."""
-
-    files: Annotated[int, "how many files were looked at"]
-    statistics: Annotated[Iterable[Statistic], "the rules that found something, by code"]
 
 
 class Route(TypedDict):
@@ -493,17 +424,10 @@ class Summary(TypedDict):
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the queue"]
 
 
-class RmResult(TypedDict):
+class Removed(Acted):
     """What was removed."""
 
-    action: Annotated[str, "what was done", ("rm",)]
     constraint: Annotated[str, "what chose the jobs"]
-    done: Annotated[int, "how many were removed"]
-    already: Annotated[int, "how many were so already"]
-    bad_status: Annotated[int, "how many cannot be"]
-    denied: Annotated[int, "how many the schedd refused: they are somebody else's"]
-    not_found: Annotated[int, "how many jobs and clusters that were named are not there"]
-    diagnostics: Annotated[Iterable[Diagnostic], "the same in words"]
 
 
 class Entry(TypedDict):
@@ -770,7 +694,7 @@ RESULTS = {
     "route-history": Result("The routed jobs that have left", HistoryResult),
     "route-plan": Result("The coming runs, and the route of each", PlanResult),
     "route-q": Result("The routed jobs; with -S their summary", Jobs | Summary),
-    "route-rm": Result("What was removed", RmResult),
+    "route-rm": Result("What was removed", Removed),
     "route-run": Result("One line each: an entry of the log", Entry | Stays),
     "route-show": Result("The routing table", ShowResult),
     "route-status": Result("How routes and jobs stand", StatusResult),
