@@ -311,7 +311,7 @@ def test_an_ad_without_an_end_is_read_by_one(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_little_forks_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without --jobs a short input is done by one process, and so it is where there is one processor."""
-    monkeypatch.setattr(parallel, "_Crew", lambda *_: pytest.fail("forked"))
+    monkeypatch.setattr(parallel, "_pool", lambda *_: pytest.fail("forked"))
     arguments = ("--rules", str(folder / "rules"), str(folder / "made0"))
     assert crondor("classad", "transform", *arguments).out
     monkeypatch.setattr(ads_, "FEW", 0)
@@ -462,7 +462,7 @@ def test_a_process_that_is_killed_is_told(folder: Path) -> None:
             os.kill(child, signal.SIGKILL)
         out, said = process.communicate(MANY * 20, timeout=SLOWEST)
         assert process.returncode == 2
-        assert said.startswith(b"Error: a process of --jobs was killed by SIGKILL: ")
+        assert said.startswith(b"Error: a process of --jobs was killed: ")
         assert said.count(b"\n") == 1
         assert out.startswith(b"ClusterId = 1\n")
         assert out.endswith(b"\n\n")

@@ -8,24 +8,21 @@ import pickle
 import signal
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import suppress
+from concurrent import futures
+from contextlib import contextmanager
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.connection import wait
+from itertools import chain
+from multiprocessing import active_children, get_context, parent_process
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from crondor_cli.kit.progress import PROGRESS, THREAD
 from crondor_cli.kit.settings import MOST_JOBS
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import ForkProcess
-
 
 _Item = TypeVar("_Item")
 _Task = TypeVar("_Task")
@@ -34,7 +31,7 @@ _Function = TypeVar("_Function", bound=Callable[..., None])
 
 _MOST_UNASKED: Final = 8  # processes without --jobs: more are waiting for the one that reads and writes
 _UNSAFE: Final = ("darwin", "emscripten", "wasi")
-_AHEAD: Final = 2  # results a process may be ahead of the one that is waited for
+_AHEAD: Final = 3  # tasks of a process that are given and not yet told
 
 
 class ForMuch(int):
@@ -73,13 +70,9 @@ class WorkerLost(click.ClickException):
 
     exit_code = 2
 
-    def __init__(self, status: int | None) -> None:
-        """Take its exit status, negative the number of a signal."""
-        how = f"was ended with status {status}"
-        if status is not None and status < 0:
-            with suppress(ValueError):
-                how = f"was killed by {signal.Signals(-status).name}"
-        message = f"a process of --jobs {how}: the output ends before what it was given"
+    def __init__(self) -> None:
+        """Say so."""
+        message = "a process of --jobs was killed: the output ends before what it was given"
         super().__init__(f"{message}; if memory ran out, try --jobs 1")
 
 
@@ -130,18 +123,46 @@ class Sharing(Generic[_Task, _Made]):
         many = processes(jobs)
         here = None if many == 1 else self._few if _is_unasked(jobs) else 1
         for task in left:
-            if isinstance(task, Alone):
-                yield from task.work()
-                continue
-            if here is not None and not here:
-                with _Crew(self, many) as crew:
-                    if crew.has_any:
-                        yield from crew.results(task, left)
-                        return
-                here = None
-            self.on_task(task)
-            yield from self.work(task)
-            here = None if here is None else here - 1
+            if not isinstance(task, Alone) and here is not None:
+                if not here:
+                    yield from self._shared(chain((task,), left), many)
+                    return
+                here -= 1
+            yield from self._done(task)
+
+    def _done(self, task: _Task | Alone[_Made]) -> Iterator[_Made]:
+        """Yield what is made of a task here."""
+        if isinstance(task, Alone):
+            yield from task.work()
+            return
+        self.on_task(task)
+        yield from self.work(task)
+
+    def _shared(self, tasks: Iterator[_Task | Alone[_Made]], many: int) -> Iterator[_Made]:
+        """Yield what is made of tasks by some processes."""
+        with _pool(self.work, many) as pool:
+            if pool is None:
+                for each in tasks:
+                    yield from self._done(each)
+                return
+            waiting: deque[tuple[_Task, futures.Future[_Answer]]] = deque()
+            for task in _with_failure(tasks):
+                while waiting and (isinstance(task, Alone) or len(waiting) >= _AHEAD * many):
+                    yield from self._taken(*waiting.popleft())
+                if isinstance(task, Alone):
+                    yield from task.work()
+                else:
+                    waiting.append((task, pool.submit(_answer, task)))
+            while waiting:
+                yield from self._taken(*waiting.popleft())
+
+    def _taken(self, task: _Task, answer: futures.Future[_Answer]) -> Iterator[_Made]:
+        """Yield what another process made of a task."""
+        made, error = answer.result()
+        self.on_task(task)
+        yield from made
+        if error is not None:
+            raise error
 
 
 def _is_unasked(jobs: int | None) -> bool:
@@ -191,142 +212,76 @@ def of_many(
 
 
 class _Answer(NamedTuple):
-    """What was made of a task, and what was raised behind it."""
+    """What was made of a task, and what was raised after it."""
 
     made: list[Any]
-    error: BaseException | None = None
+    error: Exception | None = None
 
 
-class _Worker(NamedTuple):
-    """A process and the pipe to it."""
-
-    process: ForkProcess
-    pipe: Connection
+_WORK: list[Callable[[Any], Iterable[Any]]] = []  # in a process that shares the work: what it does with a task
 
 
-class _Crew(Generic[_Task, _Made]):
-    """Some processes that wait for tasks."""
-
-    def __init__(self, sharing: Sharing[_Task, _Made], size: int) -> None:
-        """Take what they do, and how many there are."""
-        self._sharing = sharing
-        self._size = size
-        self._idle: list[_Worker] = []
-        self._busy: dict[Connection, tuple[_Worker, int]] = {}
-        self._done: dict[int, _Answer] = {}
-
-    def __enter__(self) -> _Crew[_Task, _Made]:
-        """Fork the processes."""
-        fork = get_context("fork")
-        with PROGRESS.resting(), _held_back():
-            for _ in range(self._size):
-                ours, theirs = fork.Pipe()
-                others = [ours, *(each.pipe for each in self._idle)]
-                process = fork.Process(target=self._serve, args=(theirs, others), daemon=True)
-                try:
-                    process.start()
-                except OSError:  # this user has too many processes, or memory is short: fewer will do
-                    ours.close()
-                    theirs.close()
-                    break
-                theirs.close()
-                self._idle.append(_Worker(process, ours))
-        return self
-
-    @property
-    def has_any(self) -> bool:
-        """Whether any process waits for a task."""
-        return bool(self._idle)
-
-    def __exit__(self, *_error: object) -> None:
-        """End all of them, whatever they do."""
-        workers = [*self._idle, *(worker for worker, _ in self._busy.values())]
-        for each in workers:
-            each.process.terminate()
-            each.pipe.close()
-        for each in workers:
-            each.process.join()
-
-    def results(self, first: _Task, left: Iterator[_Task | Alone[_Made]]) -> Iterator[_Made]:
-        """Yield what is made of each task."""
-        task: _Task | Alone[_Made] | None = first
-        given = told = 0
-        waiting: dict[int, _Task] = {}
-        most = _AHEAD * self._size
-        while task is not None or told < given:
-            while task is not None and not isinstance(task, Alone) and self._idle and given - told < most:
-                waiting[given] = task
-                self._give(given, task)
-                given += 1
-                task = _following(left)
-            if told in self._done:
-                answer = self._done.pop(told)
-                self._sharing.on_task(waiting.pop(told))
-                told += 1
-                yield from answer.made
-                if answer.error is not None:
-                    raise answer.error
-            elif isinstance(task, Alone) and told == given:
-                yield from task.work()
-                task = _following(left)
-            else:
-                self._take()
-
-    def _give(self, number: int, task: _Task) -> None:
-        worker = self._idle.pop()
-        self._busy[worker.pipe] = worker, number
-        with suppress(OSError):  # it has ended: whoever waits for its answer finds out
-            worker.pipe.send_bytes(_to_bytes(task))
-
-    def _take(self) -> None:
-        """Wait for an answer."""
-        pipe = next(iter(wait(list(self._busy))))
-        worker, number = self._busy[pipe]  # type: ignore[index]  # of the pipes that were given
-        try:
-            answer = worker.pipe.recv_bytes()
-        except (EOFError, OSError):
-            worker.process.join()
-            self._done[number] = _Answer([], WorkerLost(worker.process.exitcode))
-        else:
-            self._done[number] = _from_bytes(answer)
-            self._idle.append(worker)
-        del self._busy[worker.pipe]
-
-    def _serve(self, pipe: Connection, others: Iterable[Connection]) -> None:
-        """Do tasks until the pipe is closed: what runs in a process of the crew."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that gives the tasks says so, and ends this one
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
-        for each in others:
-            each.close()
-        with suppress(EOFError, OSError):
-            while True:
-                pipe.send_bytes(self._answer(pipe.recv_bytes()))
-        os._exit(0)  # what stands in a buffer of the other process is not written twice
-
-    def _answer(self, task: bytes) -> bytes:
-        made: list[_Made] = []
-        problem: Exception | None = None
-        try:
-            made.extend(self._sharing.work(_from_bytes(task)))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where its turn is known
-            problem = _sendable(error)
-        try:
-            return _to_bytes(_Answer(made, problem))
-        except Exception as error:  # noqa: BLE001 - what was made holds something that cannot be sent
-            return _to_bytes(_Answer([], _sendable(error)))
+def _begin(work: Callable[[Any], Iterable[Any]]) -> None:
+    """Prepare a process that shares the work: it has ``work`` from the one that forked it, and ends with that one."""
+    _WORK[:] = [work]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that gives the tasks ends this one
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _following(left: Iterator[_Task | Alone[_Made]]) -> _Task | Alone[_Made] | None:
-    """Return the next task, None behind the last; what is raised on the way to it is raised in its turn."""
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _answer(task: object) -> _Answer:
+    made: list[object] = []
     try:
-        return next(left, None)
+        made.extend(_WORK[0](task))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where its turn is known
+        return _Answer(made, _sendable(error))
+    return _Answer(made)
+
+
+@contextmanager
+def _pool(work: Callable[[Any], Iterable[Any]], size: int) -> Iterator[futures.Executor | None]:
+    """Give ``size`` forked processes, which end with the block whatever they do; None where there may be no more."""
+    pool = futures.ProcessPoolExecutor(size, get_context("fork"), initializer=_begin, initargs=(work,))
+    try:
+        with PROGRESS.resting(), _held_back():
+            pool.submit(os.getpid)  # the first task forks them all
+    except OSError:  # too many processes, or no memory
+        _end(pool)
+        yield None
+        return
+    try:
+        yield pool
+    except futures.BrokenExecutor:
+        raise WorkerLost from None
+    finally:
+        _end(pool)
+
+
+def _end(pool: futures.Executor) -> None:
+    pool.shutdown(wait=False, cancel_futures=True)
+    for each in active_children():
+        each.terminate()
+        each.join()
+
+
+def _with_failure(tasks: Iterator[_Item]) -> Iterator[_Item | Alone[Any]]:
+    """Yield tasks; what is raised on the way to one is raised in its turn."""
+    try:
+        yield from tasks
     except Exception as error:  # noqa: BLE001 - an input that cannot be read further, for one
         problem = error
 
-    def fail() -> Iterable[_Made]:
-        raise problem
+        def fail() -> Iterable[Any]:
+            raise problem
 
-    return Alone(fail)
+        yield Alone(fail)
 
 
 class _held_back:  # noqa: N801 - a block, as contextlib has them
@@ -346,18 +301,10 @@ def _mapping(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 copyreg.pickle(MappingProxyType, lambda view: (_mapping, (dict(view),)))  # pickle knows none
 
 
-def _to_bytes(value: object) -> bytes:
-    return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-
-
-def _from_bytes(data: bytes) -> Any:  # noqa: ANN401 - whatever was sent
-    return pickle.loads(data)  # noqa: S301 - bytes come from the processes of this command alone
-
-
 def _sendable(error: Exception) -> Exception:
     """Return an error, or its words where it holds what cannot be sent."""
     try:
-        _from_bytes(_to_bytes(error))
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
     except Exception:  # noqa: BLE001 - whatever an error holds
         return click.ClickException(f"{type(error).__name__}: {error}")
     return error
