@@ -44,6 +44,7 @@ from crondor_cli.kit.typed_times import SkippedTime
 
 if TYPE_CHECKING:
     from crondor.compile.meaning import WrittenSchedule
+    from crondor_cli.kit import results
 
 EXAMPLE = 'crondor explain --crontab "30 2 * * *"'
 
@@ -159,7 +160,7 @@ def show_explanation(schedule: WrittenSchedule, clock: Clock, at: int | None, fo
         raise click.exceptions.Exit(1)
 
 
-def _warnings(schedule: WrittenSchedule) -> list[dict[str, object]]:
+def _warnings(schedule: WrittenSchedule) -> list[results.Diagnostic]:
     return [diagnostic_data(each) for each in schedule.warnings]
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import timezone
 from functools import wraps
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -44,6 +44,9 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS, LockWait
 from crondor_cli.kit.screen import show, usage
+
+if TYPE_CHECKING:
+    from crondor_cli.kit import results
 
 _LOG = "job_queue.log"
 _MOST_COMPLETED = 8 << 20  # bytes of a log that the shell waits for: half a second
@@ -254,7 +257,7 @@ class QueueReading(NamedTuple):
     policy: Policy | None
 
     @property
-    def head(self) -> dict[str, object]:
+    def head(self) -> results.QueueHead:
         """The keys that the JSON of all such commands begins with."""
         clock = self.clock
         return {"source": self.asked.kind, "zone": clock.zone_name, "now": clock.now, "dialect": self.dialect.value}

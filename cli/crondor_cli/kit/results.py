@@ -31,6 +31,7 @@ from typing import (
 import crondor_cli
 from crondor.diagnostics import Severity
 from crondor.router.match.reasons import RouteOutcome
+from crondor.spec import Dialect
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired as NotRequired  # noqa: PLC0414 - the other modules take it from here
@@ -130,6 +131,20 @@ class Start(TypedDict):
     match_opens: Annotated[int, "time - prep_time - SCHEDD_INTERVAL: from here the job may be matched (epoch seconds)"]
     last_match: Annotated[int, "time + window - 1: the last second at which it can be matched (epoch seconds)"]
     last_start: Annotated[int, "time + window: the last second at which it can start (epoch seconds)"]
+
+
+class QueueSource(TypedDict):
+    """Which jobs were read, and when."""
+
+    source: Annotated[str, "where the ads come from", ("queue", "log", "live", "ads")]
+    zone: Annotated[str, "the zone (IANA name)"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
+
+
+class QueueHead(QueueSource):
+    """Which jobs were read, when, and how their schedules are read."""
+
+    dialect: Annotated[str, "how Cron attributes were read", Dialect]
 
 
 class Clause(TypedDict):

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 
 from crondor.calendar import SHORT_MONTHS, SHORT_WEEKDAYS
 from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
@@ -17,6 +18,9 @@ from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable, shortened
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, MONTH, CronSpec, Field
 from crondor_cli.kit.screen import SEVERITIES, echo_lines, echo_pieces, emit, in_columns, marked, say, screen_columns
+
+if TYPE_CHECKING:
+    from crondor_cli.kit import results
 
 _WIDEST = 40  # characters of a cell that comes from an ad
 
@@ -106,7 +110,7 @@ def _array(items: Iterator[object], indent: str) -> Iterator[str]:
     yield "[]" if before == "[" else f"\n{indent}]"
 
 
-def diagnostic_data(diagnostic: Diagnostic) -> dict[str, object]:
+def diagnostic_data(diagnostic: Diagnostic) -> results.Diagnostic:
     """Return a finding with its place."""
     span = diagnostic.span
     return {
@@ -130,12 +134,12 @@ def iso(epoch: int, zone: tzinfo) -> str | None:
         return None
 
 
-def instant(epoch: int, zone: tzinfo) -> dict[str, object]:
+def instant(epoch: int, zone: tzinfo) -> results.Instant:
     """Return an instant as epoch seconds and in the zone."""
     return {"time": int(epoch), "local": iso(epoch, zone)}
 
 
-def moments(deferral: Deferral, zone: tzinfo) -> dict[str, object]:
+def moments(deferral: Deferral, zone: tzinfo) -> results.Start:
     """Return a start and the moments around it."""
     return {
         "time": deferral.time,

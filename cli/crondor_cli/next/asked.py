@@ -21,6 +21,7 @@ from crondor_cli.next.shown import CSV_COLUMNS
 
 if TYPE_CHECKING:
     from crondor.compile.meaning import WrittenSchedule
+    from crondor_cli.kit import results
 
 Times = Sequence[int]
 
@@ -61,7 +62,7 @@ def _backwards(schedule: WrittenSchedule, start: int) -> Iterator[int]:
         found = schedule.previous(found)
 
 
-def _found(findings: list[Diagnostic]) -> list[dict[str, object]]:
+def _found(findings: list[Diagnostic]) -> list[results.Diagnostic]:
     return [diagnostic_data(each) for each in findings]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
 from crondor.spec import Dialect
-from crondor_cli.kit.results import Diagnostic, Difference, Instant, Known, NotRequired, Result, Start
+from crondor_cli.kit.results import Diagnostic, Difference, Instant, Known, NotRequired, QueueHead, Result, Start
 
 
 class Queued(TypedDict):
@@ -214,13 +214,9 @@ class NextStart(Start):
     cmd: Annotated[str | None, "Cmd"]
 
 
-class Starts(TypedDict):
+class Starts(QueueHead):
     """With --queue, --log, --live or --list."""
 
-    source: Annotated[str, "where the ads come from: `queue`, `log`, `live` or `ads`", ("queue", "log", "live", "ads")]
-    zone: Annotated[str, "the zone (IANA name)"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
-    dialect: Annotated[str, "how Cron attributes were read", Dialect]
     starts: Annotated[Iterable[NextStart], "the starts in order of time"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
 

@@ -332,7 +332,7 @@ def _sides(preview: Preview, run: RunSide | None, schedd: RunSide | None) -> dic
 def _run(run: RunSide | None, zone: tzinfo) -> dict[str, object] | None:
     if run is None:
         return None
-    data = moments(run.deferral, zone)
+    data: dict[str, object] = {**moments(run.deferral, zone)}
     data["skipped"] = None if run.mark is None or not run.mark.skipped else [w.isoformat() for w in run.mark.skipped]
     data["pass"] = None if run.mark is None else run.mark.pass_ or None
     if run.answer is not None:

@@ -7,8 +7,7 @@ from typing import Annotated, TypedDict
 
 from crondor.schedd.reading import ScheduledState
 from crondor.schedule import Recalculation
-from crondor.spec import Dialect
-from crondor_cli.kit.results import Acted, Diagnostic, Instant, Result, Start
+from crondor_cli.kit.results import Acted, Diagnostic, Instant, QueueHead, Result, Start
 
 
 class EditResult(TypedDict):
@@ -78,13 +77,9 @@ class Edit(TypedDict):
     reason: Annotated[str, "what made the schedd look", Recalculation]
 
 
-class RecalcResult(TypedDict):
+class RecalcResult(QueueHead):
     """What a pass of the schedd writes."""
 
-    source: Annotated[str, "where the ads come from: `queue`, `log`, `live` or `ads`", ("queue", "log", "live", "ads")]
-    zone: Annotated[str, "the zone (IANA name)"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
-    dialect: Annotated[str, "how Cron attributes were read", Dialect]
     applied: Annotated[bool, "whether `--apply` was given"]
     edits: Annotated[Iterable[Edit], "what the pass does; with `--apply` what was written"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
@@ -103,13 +98,9 @@ class StatusJob(TypedDict):
     trouble: Annotated[Iterable[Diagnostic], "what keeps it from running, or will"]
 
 
-class StatusResult(TypedDict):
+class StatusResult(QueueHead):
     """The scheduled jobs of a queue."""
 
-    source: Annotated[str, "where the ads come from", ("queue", "log", "live", "ads")]
-    zone: Annotated[str, "the zone (IANA name)"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
-    dialect: Annotated[str, "how Cron attributes were read", Dialect]
     sees_deferral_time: Annotated[
         bool, "whether DeferralTime is seen as it is written; false for a log, which shows it late"
     ]

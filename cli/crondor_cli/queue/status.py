@@ -105,13 +105,9 @@ def status_data(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
             "sees_deferral_time": found.sees_deferral_time,
             "job_count": found.total,
             "jobs": (_job(look, read.clock.zone) for look in looks),
-            "diagnostics": _findings(read),
+            "diagnostics": map(diagnostic_data, read.found.findings),
         }
     )
-
-
-def _findings(read: QueueReading) -> Iterator[dict[str, object]]:
-    return map(diagnostic_data, read.found.findings)
 
 
 def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
@@ -156,7 +152,9 @@ def edits_data(edits: list[tuple[CronEdit, int | None]], read: QueueReading, *, 
         }
         for edit, before in edits
     )
-    echo_json({**read.head, "applied": applied, "edits": rows, "diagnostics": _findings(read)})
+    echo_json(
+        {**read.head, "applied": applied, "edits": rows, "diagnostics": map(diagnostic_data, read.found.findings)}
+    )
 
 
 EXAMPLE = "crondor queue status --queue q"

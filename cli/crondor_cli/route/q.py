@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -42,6 +42,9 @@ from crondor_cli.kit.queues import live_of, read_jobs
 from crondor_cli.kit.screen import emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, iso
 from crondor_cli.route.run import contact_options, copies, copies_options, missing_copies, queue_name, queue_of_copies
+
+if TYPE_CHECKING:
+    from crondor_cli.kit.results import QueueSource
 
 _OPTIONS = "jlrt,"
 
@@ -91,7 +94,9 @@ def print_summary(shown: ShownQueue) -> None:
 def summary_data(shown: ShownQueue) -> None:
     """Print the rows of the summary as JSON."""
     rows = [row._asdict() for row in summarise(shown.ads, shown.context)]
-    echo_json({**_head(shown), "summary": rows, "diagnostics": _findings(shown)})
+    echo_json(
+        {**_head(shown), "summary": rows, "diagnostics": [diagnostic_data(finding) for finding in shown.findings]}
+    )
 
 
 def print_jobs(shown: ShownQueue, *, nobatch: bool) -> None:
@@ -134,15 +139,18 @@ def jobs_data(shown: ShownQueue) -> None:
         "query": Totals.of(shown.ads, shown.context)._asdict(),
         "all_users": None if shown.everybody is None else shown.everybody._asdict(),
     }
-    echo_json({**_head(shown), "jobs": jobs, "totals": totals, "diagnostics": _findings(shown)})
+    echo_json(
+        {
+            **_head(shown),
+            "jobs": jobs,
+            "totals": totals,
+            "diagnostics": [diagnostic_data(finding) for finding in shown.findings],
+        }
+    )
 
 
-def _head(shown: ShownQueue) -> dict[str, object]:
+def _head(shown: ShownQueue) -> QueueSource:
     return {"source": shown.asked.kind, "zone": shown.clock.zone_name, "now": shown.clock.now}
-
-
-def _findings(shown: ShownQueue) -> list[dict[str, object]]:
-    return [diagnostic_data(finding) for finding in shown.findings]
 
 
 def _job(job: Listed, clock: Clock) -> dict[str, object]:

@@ -9,7 +9,18 @@ from crondor.diagnostics import Severity
 from crondor.router.daemon.status import RouteReason
 from crondor.router.match.matcher import Limit
 from crondor.router.plan.copy_schedule import CopySchedule, PlannedOutcome
-from crondor_cli.kit.results import Acted, Clause, Diagnostic, Findings, NotRequired, Place, Result, Statistics, Verdict
+from crondor_cli.kit.results import (
+    Acted,
+    Clause,
+    Diagnostic,
+    Findings,
+    NotRequired,
+    Place,
+    QueueSource,
+    Result,
+    Statistics,
+    Verdict,
+)
 
 
 class Change(TypedDict):
@@ -394,12 +405,9 @@ class Totals(TypedDict):
     all_users: Annotated[States | None, "of all jobs; null where they are not known"]
 
 
-class Jobs(TypedDict):
+class Jobs(QueueSource):
     """Without -S."""
 
-    source: Annotated[str, "where the ads come from: `queue`, `log`, `live` or `ads`", ("queue", "log", "live", "ads")]
-    zone: Annotated[str, "the zone (IANA name)"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
     jobs: Annotated[Iterable[QJob], "the routed jobs"]
     totals: Annotated[Totals, "how many jobs there are by state, those of the scheduler universe aside"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the queue"]
@@ -414,12 +422,9 @@ class QCounted(TypedDict):
     grid_resource: Annotated[str, "GridResource, may be empty"]
 
 
-class Summary(TypedDict):
+class Summary(QueueSource):
     """With -S."""
 
-    source: Annotated[str, "where the ads come from: `queue`, `log`, `live` or `ads`", ("queue", "log", "live", "ads")]
-    zone: Annotated[str, "the zone (IANA name)"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
     summary: Annotated[Iterable[QCounted], "the jobs that are alike, counted"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the queue"]
 
