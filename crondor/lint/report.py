@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
 from crondor.diagnostics import Severity, Source, Span, similar
@@ -246,8 +246,18 @@ def finding_data(finding: Finding) -> dict[str, object]:
     }
 
 
-def place_data(span: Span) -> dict[str, object]:
-    """Return file, lines and columns (from 1, the end excluded) of a piece of a source."""
+class PlaceData(TypedDict):
+    """A piece of a source: lines and columns (characters) count from 1, the end is excluded."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+def place_data(span: Span) -> PlaceData:
+    """Return the place of a piece of a source."""
     end_line, end_column = span.source.position(span.end)
     return {
         "file": span.source.name,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from crondor.classad import EvaluationFailed, Explanation, Expression, print_value
@@ -13,6 +15,10 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.screen import say
 from crondor_cli.kit.tables import echo_json
+
+if TYPE_CHECKING:
+    from crondor_cli.classad import results
+    from crondor_cli.kit.results import Part
 
 EXAMPLE = "crondor classad eval '1 + 2 * 3'"
 
@@ -69,9 +75,10 @@ def command(
             say("\n".join(map(printable, explanation.lines())))
         raise
     if format_ == "json":
-        data: dict[str, object] = {"expression": str(code), "value": shown}
+        data: results.EvalResult = {"expression": str(code), "value": shown}
         if explanation is not None:
-            data |= {"reason": explanation.reason(), "parts": [part_data(part) for part in explanation.parts]}
+            data["reason"] = explanation.reason()
+            data["parts"] = [part_data(part) for part in explanation.parts]
         echo_json(data)
         return
     if explanation is None:
@@ -90,7 +97,7 @@ def _explained(code: Expression, my: ClassAd) -> Expression:
     return my[tree.name] if is_name and isinstance(tree, Reference) else code
 
 
-def part_data(part: Explanation) -> dict[str, object]:
+def part_data(part: Explanation) -> Part:
     """Return a part of an explanation for programs."""
     return {
         "expression": part.text,

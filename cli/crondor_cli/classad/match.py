@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -25,6 +25,9 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import echo_json
+
+if TYPE_CHECKING:
+    from crondor_cli.classad import results
 
 EXAMPLE = """\
 echo 'Requirements = true' > job.ad
@@ -74,7 +77,8 @@ def command(a: str, b: str, clock: Clock, lenient: bool, faithful: bool, explain
     left, right = ad_of(a, mode_of(lenient)), ad_of(b, mode_of(lenient))
     sides = [_side(a, left, b, right, context), _side(b, right, a, left, context)]
     if format_ == "json":
-        echo_json({"match": all(s.accepts for s in sides), "sides": [_data(s) for s in sides]})
+        data: results.MatchResult = {"match": all(s.accepts for s in sides), "sides": [_data(s) for s in sides]}
+        echo_json(data)
     else:
         say("\n".join(line for side in sides for line in _lines(side, explain)))
     show(_others(a, left, b, right, context))
@@ -111,7 +115,7 @@ def _lines(side: MatchSide, explain: bool) -> list[str]:
     return lines
 
 
-def _data(side: MatchSide) -> dict[str, object]:
+def _data(side: MatchSide) -> results.Side:
     explanation = side.explanation
     return {
         "name": side.name,

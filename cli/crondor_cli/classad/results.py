@@ -9,7 +9,7 @@ from crondor_cli.kit.results import NotRequired, Part, Result
 
 
 class EvalResult(TypedDict):
-    """The value of an expression."""
+    """An expression and its value."""
 
     expression: Annotated[str, "the expression as HTCondor prints it"]
     value: Annotated[str, "its value, in ClassAd syntax"]
@@ -20,7 +20,7 @@ class EvalResult(TypedDict):
 
 
 class Side(TypedDict):
-    """One of `sides`."""
+    """An ad, and whether it accepts the other."""
 
     name: Annotated[str, "the file"]
     other: Annotated[str, "the file of the other ad"]
@@ -30,7 +30,7 @@ class Side(TypedDict):
 
 
 class MatchResult(TypedDict):
-    """Whether two ads accept each other."""
+    """Whether each of two ads accepts the other."""
 
     match: Annotated[bool, "whether both accept"]
     sides: Annotated[Iterable[Side], "what A says of B, and B of A"]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from importlib import metadata
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
@@ -31,6 +31,9 @@ from crondor_cli.kit.queues import live_of
 from crondor_cli.kit.screen import show
 from crondor_cli.kit.settings import home_path
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural, print_rows
+
+if TYPE_CHECKING:
+    from crondor_cli.config import results
 
 _REQUIREMENT: Final = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
 _USERS: Final = ("plot", "htcondor", "watch", "ics", "lsp", "holidays", "monitor")
@@ -114,8 +117,17 @@ def command(asked: QueueOptions, schedd_interval: int, now: str | None, tz: str 
     log = "" if connection is None else _access_to(connection.log)
     findings = [*here.findings(), *_findings(connection, schedd_interval, log)]
     if format_ == "json":
-        data = {**_here_data(here, clock), "live": None if connection is None else _live_data(connection)}
-        echo_json({**data, "diagnostics": [diagnostic_data(each) for each in findings]})
+        data: results.DoctorResult = {
+            "crondor": here.crondor,
+            "python": here.python,
+            "executable": here.executable,
+            "zone": clock.zone_name,
+            "configuration": _configuration(),
+            "packages": [{"extra": e.extra, "package": e.package, "version": e.version} for e in here.extras],
+            "live": None if connection is None else _live_data(connection),
+            "diagnostics": [diagnostic_data(each) for each in findings],
+        }
+        echo_json(data)
     else:
         rows = [*_here_rows(here, clock), *(() if connection is None else _live_rows(connection, schedd_interval, log))]
         print_rows(["what", "found"], rows)
@@ -207,18 +219,7 @@ def _signed(minutes: int) -> str:
     return f"{'-' if minutes < 0 else '+'}{hours:02}{rest:02}"
 
 
-def _here_data(here: Installed, clock: Clock) -> dict[str, object]:
-    return {
-        "crondor": here.crondor,
-        "python": here.python,
-        "executable": here.executable,
-        "zone": clock.zone_name,
-        "configuration": _configuration(),
-        "packages": [each._asdict() for each in here.extras],
-    }
-
-
-def _live_data(connection: Connection) -> dict[str, object]:
+def _live_data(connection: Connection) -> results.Live:
     return {
         "bindings": connection.bindings or None,
         "schedd": connection.name or None,
@@ -228,11 +229,11 @@ def _live_data(connection: Connection) -> dict[str, object]:
         "access": [_access_data(each) for each in connection.access],
         "schedd_interval": connection.interval,
         "seconds_ahead": connection.ahead,
-        "offsets": [each._asdict() for each in connection.offsets],
+        "offsets": [{"time": o.time, "theirs": o.theirs, "ours": o.ours} for o in connection.offsets],
         "log": connection.log or None,
     }
 
 
-def _access_data(access: Access) -> dict[str, object]:
+def _access_data(access: Access) -> results.Access:
     allowed = access.fault is None
     return {"level": access.level, "allowed": allowed, "user": access.user or None, "methods": access.methods or None}

@@ -9,7 +9,7 @@ from crondor_cli.kit.results import Diagnostic, Result
 
 
 class Package(TypedDict):
-    """One of `packages`."""
+    """A package that an extra of crondor needs."""
 
     extra: Annotated[str, "what is written in brackets: crondor[htcondor]"]
     package: Annotated[str, "the package"]
@@ -17,7 +17,7 @@ class Package(TypedDict):
 
 
 class Access(TypedDict):
-    """One of `access`."""
+    """Whether the schedd allows this user a level of access."""
 
     level: Annotated[str, "what was asked for", ("READ", "WRITE")]
     allowed: Annotated[bool, "whether the schedd lets this user"]
@@ -26,7 +26,7 @@ class Access(TypedDict):
 
 
 class Offset(TypedDict):
-    """One of `offsets`."""
+    """The offsets of both zones at an instant."""
 
     time: Annotated[int, "an instant (epoch seconds)"]
     theirs: Annotated[int, "the schedd's clock then (minutes east of UTC)"]
@@ -34,7 +34,7 @@ class Offset(TypedDict):
 
 
 class Live(TypedDict):
-    """The schedd that --live names."""
+    """The schedd that --live names, and what this user may do there."""
 
     bindings: Annotated[str | None, "the release of the official bindings"]
     schedd: Annotated[str | None, "its name"]
@@ -51,7 +51,7 @@ class Live(TypedDict):
 
 
 class DoctorResult(TypedDict):
-    """What is installed, and whether a schedd can be worked with."""
+    """What crondor finds on this host."""
 
     crondor: Annotated[str | None, "its version; null in a checkout that is not installed"]
     python: Annotated[str, "the version of Python"]
@@ -64,7 +64,7 @@ class DoctorResult(TypedDict):
 
 
 class Setting(TypedDict):
-    """One of `settings`."""
+    """A setting, its value, and where the value comes from."""
 
     name: Annotated[str, "the key, with its table: check.ignore"]
     meaning: Annotated[str, "what it sets"]
@@ -76,7 +76,7 @@ class Setting(TypedDict):
 
 
 class ShowResult(TypedDict):
-    """The settings, and where each comes from."""
+    """All settings, and the files that set them."""
 
     files: Annotated[Iterable[str], "the files that were read, the user's first"]
     settings: Annotated[Iterable[Setting], "all settings there are"]

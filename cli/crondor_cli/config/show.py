@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from crondor_cli.kit.options import UsageProblem, format_option
 from crondor_cli.kit.screen import say
 from crondor_cli.kit.settings import SETTINGS, BadSettings, Found, Setting, SettingValue, find_settings, show_warnings
 from crondor_cli.kit.tables import echo_json, print_rows
+
+if TYPE_CHECKING:
+    from crondor_cli.config import results
 
 EXAMPLE = "CRONDOR_TZ=Europe/Berlin crondor config show"
 
@@ -50,7 +54,8 @@ def command(ctx: click.Context, format_: str) -> None:
         raise UsageProblem(error) from None
     show_warnings(found)
     if format_ == "json":
-        echo_json({"files": list(found.files), "settings": [_data(setting, found) for setting in SETTINGS]})
+        data: results.ShowResult = {"files": list(found.files), "settings": [_data(each, found) for each in SETTINGS]}
+        echo_json(data)
         return
     rows = [[s.name, *_shown(s, found.values.get(s.keys)), s.meaning] for s in SETTINGS]
     print_rows(["setting", "value", "from", "meaning"], rows)
@@ -67,7 +72,7 @@ def _shown(setting: Setting, value: SettingValue | None) -> list[str]:
     return [text, place]
 
 
-def _data(setting: Setting, found: Found) -> dict[str, object]:
+def _data(setting: Setting, found: Found) -> results.Setting:
     value = found.values.get(setting.keys)
     return {
         "name": setting.name,

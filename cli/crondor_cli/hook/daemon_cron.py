@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from datetime import datetime
 from itertools import chain
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -30,6 +30,9 @@ from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.progress import Waker, waking
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import say_json
+
+if TYPE_CHECKING:
+    from crondor_cli.hook import results
 
 Read = Callable[[], Sequence[CronSettings] | None]
 """Reads the configuration anew: the settings of the managers in their order, None where that cannot be done."""
@@ -177,14 +180,15 @@ class Screen:
             shown = string(before, "Name") or "the ad"
             if self._is_json:
                 values = {each: added.text(each) for each in added}
-                say_json({"manager": manager.name.lower(), "ad": shown, "attributes": values})
+                data: results.Added = {"manager": manager.name.lower(), "ad": shown, "attributes": values}
+                say_json(data)
             else:
                 say(f"\n{printable(shown)}")
                 for line in ad_lines(added) if added else ["nothing"]:
                     say(f"  {printable(line)}")
 
 
-def _event_data(event: CronEvent) -> dict[str, object]:
+def _event_data(event: CronEvent) -> results.Event:
     block, published = event.block, event.published
     return {
         "time": round(event.time, 3),

@@ -12,14 +12,14 @@ from crondor_cli.kit.results import Diagnostic, Result
 
 
 class Block(TypedDict):
-    """The block that the job has printed."""
+    """A block of output, which becomes an ad."""
 
     name: Annotated[str, "the name that it is kept by"]
     attributes: Annotated[Mapping[str, str], "its attributes, texts by name"]
 
 
 class Event(TypedDict):
-    """While the jobs run."""
+    """What happened to a cron job, or what it printed."""
 
     time: Annotated[float, "when (epoch seconds)"]
     job: Annotated[str, "the cron job"]
@@ -31,7 +31,7 @@ class Event(TypedDict):
 
 
 class Added(TypedDict):
-    """At the end: what the jobs have added to an ad."""
+    """What the jobs added to an ad; at the end."""
 
     manager: Annotated[str, "whose cron jobs they are", ("startd", "schedd", "benchmarks")]
     ad: Annotated[str, "Name of the ad"]
@@ -39,7 +39,7 @@ class Added(TypedDict):
 
 
 class Consequence(TypedDict):
-    """What the daemon does then."""
+    """What the daemon does after the call."""
 
     action: Annotated[str, "what the daemon does", HookConsequence]
     reason: Annotated[str, "why"]
@@ -50,7 +50,7 @@ class Consequence(TypedDict):
 
 
 class RunResult(TypedDict):
-    """A call of a hook, and what follows."""
+    """A call of a hook: its input, its output, and the consequence."""
 
     hook: Annotated[str, "the type of the hook", HookType]
     path: Annotated[str, "its program"]

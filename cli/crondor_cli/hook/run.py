@@ -42,6 +42,8 @@ from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 
 if TYPE_CHECKING:
+    from crondor_cli.hook import results
+
     _Choice = click.Choice[str]
 else:
     _Choice = click.Choice  # click 8.1, which Debian trixie has, knows it without a parameter only
@@ -97,7 +99,7 @@ def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequenc
 def run_data(_: str, hook: HookType, run: HookRun, consequence: Consequence) -> None:
     """Print the same as a JSON object."""
     call = run.call
-    data = {
+    data: results.RunResult = {
         "hook": hook.value,
         "path": call.path,
         "arguments": list(call.arguments),

@@ -25,7 +25,7 @@ from crondor.rights import walk
 from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd, no_queue
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import NoSelection, Schedd, Scheduled, Selection
+from crondor.schedd.protocol import Acted, NoSelection, Schedd, Scheduled, Selection
 from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, StatusReader, mirror_of, scheduled_among
 from crondor.spec import Dialect
 from crondor.zones import Policy
@@ -44,6 +44,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS, LockWait
 from crondor_cli.kit.screen import show, usage
+from crondor_cli.kit.tables import diagnostic_data, plural
 
 if TYPE_CHECKING:
     from crondor_cli.kit import results
@@ -245,6 +246,27 @@ def unknown_job(name: str, beside: str = "") -> Diagnostic:
     what = "job" if "." in name else "job of cluster"
     hint = "crondor queue status lists the scheduled jobs, crondor queue history those that have left"
     return Diagnostic("unknown-job", f"there is no {what} {name}{beside} in the queue", help=hint)
+
+
+def undone(acted: Acted, already: str, bad_status: str) -> Iterator[Diagnostic]:
+    """Yield a warning for each reason why an action was not done to jobs."""
+    denied = "another user's: the schedd refuses to change them"
+    for count, why in ((acted.already, already), (acted.bad_status, bad_status), (acted.denied, denied)):
+        if count:
+            yield Diagnostic("not-done", f"{plural(count, 'job')} {why}", Severity.WARNING)
+
+
+def acted_data(action: str, acted: Acted, findings: Iterable[Diagnostic]) -> results.Acted:
+    """Return what was done to jobs."""
+    return {
+        "action": action,
+        "done": acted.done,
+        "already": acted.already,
+        "bad_status": acted.bad_status,
+        "denied": acted.denied,
+        "not_found": acted.not_found,
+        "diagnostics": [diagnostic_data(each) for each in findings],
+    }
 
 
 class QueueReading(NamedTuple):

@@ -82,14 +82,19 @@ class Diagnostic(TypedDict):
     text: Annotated[str | None, "the piece itself, 200 characters at most"]
 
 
-class Place(TypedDict):
-    """A piece of a file; columns count characters."""
+class Position(TypedDict):
+    """A position in a file."""
 
     file: Annotated[str, "the file, which may be an included one"]
-    line: Annotated[int, "the first line (from 1)"]
-    column: Annotated[int, "the first column (from 1)"]
+    line: Annotated[int, "the line (from 1)"]
+    column: Annotated[int, "the column (characters, from 1)"]
+
+
+class Place(Position):
+    """A piece of a file, from its first character to its end."""
+
     end_line: Annotated[int, "the line of the end (from 1)"]
-    end_column: Annotated[int, "the column just behind the end (from 1)"]
+    end_column: Annotated[int, "the column just after the end (characters, from 1)"]
 
 
 class Part(TypedDict):
@@ -175,6 +180,13 @@ class Verdict(TypedDict):
     route: Annotated[str, "the route"]
     outcome: Annotated[str, "what it says", RouteOutcome]
     reason: Annotated[str | None, "why; null where there is nothing more to say"]
+
+
+class Judged(TypedDict):
+    """Whether a job can be routed, and what each route says of it."""
+
+    missed: Annotated[Iterable[Clause], "the clauses that keep it from being a candidate"]
+    routes: Annotated[Iterable[Verdict], "what each route says of it"]
 
 
 class FixEdit(TypedDict):

@@ -7,14 +7,22 @@ from typing import Any, NamedTuple
 
 import click
 
-from crondor.diagnostics import Diagnostic, Severity
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import Acted, Hold, Schedd, Selection
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, QueueOptions, clock_options, format_option, schedd_options
-from crondor_cli.kit.queues import job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
+from crondor_cli.kit.queues import (
+    acted_data,
+    job_arguments,
+    live_of,
+    missing_of,
+    no_job,
+    selection_of,
+    undone,
+    unknown_job,
+)
 from crondor_cli.kit.screen import say, show
-from crondor_cli.kit.tables import diagnostic_data, echo_json
+from crondor_cli.kit.tables import echo_json, plural
 from crondor_cli.queue.submit import changed
 
 _EXAMPLE = """\
@@ -86,20 +94,14 @@ def _act(
         answer = changed(asked.queue, clock, direct, request)
     acted = Acted(*(answer[name] for name in Acted._fields))
     findings = [unknown_job(name) for name in answer["missing"]]
-    denied = "another's, and not this user's to change"
-    unchanged = ((acted.already, action.already), (acted.bad_status, action.bad_status), (acted.denied, denied))
-    for count, why in unchanged:
-        if count:
-            findings.append(Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING))
+    findings += undone(acted, action.already, action.bad_status)
     if not findings and not acted.done:
         findings.append(no_job())
     show(findings)
     if format_ == "json":
-        counts = acted._asdict()
-        found = [diagnostic_data(finding) for finding in findings]
-        echo_json({"action": action.name, **counts, "diagnostics": found})
+        echo_json(acted_data(action.name, acted, findings))
     else:
-        say(f"{_jobs(acted.done)} {action.done}")
+        say(f"{plural(acted.done, 'job')} {action.done}")
     if findings:
         raise click.exceptions.Exit(1)
 
@@ -125,10 +127,6 @@ change, or none. If crondor run has the queue open, it makes the change job by j
 schedd makes it.
 
 Exit status: 0 fine, 1 a finding (a job that is not there, or that this cannot be done to), 2 wrong usage."""
-
-
-def _jobs(count: int) -> str:
-    return f"{count:,} job{'' if count == 1 else 's'}"
 
 
 hold = acting(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,6 +27,9 @@ from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, opened, 
 from crondor_cli.kit.screen import say, show, show_error
 from crondor_cli.kit.tables import diagnostic_data, iso, say_json
 from crondor_cli.kit.times import local_text
+
+if TYPE_CHECKING:
+    from crondor_cli.queue import results
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -141,7 +145,7 @@ def _print_text(found: GuardPass, clock: Clock) -> None:
 
 
 def _print_json(found: GuardPass, clock: Clock) -> None:
-    data = {
+    data: results.GuardResult = {
         "now": clock.now,
         "job_count": found.jobs,
         "corrections": [

@@ -11,7 +11,7 @@ from crondor_cli.kit.results import Acted, Diagnostic, Instant, QueueHead, Resul
 
 
 class EditResult(TypedDict):
-    """What was edited."""
+    """The jobs that were edited, and those that were not."""
 
     edited: Annotated[Iterable[str], "the jobs that were edited, each a string"]
     unchanged: Annotated[Iterable[str], "those for which `--if` does not hold"]
@@ -19,7 +19,7 @@ class EditResult(TypedDict):
 
 
 class Correction(Instant):
-    """One of `corrections`."""
+    """A DeferralTime that is not the manual's, and the right one."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     before: Annotated[int | None, "the DeferralTime that is there; null where it is no number (epoch seconds)"]
@@ -30,14 +30,14 @@ class Correction(Instant):
 
 
 class Trouble(TypedDict):
-    """One of `trouble`."""
+    """A job that cannot be guarded."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     diagnostics: Annotated[Iterable[Diagnostic], "why"]
 
 
 class GuardResult(TypedDict):
-    """A pass."""
+    """What one pass of the guard found and wrote."""
 
     now: Annotated[int, "the time of the pass (epoch seconds)"]
     job_count: Annotated[int, "how many idle crontab jobs were looked at"]
@@ -46,7 +46,7 @@ class GuardResult(TypedDict):
 
 
 class Job(TypedDict):
-    """One of `jobs`."""
+    """A job that has left the queue."""
 
     job: Annotated[str | None, "ClusterId.ProcId"]
     owner: Annotated[str | None, "Owner"]
@@ -67,7 +67,7 @@ class HistoryResult(TypedDict):
 
 
 class Edit(TypedDict):
-    """One of `edits`."""
+    """A new DeferralTime for a job, or a hold."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     before: Annotated[int | None, "the DeferralTime that was there (epoch seconds)"]
@@ -78,7 +78,7 @@ class Edit(TypedDict):
 
 
 class RecalcResult(QueueHead):
-    """What a pass of the schedd writes."""
+    """What the schedd's pass over its crontab jobs writes now."""
 
     applied: Annotated[bool, "whether `--apply` was given"]
     edits: Annotated[Iterable[Edit], "what the pass does; with `--apply` what was written"]
@@ -86,7 +86,7 @@ class RecalcResult(QueueHead):
 
 
 class StatusJob(TypedDict):
-    """One of `jobs`."""
+    """A job with a schedule."""
 
     job: Annotated[str | None, "ClusterId.ProcId"]
     owner: Annotated[str | None, "Owner"]
@@ -99,7 +99,7 @@ class StatusJob(TypedDict):
 
 
 class StatusResult(QueueHead):
-    """The scheduled jobs of a queue."""
+    """The jobs of a queue that have a schedule."""
 
     sees_deferral_time: Annotated[
         bool, "whether DeferralTime is seen as it is written; false for a log, which shows it late"
@@ -110,24 +110,21 @@ class StatusResult(QueueHead):
 
 
 class Cluster(TypedDict):
-    """Of one file."""
+    """The jobs that were made of a submit file."""
 
-    cluster: Annotated[int, "the new cluster"]
+    cluster: Annotated[int | None, "the new cluster; null: no job was submitted"]
     jobs: Annotated[Iterable[str], "the new jobs, each a string"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the file and the schedules"]
 
 
-class File(TypedDict):
-    """One of `files`."""
+class File(Cluster):
+    """A submit file, and the jobs that were made of it."""
 
     file: Annotated[str, "the file"]
-    cluster: Annotated[int, "its new cluster"]
-    jobs: Annotated[Iterable[str], "its new jobs, each a string"]
-    diagnostics: Annotated[Iterable[Diagnostic], "findings about the file and the schedules"]
 
 
 class Clusters(TypedDict):
-    """Of several files."""
+    """The jobs that were made of several submit files."""
 
     files: Annotated[Iterable[File], "the files, in their order"]
 

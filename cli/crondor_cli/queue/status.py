@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 import click
 
-from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, Severity, has_error, printable
@@ -41,6 +41,9 @@ from crondor_cli.kit.queues import (
 from crondor_cli.kit.screen import emit, say, show, usage
 from crondor_cli.kit.tables import cell, diagnostic_data, echo_json, iso, moments, print_rows
 from crondor_cli.kit.times import local_text, relative
+
+if TYPE_CHECKING:
+    from crondor_cli.queue import results
 
 _STATES = {
     ScheduledState.RUNNING.value: "green",
@@ -99,18 +102,17 @@ def _trouble(trouble: Diagnostic) -> str:
 def status_data(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
     """Print the jobs as JSON."""
     found = read.found
-    echo_json(
-        {
-            **read.head,
-            "sees_deferral_time": found.sees_deferral_time,
-            "job_count": found.total,
-            "jobs": (_job(look, read.clock.zone) for look in looks),
-            "diagnostics": map(diagnostic_data, read.found.findings),
-        }
-    )
+    data: results.StatusResult = {
+        **read.head,
+        "sees_deferral_time": found.sees_deferral_time,
+        "job_count": found.total,
+        "jobs": (_job(look, read.clock.zone) for look in looks),
+        "diagnostics": map(diagnostic_data, found.findings),
+    }
+    echo_json(data)
 
 
-def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
+def _job(look: ScheduledJob, zone: tzinfo) -> results.StatusJob:
     queued, schedule = look.queued, look.schedule
     return {
         "job": queued.id,
@@ -124,37 +126,30 @@ def _job(look: ScheduledJob, zone: tzinfo) -> dict[str, object]:
     }
 
 
-def print_edits(edits: list[tuple[CronEdit, int | None]], clock: Clock, *, applied: bool) -> None:
+def _edit(edit: CronEdit, before: int | None, zone: tzinfo) -> results.Edit:
+    return {
+        "job": str(edit.job),
+        "before": before,
+        "time": edit.time,
+        "local": None if edit.time is None else iso(edit.time, zone),
+        "hold_reason": edit.hold,
+        "reason": edit.why.value,
+    }
+
+
+def _print_edits(edits: list[results.Edit], clock: Clock, *, applied: bool) -> None:
     """Print a row for each edit with the DeferralTime that was there."""
     if not edits:
         say("nothing to do: every crontab job has its time")
         return
     rows = []
-    for edit, before in edits:
-        was = "-" if before is None else local_text(before, clock.zone)
-        new = "held (code 25)" if edit.time is None else local_text(edit.time, clock.zone)
-        rows.append([str(edit.job), was, new, edit.why.value])
-        rows += [[printable(edit.hold)]] if edit.hold is not None else []
+    for edit in edits:
+        was = "-" if edit["before"] is None else local_text(edit["before"], clock.zone)
+        new = "held (code 25)" if edit["time"] is None else local_text(edit["time"], clock.zone)
+        rows.append([edit["job"], was, new, edit["reason"]])
+        rows += [[printable(edit["hold_reason"])]] if edit["hold_reason"] is not None else []
     print_rows(["job", "was", "DeferralTime", "because"], rows)
     say("written" if applied else "nothing is written: --apply writes it")
-
-
-def edits_data(edits: list[tuple[CronEdit, int | None]], read: QueueReading, *, applied: bool) -> None:
-    """Print the edits as JSON."""
-    rows = (
-        {
-            "job": str(edit.job),
-            "before": before,
-            "time": edit.time,
-            "local": None if edit.time is None else iso(edit.time, read.clock.zone),
-            "hold_reason": edit.hold,
-            "reason": edit.why.value,
-        }
-        for edit, before in edits
-    )
-    echo_json(
-        {**read.head, "applied": applied, "edits": rows, "diagnostics": map(diagnostic_data, read.found.findings)}
-    )
 
 
 EXAMPLE = "crondor queue status --queue q"
@@ -257,13 +252,14 @@ def recalc(
     show(dict.fromkeys(read.found.findings))
     if apply and edits:
         edits = _apply(asked, clock, edits)
-    pairs = [(edit, before.get(edit.job)) for edit in edits]
+    rows = [_edit(edit, before.get(edit.job), clock.zone) for edit in edits]
     if format_ == "json":
-        edits_data(pairs, read, applied=apply)
+        found = map(diagnostic_data, read.found.findings)
+        data: results.RecalcResult = {**read.head, "applied": apply, "edits": iter(rows), "diagnostics": found}
+        echo_json(data)
     else:
-        print_edits(pairs, clock, applied=apply)
-    bad = has_error(read.found.findings)
-    if bad or any(edit.time is None for edit in edits):
+        _print_edits(rows, clock, applied=apply)
+    if has_error(read.found.findings) or any(edit.time is None for edit in edits):
         raise click.exceptions.Exit(1)
 
 
@@ -307,38 +303,32 @@ def history(
         if schedd is None:
             show([no_queue(asked.folder)])
         ads = [] if schedd is None else schedd.history(chosen, limit=count)
-    if format_ == "json":
-        echo_json({"jobs": [_data(QueuedJob(ad)) for ad in ads]})
-    elif format_ == "long":
+    if format_ == "long":
         emit("\n".join(ad.print(Format.LONG) for ad in ads))
-    elif ads:
-        rows = []
-        for ad in ads:
-            job, ended = QueuedJob(ad), _ended(ad)
-            when = "-" if ended is None else local_text(ended, clock.zone)
-            owner, cmd = cell(job.string("Owner")), cell(job.string("Cmd"))
-            rows.append([job.id or "-", owner, cmd, _status(job), when, cell(job.string("RemoveReason"))])
-        print_rows(["job", "owner", "cmd", "state", "since", "reason"], rows)
+        return
+    left = [_left(QueuedJob(ad)) for ad in ads]
+    if format_ == "json":
+        data: results.HistoryResult = {"jobs": left}
+        echo_json(data)
+    elif left:
+        print_rows(["job", "owner", "cmd", "state", "since", "reason"], [_row(job, clock) for job in left])
     else:
         say("no job has left the queue")
 
 
-def _status(job: QueuedJob) -> str:
-    return "unknown" if job.status is None else job.status.name.lower()
+def _row(job: results.Job, clock: Clock) -> list[str]:
+    when = "-" if job["since"] is None else local_text(job["since"], clock.zone)
+    return [job["job"] or "-", cell(job["owner"]), cell(job["cmd"]), job["state"], when, cell(job["reason"])]
 
 
-def _ended(ad: ClassAd) -> int | None:
-    job = QueuedJob(ad)
+def _left(job: QueuedJob) -> results.Job:
     completed = job.integer("CompletionDate")
-    return completed if completed and job.status is JobStatus.COMPLETED else job.integer("EnteredCurrentStatus")
-
-
-def _data(job: QueuedJob) -> dict[str, object]:
+    is_completed = completed and job.status is JobStatus.COMPLETED
     return {
         "job": job.id,
         "owner": job.string("Owner"),
         "cmd": job.string("Cmd"),
-        "state": _status(job),
-        "since": _ended(job.ad),
+        "state": "unknown" if job.status is None else job.status.name.lower(),
+        "since": completed if is_completed else job.integer("EnteredCurrentStatus"),
         "reason": job.string("RemoveReason"),
     }

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -47,6 +47,9 @@ from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
+
+if TYPE_CHECKING:
+    from crondor_cli.queue import results
 
 
 @contextmanager
@@ -138,7 +141,8 @@ def command(
         if format_ != "json":
             say(str(each))
     if format_ == "json":
-        echo_json(made[0].data if len(made) == 1 else {"files": [{"file": each.name, **each.data} for each in made]})
+        several: results.Clusters = {"files": [{"file": each.name, **each.data} for each in made]}
+        echo_json(made[0].data if len(made) == 1 else several)
     if any(each.is_held or not each.jobs for each in made):
         raise click.exceptions.Exit(1)
 
@@ -197,7 +201,7 @@ class _Cluster(NamedTuple):
         return f"{count} submitted to {_clusters_text(self.jobs)}" if self.jobs else "no job submitted"
 
     @property
-    def data(self) -> dict[str, object]:
+    def data(self) -> results.Cluster:
         """The same for programs."""
         cluster = self.jobs[0].cluster if self.jobs else None
         found = [diagnostic_data(finding) for finding in self.findings]
@@ -402,10 +406,11 @@ def edit(
         findings.append(no_job(" for which --if holds" if answer["unchanged"] else ""))
     show(findings)
     if format_ == "json":
-        data = {name: answer[name] for name in ("edited", "unchanged")}
-        echo_json({**data, "diagnostics": [diagnostic_data(f) for f in findings]})
+        found = [diagnostic_data(each) for each in findings]
+        data: results.EditResult = {"edited": done, "unchanged": answer["unchanged"], "diagnostics": found}
+        echo_json(data)
     else:
-        say(f"{len(done):,} job{'' if len(done) == 1 else 's'} edited")
+        say(f"{plural(len(done), 'job')} edited")
     if findings:
         raise click.exceptions.Exit(1)
 

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -28,6 +28,9 @@ from crondor_cli.kit.route_tables import complete_route
 from crondor_cli.kit.screen import SCREEN, emit, say, styled, together
 from crondor_cli.kit.tables import diagnostic_data
 from crondor_cli.route.asking import Asking, CandidateJob, asking_options
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
 
 _NOW = Context()
 
@@ -84,17 +87,17 @@ def _json(job: str, routed: RoutedAd) -> str:
     return json.dumps(_data(job, routed))
 
 
-def _data(job: str, routed: RoutedAd) -> dict[str, object]:
+def _data(job: str, routed: RoutedAd) -> results.RouteApply:
     return {
         "job": job,
         "route": routed.route.name,
         "applied": list(routed.applied),
         "ad": None if routed.ad is None else json.loads(routed.ad.print(Format.JSON, Order.NAME)),
         "in_place": routed.in_place is not None,
-        "changes": [change._asdict() for change in routed.changes],
+        "changes": [{"name": each.name, "before": each.before, "after": each.after} for each in routed.changes],
         "sandboxed": routed.sandboxed,
         "input_files": list(routed.input_files),
-        "proxy": routed.proxy and {"file": routed.proxy.file, "copy": routed.proxy.copy},
+        "proxy": None if (proxy := routed.proxy) is None else {"file": proxy.file, "copy": proxy.copy},
         "id_tokens": list(routed.id_tokens),
         "diagnostics": [diagnostic_data(found) for found in routed.diagnostics],
     }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial, wraps
 from itertools import chain, count
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import click
 
@@ -23,6 +23,7 @@ from crondor.job_queue.recovery import read_records
 from crondor.knowledge.kinds import FileKind, recognised
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.router import RouteLoad, RouteState, RoutingTable, Throttle
+from crondor.router.match.reasons import JobVerdict, RouteVerdict
 from crondor.router.table.route import forget_routing, id_text
 from crondor.submit import job_ads, read_submit
 from crondor.transform.loading import as_warnings
@@ -56,6 +57,9 @@ from crondor_cli.kit.options import (
 from crondor_cli.kit.parallel import Alone
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import say, usage
+
+if TYPE_CHECKING:
+    from crondor_cli.kit import results
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 _Made = TypeVar("_Made")
@@ -345,6 +349,21 @@ class Asking:
             say(printable(f"rejected: {each.name}{why}; see crondor route check"), err=True)
         if self.findings.failed or not self.table.is_enabled:
             raise click.exceptions.Exit(1)
+
+
+def judged_data(told: JobVerdict | None) -> results.Judged:
+    """Return what each route says of a job; None: no route was asked."""
+    if told is None:
+        return {"missed": [], "routes": []}
+    return {
+        "missed": [{"clause": each.clause.name.lower(), "reason": each.reason} for each in told.missed],
+        "routes": [verdict_data(each) for each in told.verdicts],
+    }
+
+
+def verdict_data(verdict: RouteVerdict) -> results.Verdict:
+    """Return what a route says of a job."""
+    return {"route": verdict.route.name, "outcome": verdict.outcome.value, "reason": verdict.reason}
 
 
 def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

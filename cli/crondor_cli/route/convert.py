@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +23,9 @@ from crondor_cli.kit.files import read_source, refuse_overwriting, write_file
 from crondor_cli.kit.options import ConfigFiles, format_option, output_option
 from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.tables import plural
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ENTRIES = [ Name = "A"; TargetUniverse = 5 ]' \\
@@ -158,7 +162,7 @@ def _counted(found: Iterable[Diagnostic]) -> str:
 
 
 def _json(table: NewTable, found: Iterable[Diagnostic], tried: Verified) -> str:
-    data = {
+    data: results.ConvertResult = {
         "routes": [
             {
                 "name": route.name,

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -38,6 +38,9 @@ from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, show, usage
 from crondor_cli.kit.tables import plural
 from crondor_cli.route.asking import CandidateJob, JobFiles, reading_jobs_options
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
 
 _is_left_out = re.compile(EXCLUDED).search
 _ROOTS = ("etc/condor/condor_config", "etc/condor-ce/condor_config")
@@ -145,7 +148,7 @@ class DiffReport(NamedTuple):
         more = f" and {plural(len(shown) - _MOST_CHOSEN, 'attribute')} more" if len(shown) > _MOST_CHOSEN else ""
         return f"a job with {', '.join(shown[:_MOST_CHOSEN])}{more}"
 
-    def example_data(self, witness: Witness) -> dict[str, object]:
+    def example_data(self, witness: Witness) -> results.Example:
         """Return a job for programs."""
         return {"job": witness.job, "attributes": self.chosen.get(witness.job)}
 
@@ -165,7 +168,7 @@ def json_lines(report: DiffReport) -> Iterator[str]:
     yield json.dumps(_data(report), indent=2)
 
 
-def _data(report: DiffReport) -> dict[str, object]:
+def _data(report: DiffReport) -> results.DiffResult:
     found = report.found
     routes = found.routes
     return {

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -39,6 +39,9 @@ from crondor_cli.kit.screen import emit, say
 from crondor_cli.kit.tables import plural
 from crondor_cli.route.asking import JobFiles
 
+if TYPE_CHECKING:
+    from crondor_cli.route import results
+
 
 class Tried(NamedTuple):
     """An expectation of a file, and what is not as it says."""
@@ -66,7 +69,7 @@ def text(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:
 
 def data(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:  # noqa: ARG001 - as the others
     """Yield one object; `crondor config schema route test` has the keys."""
-    found = {
+    found: results.TestResult = {
         "passed": sum(not each.unmet for each in tried),
         "failed": sum(bool(each.unmet) for each in tried),
         "tests": [
@@ -76,7 +79,7 @@ def data(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:  # noqa: 
                 "name": each.test.expectation.name,
                 "route": each.test.expectation.route,
                 "passed": not each.unmet,
-                "unmet": [one._asdict() for one in each.unmet],
+                "unmet": [{"what": one.what, "expected": one.expected, "found": one.found} for one in each.unmet],
             }
             for each in tried
         ],

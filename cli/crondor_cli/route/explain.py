@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +18,10 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.parallel import jobs_option
 from crondor_cli.kit.screen import emit, say, usage
 from crondor_cli.kit.tables import echo_json
-from crondor_cli.route.asking import Asking, CandidateJob, asking_options
+from crondor_cli.route.asking import Asking, CandidateJob, asking_options, judged_data
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
 
 EXAMPLE = """\
 echo 'JOB_ROUTER_ROUTE_NAMES = A' > r.conf
@@ -72,7 +76,7 @@ def _explain(asking: Asking, jobs: Iterable[CandidateJob], form: str) -> None:
     """Print of each job which route takes it, and what each route says of it."""
     table, route_state = asking.table, asking.route_state
     accepting = () if route_state.is_full(table) else route_state.accepting(table)
-    data = []
+    data: list[results.Job] = []
     for job in jobs:
         told = why(table, job.ad, route_state, asking.context, owner=asking.owner, accepting=accepting)
         if told.chosen is not None:
@@ -83,7 +87,8 @@ def _explain(asking: Asking, jobs: Iterable[CandidateJob], form: str) -> None:
             for line in lines(job, told):
                 say(line)
     if form == "json":
-        echo_json({"jobs": data, "rejected": [each.name for each in table.rejected]})
+        result: results.Explained = {"jobs": data, "rejected": [each.name for each in table.rejected]}
+        echo_json(result)
 
 
 def _summarise(asking: Asking, form: str, processes: int | None, *, may_explain: bool) -> None:
@@ -142,15 +147,12 @@ def _short(reason: str) -> str:
     return shortened(shown, _LONGEST)
 
 
-def explained(job: CandidateJob, told: JobVerdict) -> dict[str, object]:
+def explained(job: CandidateJob, told: JobVerdict) -> results.Job:
     """Return what --format json prints of a job."""
     return {
         "job": job.id,
-        "route": told.chosen and told.chosen.name,
-        "missed": [{"clause": each.clause.name.lower(), "reason": each.reason} for each in told.missed],
-        "routes": [
-            {"route": each.route.name, "outcome": each.outcome.value, "reason": each.reason} for each in told.verdicts
-        ],
+        "route": None if told.chosen is None else told.chosen.name,
+        **judged_data(told),
     }
 
 
@@ -191,11 +193,11 @@ def _long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
     yield f"{count} candidate jobs found"
 
 
-def _found(asking: Asking, search: Search[ClassAd]) -> dict[str, object]:
+def _found(asking: Asking, search: Search[ClassAd]) -> results.Matches:
     """Return what --format json prints with --summary."""
-    matches = [{"job": match.job, "route": match.route.name} for match in search]
+    matches: list[results.Match] = [{"job": match.job, "route": match.route.name} for match in search]
     route_state = search.route_state
-    routes = [
+    routes: list[results.RouteLoad] = [
         {
             "route": route.name,
             "jobs": route_state.load(route).jobs,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -45,6 +45,9 @@ from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 from crondor_cli.kit.typed_times import Gap, instant
 from crondor_cli.route.run import contact_options, queue_of_copies
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
 
 _NEEDED = (
     "ClusterId", "ProcId", "RouteName", "RoutedFromRoute", "CompletionDate", "EnteredCurrentStatus", "JobStatus",
@@ -136,7 +139,7 @@ def print_report(jobs: Sequence[EndedJob], period: Period, clock: Clock, *, reco
 
 def print_json(jobs: Sequence[EndedJob], period: Period, clock: Clock, findings: Sequence[Diagnostic]) -> None:
     """Print both as JSON."""
-    data = {
+    data: results.HistoryResult = {
         "zone": clock.zone_name,
         "now": clock.now,
         "from": int(period.start),
@@ -148,7 +151,7 @@ def print_json(jobs: Sequence[EndedJob], period: Period, clock: Clock, findings:
     echo_json(data)
 
 
-def _job(job: EndedJob) -> dict[str, object]:
+def _job(job: EndedJob) -> results.HistoryJob:
     return {
         "job": job.id,
         "state": job.state,
@@ -159,7 +162,7 @@ def _job(job: EndedJob) -> dict[str, object]:
     }
 
 
-def _site(site: RouteHistory) -> dict[str, object]:
+def _site(site: RouteHistory) -> results.HistoryRoute:
     return {
         "route": site.name,
         "completed": site.completed,

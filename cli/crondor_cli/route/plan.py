@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 import click
 
@@ -59,7 +60,10 @@ from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data
 from crondor_cli.kit.times import ClockFace, local_text
-from crondor_cli.route.asking import route_state_of, route_state_options, with_copies
+from crondor_cli.route.asking import judged_data, route_state_of, route_state_options, with_copies
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
 
 
 def read_plannable(
@@ -324,8 +328,8 @@ def as_json(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], found: dict[D
     yield f'  ],\n  "diagnostics": {diagnostics}\n}}'
 
 
-def _data(made: RoutePlan, run: PlannedRun) -> dict[str, object]:
-    told, cured = run.why(), made.cure(run)
+def _data(made: RoutePlan, run: PlannedRun) -> results.Run:
+    cured, room = made.cure(run), run.room
     copy = None if run.routed is None else run.routed.ad
     return {
         "job": run.job.id,
@@ -334,24 +338,26 @@ def _data(made: RoutePlan, run: PlannedRun) -> dict[str, object]:
         "match_opens": run.run.match_opens,
         "last_start": run.run.last_start,
         "outcome": run.outcome.value,
-        "route": run.route and run.route.name,
+        "route": None if run.route is None else run.route.name,
         "taken": run.taken,
         "starts": run.starts,
         "ends": run.ends,
         "conduct": run.conduct and run.conduct.value,
-        "room": run.room and run.room._asdict(),
-        "missed": [] if told is None else [_clause(each.clause.name, each.reason) for each in told.missed],
-        "routes": []
-        if told is None
-        else [{"route": v.route.name, "outcome": v.outcome.value, "reason": v.reason} for v in told.verdicts],
+        "room": None
+        if room is None
+        else {
+            "jobs": room.jobs,
+            "max_jobs": room.max_jobs,
+            "idle": room.idle,
+            "max_idle_jobs": room.max_idle_jobs,
+            "managed": room.managed,
+            "max_managed": room.max_managed,
+        },
+        **judged_data(run.why()),
         "cure": cured and {"text": cured.text, "conduct": cured.manner.conduct.value},
         "codes": [each.code for each in run.findings],
         "ad": None if copy is None else json.loads(copy.print(Format.JSON, Order.NAME)),
     }
-
-
-def _clause(name: str, reason: str) -> dict[str, str]:
-    return {"clause": name.lower(), "reason": reason}
 
 
 EXAMPLE = """\

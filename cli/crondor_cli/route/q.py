@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -45,6 +45,7 @@ from crondor_cli.route.run import contact_options, copies, copies_options, missi
 
 if TYPE_CHECKING:
     from crondor_cli.kit.results import QueueSource
+    from crondor_cli.route import results
 
 _OPTIONS = "jlrt,"
 
@@ -81,30 +82,16 @@ def autoformat_of(options: str | None, attributes: tuple[str, ...]) -> Autoforma
     return Autoformat(attributes, options)
 
 
-def _print(lines: Iterable[str]) -> None:
-    for line in lines:
-        say(line)
-
-
-def print_summary(shown: ShownQueue) -> None:
-    """Print condor_router_q -S."""
-    _print(summary_lines(summarise(shown.ads, shown.context)))
-
-
-def summary_data(shown: ShownQueue) -> None:
-    """Print the rows of the summary as JSON."""
-    rows = [row._asdict() for row in summarise(shown.ads, shown.context)]
-    echo_json(
-        {**_head(shown), "summary": rows, "diagnostics": [diagnostic_data(finding) for finding in shown.findings]}
-    )
-
-
 def print_jobs(shown: ShownQueue, *, nobatch: bool) -> None:
     """Print condor_q's list, by batch or by job."""
     jobs = [look_at(ad, shown.context) for ad in shown.ads]
-    _print(banner(queue_name(shown.asked), shown.clock.now, shown.clock.zone))
-    _print((job_lines if nobatch else batch_lines)(jobs, shown.clock.zone))
-    _print(totals_lines(Totals.of(shown.ads, shown.context), shown.everybody))
+    zone = shown.clock.zone
+    for line in chain(
+        banner(queue_name(shown.asked), shown.clock.now, zone),
+        (job_lines if nobatch else batch_lines)(jobs, zone),
+        totals_lines(Totals.of(shown.ads, shown.context), shown.everybody),
+    ):
+        say(line)
 
 
 def print_ads(shown: ShownQueue) -> None:
@@ -132,28 +119,39 @@ def _value(ad: ClassAd, name: str, context: Context, *, raw: bool) -> str:
     return printable(found if isinstance(found, str) else print_value(found))
 
 
-def jobs_data(shown: ShownQueue) -> None:
-    """Print the jobs as JSON."""
-    jobs = [_job(look_at(ad, shown.context), shown.clock) for ad in shown.ads]
-    totals = {
-        "query": Totals.of(shown.ads, shown.context)._asdict(),
-        "all_users": None if shown.everybody is None else shown.everybody._asdict(),
+def print_json(shown: ShownQueue, *, is_summary: bool) -> None:
+    """Print the jobs, or their summary, as JSON."""
+    head: QueueSource = {"source": shown.asked.kind, "zone": shown.clock.zone_name, "now": shown.clock.now}
+    found = [diagnostic_data(each) for each in shown.findings]
+    if is_summary:
+        rows: list[results.QCounted] = [
+            {"jobs": row.jobs, "state": row.state, "route": row.route, "grid_resource": row.grid_resource}
+            for row in summarise(shown.ads, shown.context)
+        ]
+        summary: results.Summary = {**head, "summary": rows, "diagnostics": found}
+        echo_json(summary)
+        return
+    totals: results.Totals = {
+        "query": _states(Totals.of(shown.ads, shown.context)),
+        "all_users": None if shown.everybody is None else _states(shown.everybody),
     }
-    echo_json(
-        {
-            **_head(shown),
-            "jobs": jobs,
-            "totals": totals,
-            "diagnostics": [diagnostic_data(finding) for finding in shown.findings],
-        }
-    )
+    jobs = [_job(look_at(ad, shown.context), shown.clock) for ad in shown.ads]
+    data: results.Jobs = {**head, "jobs": jobs, "totals": totals, "diagnostics": found}
+    echo_json(data)
 
 
-def _head(shown: ShownQueue) -> QueueSource:
-    return {"source": shown.asked.kind, "zone": shown.clock.zone_name, "now": shown.clock.now}
+def _states(totals: Totals) -> results.States:
+    return {
+        "completed": totals.completed,
+        "removed": totals.removed,
+        "idle": totals.idle,
+        "running": totals.running,
+        "held": totals.held,
+        "suspended": totals.suspended,
+    }
 
 
-def _job(job: Listed, clock: Clock) -> dict[str, object]:
+def _job(job: Listed, clock: Clock) -> results.QJob:
     return {
         "job": None if job.id is None else str(job.id),
         "owner": job.owner,
@@ -248,10 +246,11 @@ def command(
         print_values(shown, forms)
     elif format_ == "long" or long_:
         print_ads(shown)
-    elif is_summary:
-        (summary_data if format_ == "json" else print_summary)(shown)
     elif format_ == "json":
-        jobs_data(shown)
+        print_json(shown, is_summary=is_summary)
+    elif is_summary:
+        for line in summary_lines(summarise(shown.ads, shown.context)):
+            say(line)
     else:
         print_jobs(shown, nobatch=nobatch)
     if has_error(found.findings):

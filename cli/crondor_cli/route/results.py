@@ -11,11 +11,12 @@ from crondor.router.match.matcher import Limit
 from crondor.router.plan.copy_schedule import CopySchedule, PlannedOutcome
 from crondor_cli.kit.results import (
     Acted,
-    Clause,
     Diagnostic,
     Findings,
+    Judged,
     NotRequired,
     Place,
+    Position,
     QueueSource,
     Result,
     Statistics,
@@ -24,7 +25,7 @@ from crondor_cli.kit.results import (
 
 
 class Change(TypedDict):
-    """One of `changes`."""
+    """An attribute in which the copy differs from the source."""
 
     name: Annotated[str, "the attribute"]
     before: Annotated[str | None, "its expression in the source; null: it is not there"]
@@ -32,14 +33,14 @@ class Change(TypedDict):
 
 
 class Proxy(TypedDict):
-    """The shared proxy that would be copied."""
+    """A proxy that several jobs share, of which the copy gets its own."""
 
     file: Annotated[str, "the proxy"]
     copy: Annotated[str, "where it would be copied to"]
 
 
 class RouteApply(TypedDict):
-    """Route apply."""
+    """What a route makes of one job."""
 
     job: Annotated[str, "ClusterId.ProcId of the source"]
     route: Annotated[str, "the route that takes it"]
@@ -54,43 +55,40 @@ class RouteApply(TypedDict):
     diagnostics: Annotated[Iterable[Diagnostic], "findings about this job"]
 
 
-class Route(TypedDict):
-    """One of `routes`."""
-
-    name: Annotated[str, "its name in the new language"]
-    was: Annotated[str, "its name before"]
-    knob: Annotated[str, "the knob that it came from"]
-    place: Annotated[Place, "where it stands"]
-    commands: Annotated[Iterable[str], "its lines"]
-
-
 class Transform(TypedDict):
-    """One of `transforms`."""
+    """A transform, in the language of today."""
 
     name: Annotated[str, "its name"]
     place: Annotated[Place, "where it stands"]
     commands: Annotated[Iterable[str], "its lines"]
 
 
+class Route(Transform):
+    """A route, in the language of today."""
+
+    was: Annotated[str, "its name before"]
+    knob: Annotated[str, "the knob that it came from"]
+
+
 class Verified(TypedDict):
-    """How it was tried out."""
+    """How the new routes were tested."""
 
     jobs: Annotated[int, "made jobs that went through the old routes and the new"]
     differences: Annotated[int, "how many ways there are in which some come out otherwise; the findings say which"]
 
 
 class ConvertFinding(TypedDict):
-    """One of `diagnostics`."""
+    """A difference to the old routes, or something to look at."""
 
     code: Annotated[str, "the kind of finding, stable"]
     severity: Annotated[str, "how bad it is", Severity]
     message: Annotated[str, "what, and why"]
     help: Annotated[str | None, "what to write instead"]
-    place: Annotated[Place | None, "where it stands"]
+    place: Annotated[Place | None, "where it is"]
 
 
 class ConvertResult(TypedDict):
-    """Routes in the new language."""
+    """The routes of a configuration in the language of today."""
 
     routes: Annotated[Iterable[Route], "the routes in their order"]
     names: Annotated[Iterable[str], "the value of JOB_ROUTER_ROUTE_NAMES"]
@@ -111,28 +109,28 @@ class Compared(TypedDict):
 
 
 class Renamed(TypedDict):
-    """One of `renamed`."""
+    """A route that has another name in the new table."""
 
     before: Annotated[str, "the old name"]
     after: Annotated[str, "the new name"]
 
 
 class Rejected(TypedDict):
-    """One of `rejected`."""
+    """A route that only the new table leaves out."""
 
     route: Annotated[str, "its name"]
     reason: Annotated[str, "why it is left out"]
 
 
 class Order(TypedDict):
-    """The routes of both in their order."""
+    """The order in which both tables try the routes that they share."""
 
     before: Annotated[Iterable[str], "before"]
     after: Annotated[Iterable[str], "after"]
 
 
 class Listed(TypedDict):
-    """Routes that come and go."""
+    """Differences between the lists of routes."""
 
     added: Annotated[Iterable[str], "routes that only the new table has"]
     dropped: Annotated[Iterable[str], "routes that only the old table has"]
@@ -142,7 +140,7 @@ class Listed(TypedDict):
 
 
 class Example(TypedDict):
-    """A job that shows it."""
+    """A job that shows a difference."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     attributes: Annotated[
@@ -151,38 +149,41 @@ class Example(TypedDict):
     ]
 
 
-class Moved(TypedDict):
-    """One of `moved`."""
+class Shown(TypedDict):
+    """A difference that jobs show."""
+
+    jobs: Annotated[int, "how many jobs"]
+    example: Annotated[Example, "one of them"]
+
+
+class Moved(Shown):
+    """Jobs that change from one route to another."""
 
     before: Annotated[str | None, "the route before; null: none"]
     after: Annotated[str | None, "the route now; null: none"]
-    jobs: Annotated[int, "how many"]
     reason: Annotated[str | None, "why the example does"]
-    example: Annotated[Example, "a job that shows it"]
 
 
 class Text(TypedDict):
-    """One of `texts`."""
+    """The text of an attribute before and after."""
 
     before: Annotated[str | None, "before; null: not there"]
     after: Annotated[str | None, "now; null: not there"]
     job: Annotated[str, "a job with both"]
 
 
-class Copied(TypedDict):
-    """One of `copies`."""
+class Copied(Shown):
+    """An attribute of copies that changes."""
 
     route_before: Annotated[str, "the route before"]
     route_after: Annotated[str, "the route now"]
     attribute: Annotated[str | None, "its name, or that of the route's macro; null: a copy cannot be made"]
-    jobs: Annotated[int, "how many"]
     texts: Annotated[Iterable[Text], "some of the texts"]
     is_cut: Annotated[bool, "there are more texts"]
-    example: Annotated[Example, "a job that shows it"]
 
 
 class Unreached(TypedDict):
-    """One of `unreached`."""
+    """A route that no job takes in one of the tables."""
 
     route: Annotated[str, "its name"]
     is_added: Annotated[bool, "only the new table has it"]
@@ -191,18 +192,16 @@ class Unreached(TypedDict):
     example: Annotated[Example | None, "a job that it would take; null: there is none"]
 
 
-class Overlap(TypedDict):
-    """One of `overlaps`."""
+class Overlap(Shown):
+    """Jobs that two routes would take."""
 
     first: Annotated[str, "the route that takes them"]
     second: Annotated[str, "the route that would too"]
     is_new: Annotated[bool, "it is so in the new table; false: in the old one"]
-    jobs: Annotated[int, "how many"]
-    example: Annotated[Example, "a job that shows it"]
 
 
 class Setting(TypedDict):
-    """One of `settings`."""
+    """A limit or another value that changes."""
 
     route: Annotated[str | None, "whose it is; null: the router's"]
     name: Annotated[str, "the knob, or the route's macro"]
@@ -211,7 +210,7 @@ class Setting(TypedDict):
 
 
 class DiffResult(TypedDict):
-    """What another configuration of a job router does otherwise."""
+    """Differences between two configurations of a job router."""
 
     before: Annotated[Iterable[str], "the files of the old configuration, in their order"]
     after: Annotated[Iterable[str], "the files of the new one"]
@@ -227,51 +226,49 @@ class DiffResult(TypedDict):
     is_cut: Annotated[bool, "there are more differences than are told apart"]
 
 
-class Job(TypedDict):
-    """One of `jobs`."""
+class Job(Judged):
+    """A job, and the route that takes it."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     route: Annotated[str | None, "the route that takes it; null: none"]
-    missed: Annotated[Iterable[Clause], "the clauses that keep it from being a candidate"]
-    routes: Annotated[Iterable[Verdict], "what each route says of it"]
 
 
 class Explained(TypedDict):
-    """Without --summary."""
+    """Every job with what each route says of it; without --summary."""
 
     jobs: Annotated[Iterable[Job], "the jobs in the order read"]
-    rejected: Annotated[Iterable[str], "names of routes that are listed and not taken"]
+    rejected: Annotated[Iterable[str], "names of routes that are listed and rejected"]
 
 
 class Match(TypedDict):
-    """One of `matches`."""
+    """A job that a route takes."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     route: Annotated[str, "the route that takes it"]
 
 
-class ExplainRoute(TypedDict):
-    """One of `routes`."""
+class RouteLoad(TypedDict):
+    """How many jobs a route has, and whether it takes more."""
 
     route: Annotated[str, "the route"]
     jobs: Annotated[int, "how many are on it"]
     idle: Annotated[int, "how many of them are idle"]
-    limit: Annotated[str | None, "why it takes no more: `full`, `idle limit`, `throttled`; null: it does", Limit]
+    limit: Annotated[str | None, "why it takes no more; null: it does", Limit]
 
 
 class Matches(TypedDict):
-    """With --summary."""
+    """The jobs that routes take, and the load of the routes; with --summary."""
 
     umbrella: Annotated[str | None, "the umbrella constraint; null: no route takes jobs"]
     matches: Annotated[Iterable[Match], "which job goes on which route, in the order found"]
     jobs_read: Annotated[int, "how many were looked at"]
-    is_stopped: Annotated[bool, "nothing takes jobs any more; those behind were not looked at"]
-    routes: Annotated[Iterable[ExplainRoute], "the routes after the matches"]
-    rejected: Annotated[Iterable[str], "names of routes that are listed and not taken"]
+    is_stopped: Annotated[bool, "nothing takes jobs any more; the jobs after that were not looked at"]
+    routes: Annotated[Iterable[RouteLoad], "the routes after the matches"]
+    rejected: Annotated[Iterable[str], "names of routes that are listed and rejected"]
 
 
 class HistoryRoute(TypedDict):
-    """One of `routes`."""
+    """The jobs of a route that have left."""
 
     route: Annotated[str, "the route"]
     completed: Annotated[int, "how many completed"]
@@ -280,7 +277,7 @@ class HistoryRoute(TypedDict):
 
 
 class HistoryJob(TypedDict):
-    """One of `jobs`."""
+    """A routed job that has left."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     state: Annotated[str, "the letter of its state"]
@@ -294,7 +291,7 @@ _From = TypedDict("_From", {"from": Annotated[int, "where the period begins (epo
 
 
 class HistoryResult(_From):
-    """The routed jobs that have left."""
+    """The routed jobs that left the queue in a period."""
 
     zone: Annotated[str, "the zone (IANA name)"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
@@ -305,7 +302,7 @@ class HistoryResult(_From):
 
 
 class PlanJob(TypedDict):
-    """One of `jobs`."""
+    """A job that was read."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     name: Annotated[str, "where it comes from"]
@@ -313,7 +310,7 @@ class PlanJob(TypedDict):
 
 
 class Room(TypedDict):
-    """How the route stands with this job."""
+    """The jobs of a route and of the router, and how many they may have."""
 
     jobs: Annotated[int, "how many the route has"]
     max_jobs: Annotated[int, "how many it may have"]
@@ -324,14 +321,14 @@ class Room(TypedDict):
 
 
 class Cure(TypedDict):
-    """What to write."""
+    """What to add to the route, so that the copy runs as the source would."""
 
     text: Annotated[str, "the commands to add to the route"]
     conduct: Annotated[str, "how the copy keeps to its time with them", CopySchedule]
 
 
-class Run(TypedDict):
-    """One of `runs`."""
+class Run(Judged):
+    """A coming run of a job, and what becomes of it."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     number: Annotated[int, "the run's number among those of its job (from 1)"]
@@ -345,15 +342,13 @@ class Run(TypedDict):
     ends: Annotated[int | None, "when the copy has ended (epoch seconds)"]
     conduct: Annotated[str | None, "how the copy keeps to its time; null where there is none", CopySchedule]
     room: Annotated[Room | None, "how the route stands with this job"]
-    missed: Annotated[Iterable[Clause], "the clauses that keep it from being a candidate"]
-    routes: Annotated[Iterable[Verdict], "what each route says of it"]
     cure: Annotated[Cure | None, "what to write"]
     codes: Annotated[Iterable[str], "codes of the findings that this run brought"]
     ad: Annotated[Mapping[str, object] | None, "the routed copy"]
 
 
 class PlanResult(TypedDict):
-    """The coming runs, and the route of each."""
+    """The coming runs of scheduled jobs, and the route of each."""
 
     at_gate: Annotated[bool, "whether a job is routed when its gate opens (`--at-gate`)"]
     polling_period: Annotated[int, "JOB_ROUTER_POLLING_PERIOD (seconds)"]
@@ -362,13 +357,13 @@ class PlanResult(TypedDict):
     run_time: Annotated[int | None, "how long copies run; null: until the next run of their job (seconds)"]
     queue_time: Annotated[int, "how long copies wait at the site before (seconds)"]
     jobs: Annotated[Iterable[PlanJob], "the jobs, in the order read"]
-    rejected: Annotated[Iterable[str], "names of routes that are listed and not taken"]
+    rejected: Annotated[Iterable[str], "names of routes that are listed and rejected"]
     runs: Annotated[Iterable[Run], "the runs, in order of time"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
 
 
 class QJob(TypedDict):
-    """One of `jobs`."""
+    """A routed job in the queue."""
 
     job: Annotated[str | None, "ClusterId.ProcId"]
     owner: Annotated[str, "Owner"]
@@ -388,7 +383,7 @@ class QJob(TypedDict):
 
 
 class States(TypedDict):
-    """Of the jobs asked for."""
+    """Jobs counted by state."""
 
     completed: Annotated[int, "JobStatus 4"]
     removed: Annotated[int, "JobStatus 3"]
@@ -399,14 +394,14 @@ class States(TypedDict):
 
 
 class Totals(TypedDict):
-    """How many jobs there are by state, those of the scheduler universe aside."""
+    """Jobs counted by state, without those of the scheduler universe."""
 
     query: Annotated[States, "of the jobs asked for"]
     all_users: Annotated[States | None, "of all jobs; null where they are not known"]
 
 
 class Jobs(QueueSource):
-    """Without -S."""
+    """The routed jobs one by one; without -S, -R, -I and -H."""
 
     jobs: Annotated[Iterable[QJob], "the routed jobs"]
     totals: Annotated[Totals, "how many jobs there are by state, those of the scheduler universe aside"]
@@ -414,7 +409,7 @@ class Jobs(QueueSource):
 
 
 class QCounted(TypedDict):
-    """One of `summary`."""
+    """Routed jobs that have the state, the route and the GridResource in common."""
 
     jobs: Annotated[int, "how many"]
     state: Annotated[str, "the letter of their state; `?`: none that is known"]
@@ -423,20 +418,20 @@ class QCounted(TypedDict):
 
 
 class Summary(QueueSource):
-    """With -S."""
+    """The routed jobs, counted; with -S, -R, -I or -H."""
 
     summary: Annotated[Iterable[QCounted], "the jobs that are alike, counted"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the queue"]
 
 
 class Removed(Acted):
-    """What was removed."""
+    """What was removed, and how much was not."""
 
     constraint: Annotated[str, "what chose the jobs"]
 
 
 class Entry(TypedDict):
-    """What was done, or found."""
+    """An entry of the router's log."""
 
     time: Annotated[int, "when (epoch seconds)"]
     what: Annotated[
@@ -501,26 +496,23 @@ class Entry(TypedDict):
     text: Annotated[str, "the line of the log"]
 
 
-class Stays(TypedDict):
-    """With --dry-run: jobs that are not routed."""
+class Unrouted(TypedDict):
+    """How many jobs are where they are for the same reason."""
+
+    reason: Annotated[str, "why", RouteReason]
+    route: Annotated[str | None, "the route that the reason is about"]
+    count: Annotated[int, "how many jobs"]
+
+
+class Stays(Unrouted):
+    """Jobs that the next poll would not route; with --dry-run."""
 
     time: Annotated[int, "when (epoch seconds)"]
-    what: Annotated[str, "jobs stay where they are", ("stays",)]
-    reason: Annotated[str, "why", RouteReason]
-    route: Annotated[str | None, "the route that it is about"]
-    count: Annotated[int, "how many"]
-
-
-class RoutePlace(TypedDict):
-    """Where the text stands."""
-
-    file: Annotated[str, "the file"]
-    line: Annotated[int, "the line (from 1)"]
-    column: Annotated[int, "the column (characters, from 1)"]
+    what: Annotated[str, "the jobs stay where they are", ("stays",)]
 
 
 class ShowRoute(TypedDict):
-    """One of `routes`."""
+    """A route of the table."""
 
     name: Annotated[str, "as the list spells it"]
     universe: Annotated[int, "the copy's JobUniverse"]
@@ -532,67 +524,63 @@ class ShowRoute(TypedDict):
     requirements: Annotated[str | None, "as they are written; null: every candidate matches"]
     is_legacy: Annotated[bool, "written as a ClassAd"]
     text: Annotated[str, "the commands as HTCondor prints them"]
-    place: Annotated[RoutePlace | None, "where the text stands"]
+    place: Annotated[Position | None, "where the text stands"]
 
 
 class ShowTransform(TypedDict):
-    """One of `before`."""
+    """A transform that every routed job passes."""
 
     name: Annotated[str, "its name"]
     text: Annotated[str, "its commands as HTCondor prints them"]
 
 
 class ShowRejected(TypedDict):
-    """One of `rejected`."""
+    """A route that is listed and rejected."""
 
     name: Annotated[str, "the route"]
     diagnostics: Annotated[Iterable[Diagnostic], "why"]
 
 
 class Setter(TypedDict):
-    """Who gave a variable its value."""
+    """What gave a variable its value."""
 
     source: Annotated[
         str, "a knob, HTCondor's default, the route, or a transform", ("knob", "default", "route", "transform")
     ]
     name: Annotated[str, "its name"]
-    place: Annotated[RoutePlace | None, "where; null: nowhere in a file"]
+    place: Annotated[Position | None, "where; null: nowhere in a file"]
 
 
 class Variable(TypedDict):
-    """A variable, as it is when a transform begins."""
+    """A variable, as it is when the transform begins."""
 
     name: Annotated[str, "its name"]
     value: Annotated[str | None, "its text, macros replaced; null: nobody set it"]
     default: Annotated[str | None, "what stands in its place then; null: nothing"]
     set_by: Annotated[Setter | None, "who set it; null: nobody"]
-    place: Annotated[RoutePlace, "where it is read"]
+    place: Annotated[Position, "where it is read"]
 
 
 class Passed(TypedDict):
-    """A transform on the way of the job."""
+    """A transform that the job passes."""
 
     position: Annotated[str, "where it stands", ("pre-route", "route", "post-route")]
     name: Annotated[str, "its name, or the route's"]
     is_applied: Annotated[bool, "whether the job, as it is then, meets its REQUIREMENTS"]
     requirements: Annotated[str | None, "its REQUIREMENTS; null: none"]
-    place: Annotated[RoutePlace | None, "where its text stands; null: nowhere as it is"]
+    place: Annotated[Position | None, "where its text stands; null: nowhere as it is"]
     variables: Annotated[Iterable[Variable], "the variables that it reads and does not set first itself"]
 
 
-class Effective(TypedDict):
-    """What becomes of one job, and what it passes."""
+class Effective(Job):
+    """A job, the route that takes it, and the transforms that it passes."""
 
-    job: Annotated[str, "ClusterId.ProcId"]
-    route: Annotated[str | None, "the route that takes it; null: none"]
-    missed: Annotated[Iterable[Clause], "the clauses that keep it from being a candidate"]
-    routes: Annotated[Iterable[Verdict], "what each route says of it"]
-    transforms: Annotated[Iterable[Passed], "the transforms on its way, in order; one that fails is the last"]
-    is_routed: Annotated[bool, "whether a route takes it, and nothing on the way fails"]
+    transforms: Annotated[Iterable[Passed], "the transforms in their order; one that fails is the last"]
+    is_routed: Annotated[bool, "whether a route takes it, and no transform fails"]
 
 
 class ShowResult(TypedDict):
-    """The routing table."""
+    """The routing table of a configuration."""
 
     is_enabled: Annotated[bool, "whether anything is routed"]
     routes: Annotated[
@@ -606,7 +594,7 @@ class ShowResult(TypedDict):
 
 
 class Router(TypedDict):
-    """The router that runs here."""
+    """The router that runs over this queue."""
 
     started: Annotated[int, "when it was started (epoch seconds)"]
     polled: Annotated[int, "its last poll (epoch seconds)"]
@@ -614,15 +602,11 @@ class Router(TypedDict):
     pause: Annotated[int, "for how many polls nothing is written, after a refusal"]
 
 
-class StatusRoute(TypedDict):
-    """One of `routes`."""
+class StatusRoute(RouteLoad):
+    """How a route stands."""
 
-    route: Annotated[str, "the route"]
-    jobs: Annotated[int, "how many are on it"]
     max_jobs: Annotated[int, "how many may be"]
-    idle: Annotated[int, "how many of them are idle"]
     max_idle_jobs: Annotated[int, "how many of them may be; negative: no limit"]
-    limit: Annotated[str | None, "why it takes no more: `full`, `idle limit`, `throttled`; null: it does", Limit]
     text: Annotated[str | None, "the same in words"]
     throttle: Annotated[float | None, "how many it may take; null: no throttle, or none is known (jobs a second)"]
     window: Annotated[int | None, "since when the next four are counted; null where no router is known (epoch seconds)"]
@@ -633,16 +617,8 @@ class StatusRoute(TypedDict):
     failure_rate_threshold: Annotated[float, "from which on it is throttled (failures a second)"]
 
 
-class StatusJob(TypedDict):
-    """One of `jobs`."""
-
-    reason: Annotated[str, "why", RouteReason]
-    route: Annotated[str | None, "the route that it is about"]
-    count: Annotated[int, "how many"]
-
-
 class Asked(TypedDict):
-    """Why this job is not routed; only with `--job`."""
+    """Why a job is not routed now; with --job."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     reason: Annotated[str, "why", RouteReason]
@@ -651,20 +627,20 @@ class Asked(TypedDict):
 
 
 class StatusResult(TypedDict):
-    """How routes and jobs stand."""
+    """How the routes and the jobs of a queue stand."""
 
     name: Annotated[str, "JOB_ROUTER_NAME"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
     router: Annotated[Router | None, "the router that runs here; null: none is known"]
     routes: Annotated[Iterable[StatusRoute], "the routes in their order"]
-    jobs: Annotated[Iterable[StatusJob], "all jobs of the queue by why they are routed or not"]
+    jobs: Annotated[Iterable[Unrouted], "all jobs of the queue by why they are routed or not"]
     unpaired: Annotated[Iterable[str], "sources of this router without a copy"]
-    rejected: Annotated[Iterable[str], "names of routes that are listed and not taken"]
+    rejected: Annotated[Iterable[str], "names of routes that are listed and rejected"]
     job: NotRequired[Annotated[Asked, "why this job is not routed; only with `--job`"]]
 
 
 class Unmet(TypedDict):
-    """One of `unmet`."""
+    """An expectation that the routes do not meet."""
 
     what: Annotated[str, "`route`, `reason`, `copy`, or an attribute of the copy"]
     expected: Annotated[str, "what the test says"]
@@ -672,7 +648,7 @@ class Unmet(TypedDict):
 
 
 class Tried(TypedDict):
-    """One of `tests`."""
+    """A test of a file, and what came of it."""
 
     file: Annotated[str, "the file of the test"]
     line: Annotated[int, "where it begins there"]
@@ -683,7 +659,7 @@ class Tried(TypedDict):
 
 
 class TestResult(TypedDict):
-    """Whether routes do what a file expects."""
+    """Whether routes do what files of tests expect."""
 
     passed: Annotated[int, "how many tests passed"]
     failed: Annotated[int, "how many failed"]

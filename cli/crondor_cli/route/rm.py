@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,13 +11,17 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.router.tools import HELD, IDLE
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import Acted, NotOffered, Selection
+from crondor.schedd.protocol import NotOffered
 from crondor_cli.kit.command import OneDashCommand
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, schedd_options
-from crondor_cli.kit.queues import embedded_of, live_of
+from crondor_cli.kit.queues import acted_data, embedded_of, live_of, undone
 from crondor_cli.kit.screen import say, show, usage
-from crondor_cli.kit.tables import diagnostic_data, echo_json
+from crondor_cli.kit.tables import echo_json, plural
 from crondor_cli.route.run import contact_options, copies, copies_options, missing_copies, queue_of_copies
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
+
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
@@ -86,37 +90,16 @@ def command(
     with opened as schedd:
         missing = missing_copies(chosen, schedd.jobs(chosen, ["ProcId"]))
         acted = schedd.remove(chosen, reason)
-    findings = [*missing, *_undone(acted)]
+    findings = [*missing, *undone(acted, "removed already: somebody else lets them go", "not to be removed")]
     if not findings and not acted.done:
         findings.append(_NOBODY)
-    _say(chosen, acted, findings, format_)
-    if findings:
-        raise click.exceptions.Exit(1)
-
-
-def _undone(acted: Acted) -> Iterator[Diagnostic]:
-    """Yield what was not done."""
-    for count, why in (
-        (acted.already, "removed already: somebody else lets them go"),
-        (acted.bad_status, "not to be removed"),
-        (acted.denied, "refused by the schedd: they are somebody else's"),
-    ):
-        if count:
-            yield Diagnostic("not-done", f"{_jobs(count)} {why}", Severity.WARNING)
-
-
-def _say(chosen: Selection, acted: Acted, findings: list[Diagnostic], format_: str) -> None:
     show(findings)
     if format_ == "json":
-        counts = {name: getattr(acted, name) for name in ("done", "already", "bad_status", "denied", "not_found")}
-        found = [diagnostic_data(finding) for finding in findings]
-        data = {"action": "rm", "constraint": chosen.text, **counts, "diagnostics": found}
+        data: results.Removed = {"action": "rm", "constraint": chosen.text, **acted_data("rm", acted, findings)}
         echo_json(data)
-        return
-    if not findings:
-        say(f"All jobs matching constraint ({printable(chosen.text)}) have been marked for removal")
-    say(f"{_jobs(acted.done)} removed")
-
-
-def _jobs(count: int) -> str:
-    return f"{count:,} job{'' if count == 1 else 's'}"
+    else:
+        if not findings:
+            say(f"All jobs matching constraint ({printable(chosen.text)}) have been marked for removal")
+        say(f"{plural(acted.done, 'job')} removed")
+    if findings:
+        raise click.exceptions.Exit(1)

@@ -10,7 +10,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -67,6 +67,9 @@ from crondor_cli.kit.route_tables import complete_route, legacy_option, show_fau
 from crondor_cli.kit.screen import say, show, show_error, usage
 from crondor_cli.kit.tables import plural, say_json
 from crondor_cli.route.status import destination_of, destination_options, lock_path, report_path, source_of
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
 
 _SECONDS = 30.0  # for one token
 _F = TypeVar("_F", bound=Callable[..., object])
@@ -422,7 +425,13 @@ def _poll_dry(router: Router, clock: Clock, form: str) -> bool:
         if reason in (RouteReason.ROUTED, RouteReason.COPY):
             continue
         if form == "json":
-            data = {"time": clock.now, "what": "stays", "reason": reason.value, "route": route or None, "count": count}
+            data: results.Stays = {
+                "time": clock.now,
+                "what": "stays",
+                "reason": reason.value,
+                "route": route or None,
+                "count": count,
+            }
             say_json(data)
         else:
             about = f" ({printable(route)})" if route else ""
@@ -469,7 +478,12 @@ def _hook_runners(knobs: _Knobs) -> HookRunners:
 def _writer(clock: Clock, form: str) -> Callable[[LogEntry], None]:
     def write(entry: LogEntry) -> None:
         if form == "json":
-            data = {"time": entry.time, "what": entry.what.name.lower(), "job": entry.job, "text": str(entry)}
+            data: results.Entry = {
+                "time": entry.time,
+                "what": entry.what.name.lower(),
+                "job": entry.job,
+                "text": str(entry),
+            }
             say_json(data)
         else:
             local = datetime.fromtimestamp(entry.time, clock.zone)

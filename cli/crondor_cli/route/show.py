@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,6 +25,10 @@ from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 from crondor_cli.route.asking import CandidateJob, JobFiles
 from crondor_cli.route.explain import explained, lines
+
+if TYPE_CHECKING:
+    from crondor_cli.kit.results import Position
+    from crondor_cli.route import results
 
 _WIDEST = 28  # columns for names
 
@@ -102,7 +107,7 @@ def _location(place: Span) -> str:
     return f"{place.source.name}:{place.line}"
 
 
-def effective_data(found: Effective) -> dict[str, object]:
+def effective_data(found: Effective) -> results.Effective:
     """Return an object; `crondor config schema route show` has the keys."""
     return {
         **explained(found.job, found.verdict),
@@ -111,7 +116,7 @@ def effective_data(found: Effective) -> dict[str, object]:
     }
 
 
-def _data(passed: PassedTransform) -> dict[str, object]:
+def _data(passed: PassedTransform) -> results.Passed:
     asked = passed.transform.requirements
     return {
         "position": passed.position,
@@ -137,7 +142,7 @@ def _data(passed: PassedTransform) -> dict[str, object]:
     }
 
 
-def _place(span: Span) -> dict[str, object]:
+def _place(span: Span) -> Position:
     return {"file": span.source.name, "line": span.line, "column": span.column}
 
 
@@ -211,9 +216,9 @@ def _rejected(rejected: Rejected) -> Iterator[str]:
         yield f"Reason       : {printable(found.message + place)}"
 
 
-def print_json(table: RoutingTable, effective: dict[str, object] | None = None) -> None:
+def print_json(table: RoutingTable, effective: results.Effective | None = None) -> None:
     """Print one object, with what one job passes if that was asked; `crondor config schema route show` has the keys."""
-    data: dict[str, object] = {
+    data: results.ShowResult = {
         "is_enabled": table.is_enabled,
         "routes": [_route_data(route) for route in table.routes or table.idle],
         "before": [_transform_data(transform) for transform in table.before],
@@ -229,7 +234,7 @@ def print_json(table: RoutingTable, effective: dict[str, object] | None = None) 
     echo_json(data)
 
 
-def _route_data(route: Route) -> dict[str, object]:
+def _route_data(route: Route) -> results.ShowRoute:
     asked = route.transform.requirements
     return {
         "name": route.name,
@@ -246,7 +251,7 @@ def _route_data(route: Route) -> dict[str, object]:
     }
 
 
-def _transform_data(transform: Transform) -> dict[str, object]:
+def _transform_data(transform: Transform) -> results.ShowTransform:
     return {"name": transform.name, "text": "\n".join(printed_transform(transform))}
 
 

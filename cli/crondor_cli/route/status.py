@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -27,6 +27,9 @@ from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.tables import cell, echo_json, plural, print_rows
 from crondor_cli.kit.times import local_text
+
+if TYPE_CHECKING:
+    from crondor_cli.route import results
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
@@ -169,7 +172,7 @@ def print_job(survey: QueueStatus, job: JobId | None) -> None:
 
 def print_json(survey: QueueStatus, report: RouterReport | None, job: JobId | None) -> None:
     """Print one object; `crondor config schema route status` has the keys."""
-    data: dict[str, object] = {
+    data: results.StatusResult = {
         "name": survey.name,
         "now": survey.now,
         "router": None
@@ -188,7 +191,7 @@ def print_json(survey: QueueStatus, report: RouterReport | None, job: JobId | No
     echo_json(data)
 
 
-def _route(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> dict[str, object]:
+def _route(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> results.StatusRoute:
     route, load, throttle, limit, text = now
     known = report is not None
     return {
@@ -209,7 +212,7 @@ def _route(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> d
     }
 
 
-def _job(job: JobId, found: Because) -> dict[str, object]:
+def _job(job: JobId, found: Because) -> results.Asked:
     return {
         "job": str(job),
         "reason": found.reason.value,
