@@ -358,7 +358,14 @@ class RouterHooks:
         if hook is HookType.UPDATE_JOB_INFO:
             return _updated(run)
         if hook is HookType.JOB_CLEANUP:
-            return _cleaned_up(run, tries, self.cleanup_tries)
+            if run.succeeded:
+                return Consequence(HookConsequence.FINISH, ClassAd(), "the hook has cleaned up", run.diagnostics)
+            if tries < self.cleanup_tries:
+                return _failed(HookConsequence.RETRY_CLEANUP, run)
+            reason = f"{run.reason}; given up after {tries} tries"
+            return Consequence(
+                HookConsequence.FINISH, ClassAd(), reason, run.diagnostics, "calls the hook at each poll, for ever"
+            )
         return _finalized(run, is_last=tries >= self.cleanup_tries)
 
 
@@ -428,17 +435,6 @@ def _finalized(run: HookRun, *, is_last: bool) -> Consequence:
         return Consequence(HookConsequence.REROUTE, ClassAd(), _bad_line(run), (*run.diagnostics, *output.faults))
     reason = "the hook's attributes are set on the source" if output.ad else "the hook has nothing to set"
     return Consequence(HookConsequence.FINALIZE, output.ad, reason, run.diagnostics)
-
-
-def _cleaned_up(run: HookRun, tries: int, most: int) -> Consequence:
-    if run.succeeded:
-        return Consequence(HookConsequence.FINISH, ClassAd(), "the hook has cleaned up", run.diagnostics)
-    if tries < most:
-        return _failed(HookConsequence.RETRY_CLEANUP, run)
-    reason = f"{run.reason}; given up after {tries} tries"
-    return Consequence(
-        HookConsequence.FINISH, ClassAd(), reason, run.diagnostics, "calls the hook at each poll, for ever"
-    )
 
 
 def _failed(action: HookConsequence, run: HookRun) -> Consequence:

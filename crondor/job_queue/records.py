@@ -386,19 +386,14 @@ def edited(packed: bytes, records: bytes, low_of: Callable[[str], str]) -> bytes
         return packed + records
     made = packed + _EDITS + records
     if len(made) >> _STEP != len(packed) >> _STEP and len(made) > 2 * made.find(b"\n105 ") + (1 << _STEP):
-        return _without_past(made, low_of)
+        head, key = made[: made.index(b"\n") + 1], _key(made).decode()
+        texts, names = parts(made, low_of)
+        first = implied(_packed_type(made))
+        same = {low for low in first if texts.get(low) == first[low] and names[low] == IMPLIED[low]}
+        gone = [f"104 {key} {low}\n" for low in first if low not in same]
+        kept = [f"103 {key} {names[low]} {text}\n" for low, text in texts.items() if low not in same]
+        return head + "".join([*gone, *kept]).encode("utf-8", "surrogateescape")
     return made
-
-
-def _without_past(packed: bytes, low_of: Callable[[str], str]) -> bytes:
-    """Return an ad with one record for each attribute that it has."""
-    head, key = packed[: packed.index(b"\n") + 1], _key(packed).decode()
-    texts, names = parts(packed, low_of)
-    first = implied(_packed_type(packed))
-    same = {low for low in first if texts.get(low) == first[low] and names[low] == IMPLIED[low]}
-    gone = [f"104 {key} {low}\n" for low in first if low not in same]
-    kept = [f"103 {key} {names[low]} {text}\n" for low, text in texts.items() if low not in same]
-    return head + "".join([*gone, *kept]).encode("utf-8", "surrogateescape")
 
 
 class Probe:

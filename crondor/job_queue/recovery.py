@@ -368,7 +368,14 @@ class Recovery:
         try:
             record = self._parse(line)
         except BadRecord as error:
-            self._take_bad(error, line)
+            at = (self.line, line)
+            if self._open is None:
+                self._note_bad(error, at)
+            elif line.strip(f"\0{_BLANKS}") in ("106", "106 #"):
+                self._unclean("queue-log-no-blank", f"{error}; it is read as the end of the transaction", line)
+                self._end(line)
+            else:
+                self._open.append(line)
             return
         if record is None:
             return
@@ -409,16 +416,6 @@ class Recovery:
         """Note what the schedd would stumble over in the line under way, so that the log must be written anew."""
         self.findings.add(code, message, (self.line, line))
         self.clean = False
-
-    def _take_bad(self, error: BadRecord, line: str) -> None:
-        at = (self.line, line)
-        if self._open is None:
-            self._note_bad(error, at)
-        elif line.strip(f"\0{_BLANKS}") in ("106", "106 #"):
-            self._unclean("queue-log-no-blank", f"{error}; it is read as the end of the transaction", line)
-            self._end(line)
-        else:
-            self._open.append(line)
 
     def _note_bad(self, error: BadRecord, at: tuple[int, str], *, committed: bool = False) -> None:
         """Note a bad record; ``committed``: the end of its transaction has been read."""

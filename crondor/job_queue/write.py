@@ -385,7 +385,12 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         if reading.had_transactions or not reading.clean:
             self._compact_at_start(self._end, clean=reading.clean)
         elif not reading.records:
-            self._begin_log(self._end)
+            self.mirror.sequence = 1
+            try:
+                self._end.append(f"{format_record(self._header(1))}\n".encode())
+                self._disk.sync_folder(self.path.parent)
+            except OSError as error:
+                raise self._refused("this log cannot be begun", error) from error
 
     def _compact_at_start(self, end: Appendix, *, clean: bool) -> None:
         """Compact; a log that is only long goes on as it is where that is refused, as in the schedd."""
@@ -395,14 +400,6 @@ class JobQueue(AbstractContextManager["JobQueue"]):
             if not clean or self._end is not end:
                 raise
             self.diagnostics += tuple(replace(found, severity=Severity.WARNING) for found in error.diagnostics)
-
-    def _begin_log(self, end: Appendix) -> None:
-        self.mirror.sequence = 1
-        try:
-            end.append(f"{format_record(self._header(1))}\n".encode())
-            self._disk.sync_folder(self.path.parent)
-        except OSError as error:
-            raise self._refused("this log cannot be begun", error) from error
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -192,7 +192,8 @@ class WatchedQueue:
             if heard.fault is not None:
                 raise heard.fault
             if not self.looks:
-                self._skip()  # before the jobs are read: one that leaves in between is in the file then
+                for each in self._histories:
+                    each.skip()  # before the jobs are read: one that leaves in between is in the file then
             ads = self._ads() if heard.ads is None else heard.ads
             events = [] if self._logs is None else self._logs.events(ads, now)
             begin = self._wanted.begin
@@ -231,11 +232,6 @@ class WatchedQueue:
         return found.ads
 
     # Jobs that have left
-
-    def _skip(self) -> None:
-        """Leave out the jobs that have left before the first look. Raises QueueIO."""
-        for each in self._histories:
-            each.skip()
 
     def _new_left(self, ads: Iterable[ClassAd], now: int) -> list[ClassAd]:
         """Return the jobs that have left since the last look, as the history files have them; once each.

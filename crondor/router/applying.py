@@ -392,7 +392,8 @@ def passing(table: RoutingTable, configuration: Configuration, route: Route, ad:
         variables = []
         for name, read in from_outside(step.transform).items():
             setter = _setter(seen, configuration, run, name)
-            shown = _shown(name, read.span)
+            at = read.span.text.lower().find(name)
+            shown = read.span.text[at : at + len(name)] if at >= 0 else name
             variables.append(PassedVariable(shown, _value(run, name), read.default, setter, read.span))
         seen.append(PassedTransform(step.position, step.transform, step.is_applied, tuple(variables)))
 
@@ -419,9 +420,3 @@ def _setter(seen: list[PassedTransform], configuration: Configuration, run: Tran
     if knob is not None and knob.text:
         return Setter("default" if knob.is_default else "knob", knob.name, knob.span)
     return Setter("default", name) if run.lookup(name) else None
-
-
-def _shown(name: str, span: Span) -> str:
-    """Return a name as the transform spells it."""
-    at = span.text.lower().find(name)
-    return span.text[at : at + len(name)] if at >= 0 else name

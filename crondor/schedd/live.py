@@ -324,7 +324,7 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         edits = unlike(ad, next(iter(self._read(answer)), ClassAd()))
         if edits:
             self._added |= {name for name in edits if name not in ad}
-            self._correct(job, edits, stays_held=_stays_held(ad))
+            self._correct(job, edits, stays_held=attributes.int32(ad, "JobStatus") == JobStatus.HELD)
         return job
 
     def _submitter(self, ad: ClassAd) -> WorkerProcess:
@@ -427,10 +427,6 @@ def _names(projection: Iterable[str] | None) -> list[str]:
 def _read(answer: Answer, report: Report) -> list[ClassAd]:
     text = "\n\n".join(ad.strip("\n") for ad in answer.ads)
     return list(read_ads(Source(text, "<schedd>"), Format.LONG, ReadMode.LAZY, report=report)) if text else []
-
-
-def _stays_held(ad: ClassAd) -> bool:
-    return attributes.int32(ad, "JobStatus") == JobStatus.HELD
 
 
 LEVELS: Final = ("READ", "WRITE")

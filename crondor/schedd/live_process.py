@@ -163,7 +163,9 @@ class WorkerProcess:
         where the worker cannot be run as its account.
         """
         process = self._started()
-        self._forget_printed()
+        if self._said is not None:
+            self._said.seek(0)
+            self._said.truncate()
         stdin = process.stdin
         if stdin is None:
             raise AssertionError("the worker has a standard input")
@@ -267,12 +269,6 @@ class WorkerProcess:
         if isinstance(error, Forbidden):
             self.close()
         return error
-
-    def _forget_printed(self) -> None:
-        """Empty the file that the worker prints to; it goes on at the place where this process stands in it."""
-        if self._said is not None:
-            self._said.seek(0)
-            self._said.truncate()
 
     def _printed(self) -> str:
         if self._said is None:

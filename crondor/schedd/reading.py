@@ -93,18 +93,13 @@ def mirror_of(ads: Iterable[ClassAd], report: Report | None = None) -> Mirror:
         if key in mirror.ads:
             mirror.apply(Record(Op.DESTROY, key))
         if mirror.apply(Record(Op.NEW, key, "Job")) is RecordOutcome.DONE:
-            _fill(mirror, key, lines)
+            texts, low_of, values = mirror.ads[key], mirror.ads.low_of, mirror.values
+            for line in lines:
+                name, equals, text = line.partition(" = ")
+                if equals:
+                    texts[low_of(key, texts, name)] = values[text]
     mirror.settle()
     return mirror
-
-
-def _fill(mirror: Mirror, key: str, lines: Iterable[str]) -> None:
-    """Put the lines of an ad into a queue that notes no changes; a record each would cost several times as much."""
-    texts, low_of, values = mirror.ads[key], mirror.ads.low_of, mirror.values
-    for line in lines:
-        name, equals, text = line.partition(" = ")
-        if equals:
-            texts[low_of(key, texts, name)] = values[text]
 
 
 def _placed(error: ClassAdSyntaxError, ad: ClassAd, job: JobId) -> ClassAdSyntaxError:

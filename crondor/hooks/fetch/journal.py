@@ -362,20 +362,16 @@ class Reports:
                 self.folder.mkdir(0o700)
             found = self.folder.lstat()
             if stat.S_ISDIR(found.st_mode) and found.st_uid == current_user() and stat.S_IMODE(found.st_mode) != MODE:
-                self._let_in()
+                folder = os.open(self.folder, _FOLDER)
+                try:
+                    os.fchmod(folder, MODE)
+                finally:
+                    os.close(folder)
+                sync_folder(self.folder.parent)
         except OSError as error:
             message = f"{self.folder}: cannot make it for what {owner}'s jobs report: {error.strerror}"
             return [Diagnostic("fetch-report", printable(message), Severity.WARNING)]
         return []
-
-    def _let_in(self) -> None:
-        """Let anybody leave reports. Raises OSError where a link has come in the folder's place meanwhile."""
-        folder = os.open(self.folder, _FOLDER)
-        try:
-            os.fchmod(folder, MODE)
-        finally:
-            os.close(folder)
-        sync_folder(self.folder.parent)
 
     def leave(self, report: RunReport) -> None:
         """Put a report on disk, whole. Raises ReportFault."""
@@ -489,11 +485,7 @@ def _read_report(folder: int, name: str) -> _Found:
         os.close(descriptor)
     if len(data) > _MOST_BYTES:
         raise ValueError("it is too long")
-    return _Found(name, _report(json.loads(data)), _writer(found))
-
-
-def _writer(found: os.stat_result) -> int:
-    return found.st_uid
+    return _Found(name, _report(json.loads(data)), found.st_uid)
 
 
 def _report(told: object) -> RunReport:

@@ -208,7 +208,14 @@ class Simulated:
         written = ((span.text if span else key, span) for key, span in names if key not in self._known)
         self.findings += [*file.warnings, *misspelt(written), *said]
         for jobs, ad in made:
-            self._take(file, jobs, ad, is_named_alone=is_named_alone)
+            number = sum(group.file is file for group in self.groups) + 1
+            group = Group("", file, jobs, ad, self.job_count)
+            is_bare = group.line is None or is_named_alone
+            place = file.source.name if is_bare else f"{file.source.name}:{group.line}"
+            several = any(g.file is file and g.line == group.line for g in self.groups)
+            self.groups.append(group._replace(label=printable(f"{place} #{number}" if several else place)))
+            self.findings += jobs.findings
+            self.findings += self._unfit(group)
 
     def refuse(self, error: CrondorError) -> None:
         """Keep why a file is not simulated."""
@@ -240,16 +247,6 @@ class Simulated:
                 message = "the job stays idle: the access point's START_ expression for its universe is not true for it"
                 raise CrondorError(Diagnostic("simulate-universe", message, span=each.jobs.queue))
         return [(each.jobs, each.ad) for each in stored], said
-
-    def _take(self, file: SubmitFile, jobs: JobGroup, ad: ClassAd, *, is_named_alone: bool) -> None:
-        number = sum(group.file is file for group in self.groups) + 1
-        group = Group("", file, jobs, ad, self.job_count)
-        is_bare = group.line is None or is_named_alone
-        place = file.source.name if is_bare else f"{file.source.name}:{group.line}"
-        several = any(g.file is file and g.line == group.line for g in self.groups)
-        self.groups.append(group._replace(label=printable(f"{place} #{number}" if several else place)))
-        self.findings += jobs.findings
-        self.findings += self._unfit(group)
 
     def _unfit(self, group: Group) -> list[Diagnostic]:
         """Say where the simulated pool cannot answer: a universe it has not, Requirements that no machine meets."""

@@ -191,7 +191,7 @@ class _Advice:
         ads = [ad for cluster in self._simulation.clusters for ad in cluster]
         known = {n for n, ad in enumerate(ads) if None not in (_number(ad, _PREP), _number(ad, _WINDOW))}
         each = [[n] for n in range(len(ads))]
-        preps, windows = (_only(known, groups) for groups in together or (each, each))
+        preps, windows = ([[n for n in group if n in known] for group in groups] for groups in together or (each, each))
         prep_times: dict[int, int] = {}
         found: dict[int, int] = {}
         with suppress(_Spent):
@@ -335,10 +335,6 @@ def _changed(
             if number in terms and name in ad:
                 ad.set(name, terms[number])
     return made
-
-
-def _only(known: Collection[int], groups: Sequence[Sequence[int]]) -> list[list[int]]:
-    return [[n for n in group if n in known] for group in groups]
 
 
 def _planned(groups: Sequence[Sequence[int]], outcomes: Sequence[JobOutcome]) -> list[int]:

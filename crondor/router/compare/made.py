@@ -193,21 +193,20 @@ class _Maker:
     def _past(self, table: RoutingTable, at: int, begun: Assignment) -> Assignment | None:
         made = begun
         for _ in range(2 * at + 1):
-            earlier = self._first(table, at, made)
+            ad = self._ad(made, 1)
+            earlier = next((route for route in table.routes[:at] if self._meets(route, ad)), None)
             if earlier is None:
                 return made
             asked = self._wanted(table, earlier, want=False)
-            changed = ({**each, **begun, **_without(made, begun)} for each in asked)
+            changed = (
+                {**each, **begun, **{name: text for name, text in made.items() if name not in begun}} for each in asked
+            )
             better = (each for each in (*changed, *({**made, **each, **begun} for each in asked)) if each != made)
             following = next((each for each in better if not self._meets(earlier, self._ad(each, 1))), None)
             if following is None:
                 return None
             made = following
         return None
-
-    def _first(self, table: RoutingTable, at: int, made: Assignment) -> Route | None:
-        ad = self._ad(made, 1)
-        return next((route for route in table.routes[:at] if self._meets(route, ad)), None)
 
     def _meets(self, route: Route, ad: ClassAd) -> bool:
         self._asked -= 1
@@ -275,11 +274,6 @@ def plain_job(chosen: Mapping[str, str | None] | None = None, number: int = 1) -
         else:
             ad.set_text(name, text)
     return ad
-
-
-def _without(made: Assignment, begun: Assignment) -> Assignment:
-    """Return what was chosen beyond what it began with."""
-    return {name: text for name, text in made.items() if name not in begun}
 
 
 def _is_spoilt(chosen: Assignment) -> bool:

@@ -73,7 +73,11 @@ class ValuePool:
         self._left = _MOST_WORK
         for condition in conditions:
             for node in nodes(condition):
-                self._look(node)
+                if isinstance(node, Reference) and (name := name_of(node)) is not None:
+                    self.spelled.setdefault(name, node.name)
+                    self.values.setdefault(name, {})
+                for name, text in self._own(node):
+                    self.values.setdefault(name, {}).setdefault(text)
         for found in self.values.values():
             found.update(dict.fromkeys(_EITHER))
 
@@ -85,13 +89,6 @@ class ValuePool:
             if None in islice(found, _MOST_VALUES)
             else [*islice(found, _MOST_VALUES - 1), None]
         )
-
-    def _look(self, node: Node) -> None:
-        if isinstance(node, Reference) and (name := name_of(node)) is not None:
-            self.spelled.setdefault(name, node.name)
-            self.values.setdefault(name, {})
-        for name, text in self._own(node):
-            self.values.setdefault(name, {}).setdefault(text)
 
     def _own(self, node: Node) -> tuple[tuple[str, str], ...]:
         """Return the attributes of one comparison or call, each with what it is compared with."""
@@ -454,7 +451,7 @@ class ReadRules:
         """The attributes that commands name and macros read, as they are spelled."""
         found: dict[str, str] = {}
         for line in (*self.lines, *self.used_knobs.values()):
-            for name in (*_my_names(line), *_named(line)):
+            for name in (*re.findall(r"(?i)\bMY\.([A-Za-z_][A-Za-z0-9_]*)", line), *_named(line)):
                 found.setdefault(lower(name), name)
         return tuple(found.values())
 
@@ -474,10 +471,6 @@ def _macro_words(text: str) -> Iterator[str]:
     found_if = _IF.match(text)
     if found_if is not None:
         yield from (lower(word) for word in _WORD.findall(found_if["condition"]))
-
-
-def _my_names(text: str) -> Iterable[str]:
-    return re.findall(r"(?i)\bMY\.([A-Za-z_][A-Za-z0-9_]*)", text)
 
 
 def _named(line: str) -> Iterator[str]:

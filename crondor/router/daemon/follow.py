@@ -390,7 +390,13 @@ def check_status(context: RouterContext, job: RoutedJob) -> None:
     if job.state is not RoutedState.SUBMITTED or not _update_copy(context, job) or not _is_source_ours(context, job):
         return
     if job.copy is None:
-        _miss_copy(context, job)
+        age = context.now - job.since
+        if job.was_seen or (age > 0 and _is_gone(context, job)):
+            clean_up(context, job, RouterEvent.COPY_REMOVED)
+        elif age > context.table.settings.update_lag:
+            clean_up(context, job, RouterEvent.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
+        else:
+            context.say(RouterEvent.NOT_YET, job, f" (submitted {age} seconds ago)")
         return
     job.was_seen, job.is_running = True, status(job.copy) in RUNNING
     if is_unfinished(job.copy):
@@ -478,16 +484,6 @@ def _is_kept(context: RouterContext, job: RoutedJob, source: ClassAd) -> bool:
         return False
     job.source = found
     return True
-
-
-def _miss_copy(context: RouterContext, job: RoutedJob) -> None:
-    age = context.now - job.since
-    if job.was_seen or (age > 0 and _is_gone(context, job)):
-        clean_up(context, job, RouterEvent.COPY_REMOVED)
-    elif age > context.table.settings.update_lag:
-        clean_up(context, job, RouterEvent.LAG, f" (submitted {age} seconds ago).  Perhaps it has been removed?")
-    else:
-        context.say(RouterEvent.NOT_YET, job, f" (submitted {age} seconds ago)")
 
 
 def _is_gone(context: RouterContext, job: RoutedJob) -> bool:

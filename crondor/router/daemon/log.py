@@ -146,7 +146,10 @@ class UserLogs:
         try:
             Reach([self._folder], self._owner(ad)).append(path, text, _MODE)
         except FilesRefused as error:
-            self._say(error)
+            for found in error.diagnostics:
+                if found.message not in self._told and len(self._told) < _MOST_TOLD:
+                    self._told.add(found.message)
+                    self._report(replace(found, severity=Severity.WARNING))
             return False
         return True
 
@@ -157,12 +160,6 @@ class UserLogs:
         if found is None:
             raise FilesRefused(fault("no-account", f"there is no account {owner!r} on this machine to write a log as"))
         return found
-
-    def _say(self, error: FilesRefused) -> None:
-        for found in error.diagnostics:
-            if found.message not in self._told and len(self._told) < _MOST_TOLD:
-                self._told.add(found.message)
-                self._report(replace(found, severity=Severity.WARNING))
 
 
 def event(kind: EventType, job: JobId, ad: ClassAd, now: int) -> JobEvent:

@@ -96,7 +96,11 @@ class SourceQueue:
         if opens > context.now:
             self._candidates.drop(str(job))
             self._later[job] = opens, ad
-            self._wait(opens, job)
+            if len(self._gates) > 2 * len(self._later) + _FEW:
+                self._gates = [(until, each) for each, (until, _) in self._later.items()]
+                heapq.heapify(self._gates)
+            else:
+                heapq.heappush(self._gates, (opens, job))
         else:
             self._candidates.put(str(job), ad, context.context)
 
@@ -148,14 +152,6 @@ class SourceQueue:
             is_sandboxed=sandboxed is not None and sandboxed.holds(ad, None, context.context),
             found_at_poll=context.polls,
         )
-
-    def _wait(self, opens: int, job: JobId) -> None:
-        """Note when a gate opens; those of jobs that have left, or wait for another one now, are left out in time."""
-        if len(self._gates) > 2 * len(self._later) + _FEW:
-            self._gates = [(until, each) for each, (until, _) in self._later.items()]
-            heapq.heapify(self._gates)
-        else:
-            heapq.heappush(self._gates, (opens, job))
 
     def _open_gates(self) -> None:
         """Let those wait for a route whose gate has opened."""

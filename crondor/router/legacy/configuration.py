@@ -113,7 +113,12 @@ class _Tool:
         knobs = self._knobs
         self._defaults = self._read_defaults(DEFAULTS, is_merged=knobs.holds(MERGE))
         if self._mode is ConversionMode.FILE:
-            self._drop_generated()
+            generated = self._read_defaults("JOB_ROUTER_DEFAULTS_GENERATED", is_merged=False).ad()
+            ad = self._defaults.ad()
+            for name in generated:
+                if name in ad and ad[name] == generated[name]:
+                    key = name.lower()
+                    del self._defaults.codes[key], self._defaults.names[key]
         routes: list[Printed] = []
         macros = Macros.RAW if self._mode is ConversionMode.FILE else Macros.EXPANDED
         entries = knobs.expanded(ENTRIES, macros)
@@ -139,15 +144,6 @@ class _Tool:
             else:
                 made = made.updated(each)
         return made
-
-    def _drop_generated(self) -> None:
-        """Leave out of the defaults what HTCondor-CE generated: its new syntax has transforms for that."""
-        generated = self._read_defaults("JOB_ROUTER_DEFAULTS_GENERATED", is_merged=False).ad()
-        ad = self._defaults.ad()
-        for name in generated:
-            if name in ad and ad[name] == generated[name]:
-                key = name.lower()
-                del self._defaults.codes[key], self._defaults.names[key]
 
     def _file(self, path: str) -> Placed | None:
         try:

@@ -288,7 +288,13 @@ class Candidates:
         if not is_fixed or not is_shared:
             self._doubtful[job] = ad
         elif (cluster.is_timed or cluster.is_candidate) and clusters.is_candidate(ad, codes, context):
-            self._enter(job, number, cluster)
+            bucket = self._buckets.get(cluster)
+            if bucket is None:
+                bucket = self._buckets[cluster] = _Bucket(cluster)
+            if not bucket.jobs:
+                self._ready.clear()
+            bucket.add(job, number)
+            self._places[job] = bucket
 
     def drop(self, job: str) -> None:
         """Forget a job; one that is not known is none."""
@@ -312,15 +318,6 @@ class Candidates:
         for match in found:
             self._leave(match.job)
         return MatchPoll(tuple(found), route_state.after(taking.given()))
-
-    def _enter(self, job: str, number: int, cluster: AlikeJobs) -> None:
-        bucket = self._buckets.get(cluster)
-        if bucket is None:
-            bucket = self._buckets[cluster] = _Bucket(cluster)
-        if not bucket.jobs:
-            self._ready.clear()
-        bucket.add(job, number)
-        self._places[job] = bucket
 
     def _leave(self, job: str) -> None:
         bucket = self._places.pop(job, None)

@@ -5,7 +5,7 @@ HTCondor: JobRouter::GetCandidateJobs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -413,8 +413,4 @@ def _part(ad: Attributes, names: Iterable[str]) -> AdValue:
     """Return the attributes that count, so that the job's own ad may change."""
     codes, spelled = ad.codes, ad.names
     held = {name: code for name in names if (code := codes.get(name)) is not None}
-    return AdValue(held, _spelling(held, spelled))
-
-
-def _spelling(held: Mapping[str, object], names: Mapping[str, str]) -> Mapping[str, str]:
-    return {key: names.get(key, key) for key in held}
+    return AdValue(held, {key: spelled.get(key, key) for key in held})

@@ -536,7 +536,13 @@ class _Staging:
                 raise FilesRefused(faults)
             while staged:
                 part, item = staged[0]
-                self._rename(part, item)
+                folder, name = _split(item.target)
+                with self._outside.folder(folder) as where:
+                    try:
+                        os.rename(part, name, src_dir_fd=where.descriptor, dst_dir_fd=where.descriptor)
+                        os.fsync(where.descriptor)
+                    except OSError as error:
+                        raise refused(item.target, "cannot write", error, self._outside.who) from error
                 del staged[0]
         finally:
             for part, item in staged:
@@ -581,16 +587,6 @@ class _Staging:
             raise FilesRefused(fault("spool-special", f"{item.target} is a folder", item.target))
         if who is not None and not who.may_replace(where.state, state):
             raise FilesRefused(fault("file-denied", f"{who.name} may not replace {item.target}", item.target))
-
-    def _rename(self, part: str, item: SandboxItem) -> None:
-        """Put a copied file in its place. Raises FilesRefused."""
-        folder, name = _split(item.target)
-        with self._outside.folder(folder) as where:
-            try:
-                os.rename(part, name, src_dir_fd=where.descriptor, dst_dir_fd=where.descriptor)
-                os.fsync(where.descriptor)
-            except OSError as error:
-                raise refused(item.target, "cannot write", error, self._outside.who) from error
 
     def _drop(self, part: str, item: SandboxItem) -> None:
         with suppress(FilesRefused, OSError), self._outside.folder(_split(item.target)[0]) as where:
