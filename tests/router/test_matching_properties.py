@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Expression
 from crondor.router import Route, RouterSettings, RoutingTable
-from crondor.router.match.matcher import Match, Matcher, RouteState
-from crondor.router.match.reasons import Candidates, Judged, JudgedSearch, RouteOutcome, judge, why
+from crondor.router.match.matcher import Match, Matcher, RouteState, Search, judge
+from crondor.router.match.reasons import Candidates, RouteOutcome, why
 from crondor.router.match.umbrella import umbrella_text
 from crondor.transform import Transform
 
@@ -164,11 +164,11 @@ def test_judging_jobs_elsewhere_changes_nothing(
     matches = list(expected)
     others = [Matcher(table), Matcher(table)]
     judged = [
-        Judged(job, matched, f"of {job}")
+        (job, matched, f"of {job}")
         for number, each in enumerate(jobs)
         for job, matched, _ in judge(others[number % 3 % 2], [each], RouteState(), context)
     ]
-    search = JudgedSearch(Matcher(table), judged, RouteState(), context)
+    search = Search(Matcher(table), judged, RouteState())
     for match, other in zip(search, matches, strict=True):
         assert match == other
         assert search.kept == f"of {match.job}"

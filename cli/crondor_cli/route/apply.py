@@ -17,7 +17,7 @@ from crondor.classad.scope import Context
 from crondor.diagnostics import Diagnostic, printable
 from crondor.job.attributes import string
 from crondor.router import Matcher, Route, RoutedAd, apply_route
-from crondor.router.match.reasons import Judged, JudgedSearch, judge
+from crondor.router.match.matcher import Judged, Search, judge
 from crondor.transform import TraceStep
 from crondor.transform.expressions import universe_name
 from crondor.transform.loading import new_warnings
@@ -220,16 +220,16 @@ class _Routing:
         asking, routes = self._asking, self._table.routes
         matcher = Matcher(self._table, asking.owner)
 
-        def tried(found: Iterator[CandidateJob]) -> Iterator[Judged]:
+        def tried(found: Iterator[CandidateJob]) -> Iterator[Judged[_Tried | None]]:
             for job, matched, ad in judge(matcher, found, asking.route_state, asking.context):
-                yield Judged(job, matched, self._try(job, ad, matched & open_routes) if matched & open_routes else None)
+                yield job, matched, self._try(job, ad, matched & open_routes) if matched & open_routes else None
 
         with closing(asking.made(tried, jobs)) as judged:
-            search = JudgedSearch(matcher, judged, asking.route_state, asking.context)
+            search = Search(matcher, judged, asking.route_state)
             open_routes = search.accepting
             for job, route in search:
                 tried_on = search.kept
-                if not isinstance(tried_on, _Tried):
+                if tried_on is None:
                     continue
                 if routes[tried_on.at] is route or tried_on.ad is None:
                     yield tried_on.copy

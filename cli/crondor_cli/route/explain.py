@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crondor.classad.ad import ClassAd
 from crondor.diagnostics import printable, shortened
 from crondor.router import JobVerdict, Matcher, Route, RouteOutcome, Search, why
-from crondor.router.match.reasons import Judged, JudgedSearch, judge
+from crondor.router.match.matcher import Judged, judge
 from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.parallel import jobs_option
@@ -95,16 +94,18 @@ def _summarise(asking: Asking, form: str, processes: int | None, *, may_explain:
     """Print the matches of all jobs; where there is one job only, and ``may_explain``, explain it."""
     matcher = Matcher(asking.table, asking.owner)
 
-    def judged(found: Iterator[CandidateJob]) -> Iterator[Judged]:
+    def judged(found: Iterator[CandidateJob]) -> Iterator[Judged[NearAd | None]]:
         for job, routes, ad in judge(matcher, found, asking.route_state, asking.context):
-            yield Judged(job, routes, NearAd.of(ad) if may_explain else None)
+            yield job, routes, NearAd.of(ad) if may_explain else None
 
     with closing(asking.made(judged, processes)) as made:
         first = list(islice(made, 2)) if may_explain else []
-        if len(first) == 1 and isinstance(first[0].kept, NearAd):
-            _explain(asking, [CandidateJob(first[0].job, asking.near(first[0].kept))], form)
-            return
-        search = JudgedSearch(matcher, _counted(asking, chain(first, made)), asking.route_state, asking.context)
+        if len(first) == 1:
+            job, _, near = first[0]
+            if near is not None:
+                _explain(asking, [CandidateJob(job, asking.near(near))], form)
+                return
+        search = Search(matcher, _counted(asking, chain(first, made)), asking.route_state)
         if form == "json":
             echo_json(_found(asking, search))
             return
@@ -112,7 +113,7 @@ def _summarise(asking: Asking, form: str, processes: int | None, *, may_explain:
             emit(text, nl=True) if form == "long" else say(text)
 
 
-def _counted(asking: Asking, judged: Iterable[Judged]) -> Iterator[Judged]:
+def _counted(asking: Asking, judged: Iterable[Judged[NearAd | None]]) -> Iterator[Judged[NearAd | None]]:
     """Count the jobs that the search looks at; some were read before."""
     for asking.count, each in enumerate(judged, start=1):
         yield each
@@ -156,7 +157,7 @@ def explained(job: CandidateJob, told: JobVerdict) -> results.Job:
     }
 
 
-def _table(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
+def _table(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
     """Yield a line for each match, and how many there were."""
     count = 0
     for match in search:
@@ -173,7 +174,7 @@ def _table(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
         yield f"{count:,} of {jobs} go{'es' if 1 in (count, asking.count) else ''} on a route"
 
 
-def _long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
+def _long(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
     """Yield what condor_job_router_info -match-jobs -log-steps says."""
     yield "Checking for candidate jobs. routing table is:"
     yield _HEAD
@@ -193,7 +194,7 @@ def _long(asking: Asking, search: Search[ClassAd]) -> Iterator[str]:
     yield f"{count} candidate jobs found"
 
 
-def _found(asking: Asking, search: Search[ClassAd]) -> results.Matches:
+def _found(asking: Asking, search: Search[NearAd | None]) -> results.Matches:
     """Return what --format json prints with --summary."""
     matches: list[results.Match] = [{"job": match.job, "route": match.route.name} for match in search]
     route_state = search.route_state

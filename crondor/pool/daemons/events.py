@@ -71,75 +71,51 @@ class RunWatcher(Protocol):
 
 Watcher: TypeAlias = Callable[[PoolEvent], None]
 
-Told: TypeAlias = Iterator[tuple[EventType, dict[str, object]]]
-
 _SUBMIT_HOST: Final = "<127.0.0.1:9618?alias=schedd.example.org>"
 _EXECUTE_HOST: Final = "<127.0.0.1:9618?alias=execute.example.org>"
-_BEGUN, _DONE, _OUT_BEGUN, _OUT_DONE = 2, 3, 5, 6  # the types of a transfer
+_SIMPLE: Final[dict[PoolEventKind, tuple[EventType, dict[str, object]]]] = {
+    PoolEventKind.SUBMITTED: (EventType.SUBMIT, {"SubmitHost": _SUBMIT_HOST}),
+    PoolEventKind.STARTED: (EventType.EXECUTE, {"ExecuteHost": _EXECUTE_HOST}),
+    PoolEventKind.SUSPENDED: (EventType.JOB_SUSPENDED, {}),
+    PoolEventKind.RESUMED: (EventType.JOB_UNSUSPENDED, {}),
+}
+_BY_REASON: Final = {
+    PoolEventKind.RELEASED: EventType.JOB_RELEASED,
+    PoolEventKind.REMOVED: EventType.JOB_ABORTED,
+}
+_TRANSFERS: Final[dict[PoolEventKind, tuple[dict[str, object], ...]]] = {  # input begun and done, output begun and done
+    PoolEventKind.MATCHED: ({"Type": 2, "Host": _EXECUTE_HOST},),
+    PoolEventKind.ARRIVED: ({"Type": 3},),
+    PoolEventKind.ENDED: ({"Type": 5}, {"Type": 6}),
+}
 
 
 # HTCondor: Scheduler::WriteHoldToUserLog, BaseShadow::logTerminateEvent.
 def events(seen: PoolEvent) -> Iterator[JobEvent]:
     """Yield the events that a happening puts into the log, none for what no log tells."""
-    teller = _TELLERS.get(seen.what)
-    for kind, values in () if teller is None else teller(seen):
+    for kind, values in _told(seen):
         yield JobEvent(kind, seen.job.id.cluster, seen.job.id.proc, seen.time, attributes=values)
 
 
-def _submitted(_seen: PoolEvent) -> Told:
-    yield EventType.SUBMIT, {"SubmitHost": _SUBMIT_HOST}
-
-
-def _matched(seen: PoolEvent) -> Told:
-    if not seen.job.is_local:
-        yield EventType.FILE_TRANSFER, {"Type": _BEGUN, "Host": _EXECUTE_HOST}
-
-
-def _arrived(seen: PoolEvent) -> Told:
-    if not seen.job.is_local:
-        yield EventType.FILE_TRANSFER, {"Type": _DONE}
-
-
-def _started(_seen: PoolEvent) -> Told:
-    yield EventType.EXECUTE, {"ExecuteHost": _EXECUTE_HOST}
-
-
-def _ended(seen: PoolEvent) -> Told:
-    if not seen.job.is_local:
-        yield EventType.FILE_TRANSFER, {"Type": _OUT_BEGUN}
-        yield EventType.FILE_TRANSFER, {"Type": _OUT_DONE}
-    if seen.number:
+def _told(seen: PoolEvent) -> Iterator[tuple[EventType, dict[str, object]]]:
+    job, what = seen.job, seen.what
+    simple = _SIMPLE.get(what)
+    if simple is not None:
+        yield simple
+    elif what in _BY_REASON:
+        yield _BY_REASON[what], {"Reason": seen.text}
+    elif what in _TRANSFERS and not job.is_local:
+        for values in _TRANSFERS[what]:
+            yield EventType.FILE_TRANSFER, dict(values)
+    if what is PoolEventKind.ENDED and seen.number:
         yield EventType.JOB_EVICTED, {"TerminatedAndRequeued": True, "Reason": seen.text, **_exit(seen)}
-
-
-def _evicted(seen: PoolEvent) -> Told:
-    if seen.job.run is not None and seen.job.run.started is not None:
+    elif what is PoolEventKind.EVICTED and job.run is not None and job.run.started is not None:
         yield EventType.JOB_EVICTED, {}
-
-
-def _suspended(_seen: PoolEvent) -> Told:
-    yield EventType.JOB_SUSPENDED, {}
-
-
-def _resumed(_seen: PoolEvent) -> Told:
-    yield EventType.JOB_UNSUSPENDED, {}
-
-
-def _held(seen: PoolEvent) -> Told:
-    subcode = int32(seen.job.ad, "HoldReasonSubCode") or 0
-    yield EventType.JOB_HELD, {"HoldReason": seen.text, "HoldReasonCode": seen.number, "HoldReasonSubCode": subcode}
-
-
-def _released(seen: PoolEvent) -> Told:
-    yield EventType.JOB_RELEASED, {"Reason": seen.text}
-
-
-def _removed(seen: PoolEvent) -> Told:
-    yield EventType.JOB_ABORTED, {"Reason": seen.text}
-
-
-def _completed(seen: PoolEvent) -> Told:
-    yield EventType.JOB_TERMINATED, _exit(seen)
+    elif what is PoolEventKind.HELD:
+        subcode = int32(job.ad, "HoldReasonSubCode") or 0
+        yield EventType.JOB_HELD, {"HoldReason": seen.text, "HoldReasonCode": seen.number, "HoldReasonSubCode": subcode}
+    elif what is PoolEventKind.COMPLETED:
+        yield EventType.JOB_TERMINATED, _exit(seen)
 
 
 def _exit(seen: PoolEvent) -> dict[str, object]:
@@ -157,19 +133,3 @@ def _span(seconds: int | None) -> str | None:
     if seconds is None or seconds < 0:
         return None
     return f"{seconds // 86_400} {seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-
-
-_TELLERS: Final[dict[PoolEventKind, Callable[[PoolEvent], Told]]] = {
-    PoolEventKind.SUBMITTED: _submitted,
-    PoolEventKind.MATCHED: _matched,
-    PoolEventKind.ARRIVED: _arrived,
-    PoolEventKind.STARTED: _started,
-    PoolEventKind.ENDED: _ended,
-    PoolEventKind.EVICTED: _evicted,
-    PoolEventKind.SUSPENDED: _suspended,
-    PoolEventKind.RESUMED: _resumed,
-    PoolEventKind.HELD: _held,
-    PoolEventKind.RELEASED: _released,
-    PoolEventKind.REMOVED: _removed,
-    PoolEventKind.COMPLETED: _completed,
-}

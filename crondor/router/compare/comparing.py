@@ -5,7 +5,7 @@ Jobs are read one by one, and what is kept is bounded: what the distinct jobs co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from crondor.classad.ad import ClassAd
@@ -71,23 +71,20 @@ def setting_changes(old: RoutingTable, new: RoutingTable, called: Renames = UNCH
     """Yield the values that differ: of the router, and of the routes that both have."""
     if old.is_enabled != new.is_enabled:
         yield SettingChange(None, "routing", *("on" if table.is_enabled else "off" for table in (old, new)))
-    for name, key in _OF_ROUTER:
-        texts = [_text(getattr(table.settings, key)) for table in (old, new)]
-        if texts[0] != texts[1]:
-            yield SettingChange(None, name, *texts)
+    yield from _changes(None, _OF_ROUTER, old.settings, new.settings)
     seen: set[str] = set()
     for route in new.routes:
         was = old.route(called.before(route.name))
         if was is not None and lower(route.name) not in seen:
             seen.add(lower(route.name))
-            yield from _of_route(was, route)
+            yield from _changes(route.name, _OF_ROUTE, was, route)
 
 
-def _of_route(old: Route, new: Route) -> Iterator[SettingChange]:
-    for name, key in _OF_ROUTE:
-        texts = [_text(getattr(route, key)) for route in (old, new)]
+def _changes(route: str | None, names: Iterable[tuple[str, str]], old: object, new: object) -> Iterator[SettingChange]:
+    for name, key in names:
+        texts = [_text(getattr(each, key)) for each in (old, new)]
         if texts[0] != texts[1]:
-            yield SettingChange(new.name, name, *texts)
+            yield SettingChange(route, name, *texts)
 
 
 def _text(value: object) -> str | None:
@@ -137,7 +134,7 @@ class _Reach:
 
 
 _Near = TypeVar("_Near")
-_Key = TypeVar("_Key", bound=Hashable)
+_Key = TypeVar("_Key", bound=tuple[object, ...])
 _Kept = TypeVar("_Kept")
 _Row = RouteChange | CopyChange | Overlap | _Reach
 
@@ -177,34 +174,27 @@ class Comparing(Generic[_Near]):
 
     def _rows(self, job: str, outcome: JobOutcome, near: _Near) -> tuple[_Row, ...]:
         """Return what counts a job."""
-        rows: list[_Row | None] = [self._reached(side, name) for side, name in outcome.reached]
+        rows: list[_Row | None] = [self._reach[side].setdefault(name, _Reach()) for side, name in outcome.reached]
 
         def witness() -> Witness:
             return Witness(job, self._ad_of(near))
 
         for side, name, taker in outcome.wanted:
-            found = self._reached(side, name)
+            found = self._reach[side].setdefault(name, _Reach())
             if found.witness is None:
                 found.witness, found.taken_by = witness(), taker
-        rows += [self._row(self._overlaps, key, _overlap_row, witness) for key in outcome.overlaps]
+        rows += [self._row(self._overlaps, key, Overlap, witness) for key in outcome.overlaps]
         if outcome.moved is not None:
-            rows.append(self._row(self._moved, outcome.moved, _moved_row, witness))
+            rows.append(self._row(self._moved, outcome.moved, RouteChange, witness))
         for key, old, new in outcome.copies:
-            row = self._row(self._copies, key, _copy_row, witness)
+            row = self._row(self._copies, key, CopyChange, witness)
             if row is not None:
                 _note(row, TextPair(old, new, job))
             rows.append(row)
         return tuple(row for row in rows if row is not None)
 
-    def _reached(self, side: int, name: str) -> _Reach:
-        return self._reach[side].setdefault(name, _Reach())
-
     def _row(
-        self,
-        rows: dict[_Key, _Kept],
-        key: _Key,
-        kind: Callable[[_Key, Witness], _Kept],
-        witness: Callable[[], Witness],
+        self, rows: dict[_Key, _Kept], key: _Key, kind: Callable[..., _Kept], witness: Callable[[], Witness]
     ) -> _Kept | None:
         """Return what counts a difference, new with its witness; None: there are too many."""
         row = rows.get(key)
@@ -212,7 +202,7 @@ class Comparing(Generic[_Near]):
             if len(rows) >= MOST_ROWS:
                 self._is_cut = True
                 return None
-            row = rows[key] = kind(key, witness())
+            row = rows[key] = kind(*key, witness())
         return row
 
     def end(self) -> TablesComparison:
@@ -280,18 +270,6 @@ class Comparing(Generic[_Near]):
             taker = verdict.chosen.name if verdict.chosen is not None else "another route"
             return f"{before}{taker} is asked before {name}, and takes it"
         return f"{before}{of_route.reason or of_route.outcome.value}"
-
-
-def _moved_row(key: tuple[str | None, str | None], witness: Witness) -> RouteChange:
-    return RouteChange(*key, witness)
-
-
-def _copy_row(key: tuple[str, str, str], witness: Witness) -> CopyChange:
-    return CopyChange(*key, witness)
-
-
-def _overlap_row(key: tuple[str, str, bool], witness: Witness) -> Overlap:
-    return Overlap(*key, witness)
 
 
 def _note(row: CopyChange, found: TextPair) -> None:

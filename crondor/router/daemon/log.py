@@ -164,38 +164,16 @@ class UserLogs:
 
 def event(kind: EventType, job: JobId, ad: ClassAd, now: int) -> JobEvent:
     """Return an event of a source at ``now`` (epoch seconds), with what its ad says about it."""
-    return JobEvent(kind, job.cluster, job.proc, now, attributes=_TELLERS.get(kind, _nothing)(ad))
-
-
-def _nothing(_ad: ClassAd) -> dict[str, object]:
-    return {}
-
-
-def _execute(ad: ClassAd) -> dict[str, object]:
-    return {"ExecuteHost": string(ad, ROUTED_TO) or ""}
-
-
-def _terminated(ad: ClassAd) -> dict[str, object]:
-    if exact_boolean(ad, "ExitBySignal"):
-        return {"TerminatedNormally": False, "TerminatedBySignal": exact_integer(ad, "ExitSignal") or 0}
-    return {"TerminatedNormally": True, "ReturnValue": exact_integer(ad, "ExitCode") or 0}
-
-
-def _aborted(ad: ClassAd) -> dict[str, object]:
-    return {"Reason": string(ad, "RemoveReason") or ""}
-
-
-def _held(ad: ClassAd) -> dict[str, object]:
-    return {
-        "HoldReason": string(ad, "HoldReason") or "",
-        "HoldReasonCode": exact_integer(ad, "HoldReasonCode") or 0,
-        "HoldReasonSubCode": exact_integer(ad, "HoldReasonSubCode") or 0,
-    }
-
-
-_TELLERS: Final[dict[EventType, Callable[[ClassAd], dict[str, object]]]] = {
-    EventType.EXECUTE: _execute,
-    EventType.JOB_TERMINATED: _terminated,
-    EventType.JOB_ABORTED: _aborted,
-    EventType.JOB_HELD: _held,
-}
+    told: dict[str, object] = {}
+    if kind is EventType.EXECUTE:
+        told = {"ExecuteHost": string(ad, ROUTED_TO) or ""}
+    elif kind is EventType.JOB_TERMINATED and exact_boolean(ad, "ExitBySignal"):
+        told = {"TerminatedNormally": False, "TerminatedBySignal": exact_integer(ad, "ExitSignal") or 0}
+    elif kind is EventType.JOB_TERMINATED:
+        told = {"TerminatedNormally": True, "ReturnValue": exact_integer(ad, "ExitCode") or 0}
+    elif kind is EventType.JOB_ABORTED:
+        told = {"Reason": string(ad, "RemoveReason") or ""}
+    elif kind is EventType.JOB_HELD:
+        codes = {name: exact_integer(ad, name) or 0 for name in ("HoldReasonCode", "HoldReasonSubCode")}
+        told = {"HoldReason": string(ad, "HoldReason") or "", **codes}
+    return JobEvent(kind, job.cluster, job.proc, now, attributes=told)

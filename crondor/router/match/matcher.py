@@ -1,7 +1,7 @@
 """Which job goes on which route: the first route that matches, route states, limits and throttles.
 
-``Matcher(table).match(jobs, route_state, context)`` looks at jobs once; ``match.candidates.Candidates`` keeps
-them, and looks at what has changed. Everything is as HTCondor 25.14's daemon does it: the umbrella constraint is asked
+``Matcher(table).match(jobs, route_state, context)`` looks at jobs once; ``match.reasons.Candidates`` keeps them,
+and looks at what has changed. Everything is as HTCondor 25.14's daemon does it: the umbrella constraint is asked
 of the routes that take jobs when the search begins, each job being TARGET; then the routes' requirements in the job's
 ad alone.
 
@@ -14,7 +14,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from crondor._types import Made, expect
 from crondor.classad.scope import Attributes, Context
@@ -154,7 +154,7 @@ def limit_text(route: Route, load: RouteLoad, throttle: Throttle, limit: Limit) 
     return f"full: {load.jobs} jobs, MaxJobs = {route.max_jobs}"
 
 
-_TURNS = 1 << 32  # HTCondor counts in an unsigned int
+LAST_TURN = (1 << 32) - 1  # HTCondor counts in an unsigned int
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class RouteState:
             loads[key] = loads.get(key, RouteLoad()).routed(count)
             throttles[key] = throttles.get(key, NO_THROTTLE).with_routed(count)
         total = sum(counts.values())
-        return RouteState(loads, throttles, self.managed + total, (self.turn + total) % _TURNS)
+        return RouteState(loads, throttles, self.managed + total, (self.turn + total) & LAST_TURN)
 
     def adjusted(self, table: RoutingTable, now: int) -> RouteState:
         """Return the state with the throttles of windows that are over set anew, as at the begin of a poll."""
@@ -211,11 +211,9 @@ class RouteState:
 
 NOBODY: frozenset[str] = frozenset()
 _ANY = 1 << 62
-LAST_TURN = (1 << 32) - 1  # HTCondor counts in an unsigned int
-_match = tuple.__new__  # a million of them: the call of a NamedTuple takes twice as long
-
 
 _Ad = TypeVar("_Ad", bound=Attributes)
+_Kept = TypeVar("_Kept")
 
 
 class Match(NamedTuple):
@@ -259,7 +257,7 @@ class Matcher(Made):
         ``managed`` are the ids of jobs that the router has already, those that it is done with but not yet rid of
         included. Jobs are read only as far as the routes take any.
         """
-        return Search(self, jobs, route_state, context, managed)
+        return Search(self, judge(self, jobs, route_state, context), route_state, managed)
 
     def passes(self, cluster: AlikeJobs, accepting: int) -> bool:
         """Say whether jobs pass the umbrella constraint of the routes whose bits are set, as far as they are alike."""
@@ -318,39 +316,78 @@ class Taking:
                 found[route.name] = found.get(route.name, 0) + count
         return found
 
-    def among(self, cluster: AlikeJobs) -> tuple[int, ...]:
-        """Return the places of the routes that match and take a job."""
-        found = cluster.matched & self.accepting
+    def among(self, matched: int) -> tuple[int, ...]:
+        """Return the places of the routes that match, as bits, and take a job."""
+        found = matched & self.accepting
         return tuple(at for at in range(found.bit_length()) if found >> at & 1)
 
 
-class Search(Generic[_Ad]):
-    """One look at jobs. After it, ``route_state`` is how the router stands with the matches.
+Judged: TypeAlias = tuple[str, int, _Kept]
+"""A job, by its id; the routes that it matches, a bit for each place in the table; and what is kept of the job."""
 
-    ``ad`` is that of the job in the last match, for whoever goes on with it at once; None before the first.
-    ``umbrella`` is the constraint that selects candidates, None where no route takes jobs. ``is_stopped``: it ended
-    before all jobs were looked at, since nothing takes any more.
+
+def judge(
+    matcher: Matcher, jobs: Iterable[tuple[str, _Ad]], route_state: RouteState, context: Context
+) -> Iterator[Judged[_Ad]]:
+    """Yield each job with the bits of the routes that it matches, none for no candidate, and its ad.
+
+    This is the long part of a search. It can be done for any part of a queue, by another process too. ``route_state``
+    is that of the begin of the search: the umbrella constraint is of the routes that take jobs then.
+    """
+    clusters = matcher.clusters
+    names, find, is_candidate, owners = clusters.names, clusters.find, clusters.is_candidate, clusters.owners
+    accepting = Taking(matcher.table, route_state).accepting
+    known: dict[Key, int] = {}
+    for job, ad in jobs:
+        codes = ad.codes
+        get = codes.get
+        key = tuple(map(get, names))
+        routes = known.get(key)
+        if routes is None:
+            cluster = find(ad, context)[0]
+            routes = cluster.matched if matcher.passes(cluster, accepting) else 0
+            if isinstance(clusters.known.get(key), AlikeJobs):  # the key tells by itself
+                if len(known) >= MOST_KEYS:
+                    known.clear()
+                known[key] = routes
+        if routes:
+            proc = get("procid")  # the plainest of candidates is known by its texts; most are plain
+            if not (
+                proc.__class__ is str and proc.isdigit() and get("owner") in owners and get("stageinstart") is None
+            ) and not is_candidate(ad, codes, context):
+                routes = 0
+        yield job, routes, ad
+
+
+class Search(Generic[_Kept]):
+    """Goes over judged jobs in their order. After it, ``route_state`` is how the router stands with the matches.
+
+    ``kept`` is what is kept of the job in the last match, None before the first. ``accepting`` are the routes that
+    take jobs when the search begins, as bits. ``is_stopped``: it ended before all jobs were looked at, since nothing
+    takes any more.
     """
 
     def __init__(
         self,
         matcher: Matcher,
-        jobs: Iterable[tuple[str, _Ad]],
+        judged: Iterable[Judged[_Kept]],
         route_state: RouteState,
-        context: Context,
-        managed: Collection[str],
+        managed: Collection[str] = NOBODY,
     ) -> None:
         """Begin; nothing is looked at before someone asks for the matches."""
         self._matcher = matcher
-        self._jobs = jobs
+        self._judged = judged
         self._begun = route_state
-        self._context = context
         self._managed = managed
         self._taking = Taking(matcher.table, route_state)
-        self._at_first = self._taking.accepting
-        self._chosen: dict[Key, tuple[int, ...] | None] = {}
+        self.accepting = self._taking.accepting
         self.is_stopped = False
-        self.ad: _Ad | None = None
+        self.kept: _Kept | None = None
+
+    @property
+    def ad(self) -> _Kept | None:
+        """The ad of the job in the last match, where ads are searched."""
+        return self.kept
 
     @property
     def route_state(self) -> RouteState:
@@ -360,64 +397,29 @@ class Search(Generic[_Ad]):
     @property
     def umbrella(self) -> str | None:
         """The constraint that candidates meet, as HTCondor writes it; None where nothing takes a job."""
-        if not self._at_first:
+        if not self.accepting:
             return None
         table = self._matcher.table
-        routes = (each for at, each in enumerate(table.routes) if self._at_first >> at & 1)
+        routes = (each for at, each in enumerate(table.routes) if self.accepting >> at & 1)
         return umbrella_text(table, routes, self._matcher.owner)
 
     def __iter__(self) -> Iterator[Match]:
         """Yield the matches in the order of the jobs."""
-        taking, clusters, context, managed = self._taking, self._matcher.clusters, self._context, self._managed
-        names, owners, chosen, counts = clusters.names, clusters.owners, self._chosen, taking.counts
-        routes = taking.routes
+        taking, managed = self._taking, self._managed
         turn = self._begun.turn if self._matcher.table.settings.round_robin else None
-        room = taking.room
-        self.is_stopped = not room
-        for job, ad in self._jobs if room else ():
-            get = ad.codes.get
-            key = tuple(map(get, names))
-            try:
-                among = chosen[key]
-            except KeyError:
-                among = self._look_up(key, ad)
-            if among is None:
-                among = self._among_of(clusters.find(ad, context)[0])
-            if not among or (managed and job in managed):
+        self.is_stopped = not taking.room
+        for job, matched, kept in self._judged if taking.room else ():
+            left = matched & taking.accepting
+            if not left or job in managed:
                 continue
-            # The plainest of candidates is known by its texts; most are plain.
-            proc = get("procid")
-            if not (
-                proc.__class__ is str and proc.isdigit() and get("owner") in owners and get("stageinstart") is None
-            ) and not clusters.is_candidate(ad, ad.codes, context):
-                continue
-            at = among[0]
+            at = (left & -left).bit_length() - 1
             if turn is not None:
+                among = taking.among(left)
                 at = among[turn % len(among)]
                 turn = (turn + 1) & LAST_TURN
-            counts[at] += 1
-            room -= 1
-            self.ad = ad
-            yield _match(Match, (job, routes[at]))
-            if not room:
-                chosen.clear()
-                taking.look_again()
-                room = taking.room
-                if not room:
-                    self.is_stopped = True
-                    return
-
-    def _look_up(self, key: Key, ad: Attributes) -> tuple[int, ...] | None:
-        """Return the routes for all jobs of a key; None: the key does not tell."""
-        self._matcher.clusters.find(ad, self._context)
-        found = self._matcher.clusters.known.get(key)
-        among = self._among_of(found) if isinstance(found, AlikeJobs) else None
-        if len(self._chosen) >= MOST_KEYS:
-            self._chosen.clear()
-        self._chosen[key] = among
-        return among
-
-    def _among_of(self, cluster: AlikeJobs) -> tuple[int, ...]:
-        if not cluster.matched & self._taking.accepting or not self._matcher.passes(cluster, self._at_first):
-            return ()
-        return self._taking.among(cluster)
+            self.kept = kept
+            is_room = taking.give(at)
+            yield Match(job, taking.routes[at])
+            if not is_room:
+                self.is_stopped = True
+                return

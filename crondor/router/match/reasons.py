@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from heapq import heapify, heappop, heapreplace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from crondor.classad.ad import ClassAd
 from crondor.classad.evaluate import holds, value_of
 from crondor.classad.expression import Expression
 from crondor.classad.operators import truth
-from crondor.classad.scope import AdValue, Attributes, Context, print_value
+from crondor.classad.scope import Attributes, Context, print_value
 from crondor.classad.tree import ERROR, UNDEFINED, ClassAdSyntaxError, EvaluationFailed
 from crondor.job import attributes
-from crondor.router.match.matcher import LAST_TURN, NOBODY, Match, Matcher, RouteState, Search, Taking, limit_text
-from crondor.router.match.umbrella import MOST_KEYS, AlikeJobs, Clause, Key, UmbrellaQuestion, built_in, meets
+from crondor.router.match.matcher import NOBODY, Match, Matcher, RouteState, Taking, limit_text
+from crondor.router.match.umbrella import NO_AD, AlikeJobs, Clause, UmbrellaQuestion, built_in, meets
 from crondor.router.table.route import Route, RoutingTable
 
-_NO_AD = AdValue({}, {})
 _STATUS = ("", "idle", "running", "removed", "completed", "held", "transferring output", "suspended")
 _BEFORE = {
     Clause.JOB: "it is no job",
@@ -62,17 +60,18 @@ def missed_clauses(
     found = [
         Missed(each.clause, _in_words(each.clause, job, context))
         for each in built_in(table.settings.name, owner)
-        if not holds(each.expression.code, _NO_AD, job, context)
+        if not holds(each.expression.code, NO_AD, job, context)
     ]
     constraint = table.settings.source_constraint
-    if constraint is not None and not holds(constraint.code, _NO_AD, job, context):
-        reason = short_reason(constraint, _NO_AD, job, context)
+    if constraint is not None and not holds(constraint.code, NO_AD, job, context):
+        reason = short_reason(constraint, NO_AD, job, context)
         found.append(Missed(Clause.SOURCE_CONSTRAINT, f"{Clause.SOURCE_CONSTRAINT.value}: {reason}"))
     elif any(meets(route, job, context) for route in accepting):
         # A job that meets requirements alone may not pass them here, where MY is no job and error wins over true.
         asked = UmbrellaQuestion(table, accepting)
         if not asked.holds(job, context):
-            found.append(Missed(Clause.ROUTES, _of_routes(accepting, job, context) or _whole(asked, job, context)))
+            reason = _of_routes(accepting, job, context) or asked.reason(job, context) or "it is not true"
+            found.append(Missed(Clause.ROUTES, reason))
     return found
 
 
@@ -110,20 +109,16 @@ def _of_routes(accepting: tuple[Route, ...], job: Attributes, context: Context) 
             return None
         expression = required.expression
         try:
-            value = value_of(expression.code, _NO_AD, job, context)
+            value = value_of(expression.code, NO_AD, job, context)
         except (EvaluationFailed, ClassAdSyntaxError):
             return None
         if truth(value) is None and value is not UNDEFINED:
             said = f"the requirements of {route.name} are neither true nor false, and hide the routes behind it by name"
-            return f"{said}: {short_reason(expression, _NO_AD, job, context)}"
+            return f"{said}: {short_reason(expression, NO_AD, job, context)}"
         if meets(route, job, context):
-            unmet.append(f"{route.name}: {short_reason(expression, _NO_AD, job, context)}")
+            unmet.append(f"{route.name}: {short_reason(expression, NO_AD, job, context)}")
     said = "; ".join(unmet)
     return f"where routes are asked for candidates the job is TARGET and MY is nothing: {said}" if unmet else None
-
-
-def _whole(asked: UmbrellaQuestion, job: Attributes, context: Context) -> str:
-    return asked.reason(job, context) or "it is not true"
 
 
 class RouteOutcome(str, Enum):
@@ -309,7 +304,7 @@ class Candidates:
         turn = route_state.turn if self._matcher.table.settings.round_robin else None
         found: list[Match] = []
         for job, cluster in self._in_order(taking, context, managed):
-            among = taking.among(cluster)
+            among = taking.among(cluster.matched)
             at = among[0 if turn is None else turn % len(among)]
             turn = None if turn is None else turn + 1
             found.append(Match(job, taking.routes[at]))
@@ -369,82 +364,3 @@ class Candidates:
             return True
         self._matcher.clusters.renew(cluster, context)
         return self._matcher.passes(cluster, accepting)
-
-
-_Ad = TypeVar("_Ad", bound=Attributes)
-
-
-# ``judge(matcher, jobs, route_state, context)`` is the first and long part; it can be done for any jobs of a queue at
-# any place, by another process too. ``JudgedSearch`` goes over what came of it in the order of the jobs, and finds the
-# same matches as ``Matcher.match`` on the jobs themselves.
-class Judged(NamedTuple):
-    """A job, by its id, and the routes that it matches: a bit for each place in the table, none for no candidate.
-
-    ``kept`` is what whoever goes over the matches is to get with this one.
-    """
-
-    job: str
-    routes: int
-    kept: object = None
-
-
-def judge(
-    matcher: Matcher, jobs: Iterable[tuple[str, _Ad]], route_state: RouteState, context: Context
-) -> Iterator[tuple[str, int, _Ad]]:
-    """Yield each job with the bits of the routes that it matches, and its ad.
-
-    ``route_state`` is that of the begin of the search: the umbrella constraint is of the routes that take jobs then.
-    """
-    clusters = matcher.clusters
-    names, find, is_candidate = clusters.names, clusters.find, clusters.is_candidate
-    accepting = Taking(matcher.table, route_state).accepting
-    known: dict[Key, int] = {}
-    for job, ad in jobs:
-        codes = ad.codes
-        key = tuple(map(codes.get, names))
-        routes = known.get(key)
-        if routes is None:
-            cluster = find(ad, context)[0]
-            routes = cluster.matched if matcher.passes(cluster, accepting) else 0
-            if isinstance(clusters.known.get(key), AlikeJobs):  # the key tells by itself
-                if len(known) >= MOST_KEYS:
-                    known.clear()
-                known[key] = routes
-        yield job, (routes if routes and is_candidate(ad, codes, context) else 0), ad
-
-
-class JudgedSearch(Search[ClassAd]):
-    """A search among jobs that were judged. ``kept`` is that of the last match; there is no ``ad``."""
-
-    def __init__(self, matcher: Matcher, judged: Iterable[Judged], route_state: RouteState, context: Context) -> None:
-        """Begin; nothing is looked at before someone asks for the matches."""
-        super().__init__(matcher, (), route_state, context, NOBODY)
-        self._judged = judged
-        self.kept: object = None
-
-    @property
-    def accepting(self) -> int:
-        """The routes that take jobs when the search begins, as bits."""
-        return self._at_first
-
-    def __iter__(self) -> Iterator[Match]:
-        """Yield the matches in the order of the jobs."""
-        taking = self._taking
-        routes = taking.routes
-        turn = self._begun.turn if self._matcher.table.settings.round_robin else None
-        self.is_stopped = not taking.room
-        for job, matched, kept in self._judged if taking.room else ():
-            left = matched & taking.accepting
-            if not left:
-                continue
-            at = (left & -left).bit_length() - 1
-            if turn is not None:
-                among = [place for place in range(left.bit_length()) if left >> place & 1]
-                at = among[turn % len(among)]
-                turn = (turn + 1) & LAST_TURN
-            self.kept = kept
-            is_room = taking.give(at)
-            yield Match(job, routes[at])
-            if not is_room:
-                self.is_stopped = True
-                return

@@ -266,7 +266,7 @@ class Clauses:
         key = tuple(map(job.codes.get, _CANDIDATE_NAMES))
         found = self._known.get(key)
         if found is None:
-            found = all(holds(each.expression.code, _NO_AD, job, context) for each in self._clauses)
+            found = all(holds(each.expression.code, NO_AD, job, context) for each in self._clauses)
             if all(text is None or _literal(text) for text in key):
                 if len(self._known) >= MOST_KEYS:
                     self._known.clear()
@@ -357,7 +357,7 @@ class Autoclusters:
         proc = codes.get("procid")
         if proc.__class__ is str and proc.isdigit() and owner in self.owners and codes.get("stageinstart") is None:
             return True
-        if not all(holds(each.expression.code, _NO_AD, ad, context) for each in self._of_job):
+        if not all(holds(each.expression.code, NO_AD, ad, context) for each in self._of_job):
             return False
         if isinstance(owner, str) and prints_as_it_is(owner):
             if len(self.owners) >= MOST_KEYS:
@@ -382,7 +382,7 @@ def meets(route: Route, job: Attributes, context: Context) -> bool:
     return route.transform.matches(job, context)
 
 
-_NO_AD = AdValue({}, {})
+NO_AD = AdValue({}, {})
 
 
 def _joined(expressions: Iterable[Expression]) -> Needs:

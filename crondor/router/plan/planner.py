@@ -40,6 +40,7 @@ from crondor.router.table.loading import load_table
 from crondor.router.table.route import Route, RoutingTable
 from crondor.times import JobTimes
 from crondor.transform import TransformFacts
+from crondor.transform.loading import as_warnings
 from crondor.zones import zone_of
 
 
@@ -587,8 +588,8 @@ class RoutePlan:
 
     @property
     def findings(self) -> tuple[Diagnostic, ...]:
-        """What there is to say of the jobs before any run: each finding once."""
-        found: dict[Diagnostic, None] = {}
+        """What there is to say of the jobs and the routes before any run: each finding once."""
+        found: dict[Diagnostic, None] = dict.fromkeys(as_warnings(self.table.circles))
         for job in self.jobs:
             found.update(dict.fromkeys(job.findings))
             if job.schedule is not None and self.options.rejected is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, ParamSpec, TypeVar
 
 from crondor._types import expect
 from crondor.classad.ad import ClassAd
@@ -37,7 +37,7 @@ from crondor.transform.apply import TransformRun
 from crondor.transform.expressions import universe_number
 
 _T = TypeVar("_T")
-
+_P = ParamSpec("_P")
 
 KNOBS: Final = tuple(knob for knob in config_knobs() if knob.whose == JOB_ROUTER)
 """What crondor.knowledge has of a job router's knobs: all that it reads."""
@@ -161,29 +161,29 @@ class SettingsReader:
         self._from = configuration
         self.faults: list[Diagnostic] = []
 
-    def tried(self, read: Callable[[], _T], default: _T) -> _T:
-        """Return what a reading gives, the default where the value is wrong, which is noted."""
+    def tried(self, instead: _T, read: Callable[_P, _T], *args: _P.args, **options: _P.kwargs) -> _T:
+        """Return what a reading gives; if the value is wrong, note that and return ``instead``."""
         try:
-            return read()
+            return read(*args, **options)
         except InvalidConfig as error:
             self.faults += error.diagnostics
-            return default
+            return instead
 
     def integer(self, name: str, default: int, least: int = -(1 << 31)) -> int:
         """Return an integer."""
-        return self.tried(lambda: self._from.integer(name, default, least), default)
+        return self.tried(default, self._from.integer, name, default, least)
 
     def boolean(self, name: str, *, default: bool) -> bool:
         """Return a truth value."""
-        return self.tried(lambda: self._from.boolean(name, default=default), default)
+        return self.tried(default, self._from.boolean, name, default=default)
 
     def string(self, name: str, default: str = "") -> str:
         """Return a text."""
-        return self.tried(lambda: self._from.string(name) or default, default)
+        return self.tried(default, self._from.string, name) or default
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return a list of names."""
-        return self.tried(lambda: self._from.names(name), ())
+        return self.tried((), self._from.names, name)
 
     def settings(self) -> RouterSettings:
         """Read all that concerns the router itself."""
@@ -194,7 +194,7 @@ class SettingsReader:
             message = "JOB_ROUTER_NAME must not be empty"
             help_text = "the router knows its own jobs by this name; leave the line out for jobrouter"
             self.faults.append(Diagnostic("route-router-name", message, span=span, help=help_text))
-        constraint = self.tried(self._constraint, None)
+        constraint = self.tried(None, self._constraint)
         chirp = "CHIRP_DELAYED_UPDATE_PREFIX"
         prefixes = ("Chirp*",) if took.find(chirp) is None else self.names(chirp)
         return RouterSettings(
@@ -215,7 +215,7 @@ class SettingsReader:
             route_id_tokens=self.string("JOB_ROUTER_SEND_ROUTE_IDTOKENS"),
             id_token_refresh=self.integer("JOB_ROUTER_IDTOKEN_REFRESH", 0),
             max_periodic_interval=self.integer("MAX_PERIODIC_EXPR_INTERVAL", 1200),
-            periodic_timeslice=self.tried(lambda: took.real("PERIODIC_EXPR_TIMESLICE", 0.01, 0, 1), 0.01),
+            periodic_timeslice=self.tried(0.01, took.real, "PERIODIC_EXPR_TIMESLICE", 0.01, 0, 1),
             lock=self.string("JOB_ROUTER_LOCK"),
             source_schedd=self._schedd("JOB_ROUTER_SCHEDD1", "JOB_QUEUE_LOG", "SCHEDD_ADDRESS_FILE"),
             destination_schedd=self._schedd("JOB_ROUTER_SCHEDD2"),
