@@ -354,7 +354,6 @@ def is_lost(run: DueRun | None) -> bool:
 _RECONNECT_FAILED: Final = 24
 _LONGEST: Final = 300
 
-
 OF_COPIES: Final = frozenset((EventType.EXECUTE, EventType.JOB_EVICTED))
 """Events in the log of a job that are no start and no loss where a copy runs in its place.
 

@@ -24,37 +24,16 @@ if TYPE_CHECKING:
 
 
 LOOPBACK: Final = "127.0.0.1"
-
-
 MOST_JOBS: Final = 10_000  # of a queue that have series of their own
-
-
 MOST_CONNECTIONS: Final = 64
-
-
 _WORKERS: Final = 2  # threads that make answers
-
-
 _LONGEST_SILENCE: Final = 10  # seconds that a connection may send and take nothing
-
-
 _MOST_ASKED: Final = 1 << 14  # bytes of a request
-
-
 _STATUS: Final = ".status"  # of the file that a router leaves beside its lock
-
-
 _QUEUE: Final = ("schedd",)
-
-
 _CAUSE: Final = ("schedd", "cause")
-
-
 _JOB: Final = ("schedd", "job_id", "owner")  # a label `job` is Prometheus' own
-
-
 _ROUTER: Final = ("router",)
-
 
 FAMILIES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "crondor_last_poll_timestamp_seconds": ("when it was looked last", ()),
@@ -85,7 +64,6 @@ FAMILIES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "crondor_router_last_poll_timestamp_seconds": ("when it polled last", _ROUTER),
 }
 """What each metric is, and its labels; a name that ends in _total is a counter's, any other a gauge's."""
-
 
 _FAILURES: Final = (
     "not_claimed", "route_gone", "not_transformed", "no_owner", "no_sandbox", "not_submitted", "unsure", "not_edited",

@@ -17,20 +17,10 @@ from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.monitor import DueRun
 
 PREFIX: Final = "CRONDOR_RUN_"
-
-
 LONGEST: Final = 60.0  # seconds that a command may take
-
-
 _ANSWER: Final = 10.0  # seconds that an address may take
-
-
 _MOST: Final = 1000  # that wait
-
-
 _MOST_BYTES: Final = 8192  # of a variable: Linux starts no program with one of 128 KiB, or 2 MiB of all together
-
-
 _LAST: Final = 10.0  # seconds that what waits may take when the monitor ends
 
 

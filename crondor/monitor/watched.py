@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 
 _MOST_LEFT = 10_000  # jobs of a history that are looked at
-
-
 _SILENT = "the schedd does not answer: the others are looked at meanwhile, and it when it does"
 
 

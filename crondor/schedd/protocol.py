@@ -208,7 +208,6 @@ def _fault(word: str) -> Diagnostic:
 Clock: TypeAlias = Callable[[], int]
 """Returns epoch seconds."""
 
-
 SUBMITTING: Final = "crondor completes this job's ad"
 """HoldReason of a job whose ad is not whole yet, where a schedd takes it in several steps."""
 

@@ -19,8 +19,6 @@ from crondor.schedd.cron_tabs import CronEdit, CronTabs
 
 # What a run changes and no schedule of plain texts depends on: the bookkeeping need not be told.
 _QUIET: Final = VOLATILE - {"jobstatus", "deferraltime", "holdreasoncode"}
-
-
 Follower: TypeAlias = Callable[[Record], object]
 
 

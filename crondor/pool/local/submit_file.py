@@ -18,20 +18,13 @@ from crondor.submit import SubmitFile, job_ads
 NAME: Final = "CrondorName"
 """The attribute with what a person calls the job: the file, and the line of its queue statement."""
 
-
 MOST: Final = 10_000  # jobs of one file; a session of more is a slip of the finger
-
 
 DIGEST: Final = "CrondorSpecDigest"
 """The attribute with the digest of the file's text, when its jobs came into the queue."""
 
-
 _LOCAL: Final = ("universe = local",)
-
-
 _TAKEN: Final = {Universe.VANILLA: "vanilla", Universe.SCHEDULER: "scheduler"}
-
-
 _OTHERS: Final = ("WantDocker", "WantContainer", "DockerImage", "ContainerImage", "VMType")
 
 

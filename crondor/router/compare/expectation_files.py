@@ -18,19 +18,13 @@ from crondor.router.compare import Expectation
 
 _KEYS = ("config", "test")
 
-
 _TEST_KEYS = (
     *("name", "job", "job_expressions", "job_without", "route", "no_route"),
     *("copy", "copy_expressions", "copy_without"),
 )
 
-
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*").fullmatch
-
-
 _BARE = re.compile(r"[A-Za-z0-9_-]+").fullmatch
-
-
 _TEST = re.compile(r"(?m)^[ \t]*\[\[[ \t]*test[ \t]*\]\]")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
@@ -59,10 +59,6 @@ def status(ad: ClassAd | None) -> JobStatus | None:
 def is_managed_by(ad: ClassAd, name: str) -> bool:
     """Say whether a router of this name has a job."""
     return string(ad, "Managed") == EXTERNAL and string(ad, "ManagedManager") == name
-
-
-if TYPE_CHECKING:
-    pass
 
 
 class RoutedState(str, Enum):

@@ -15,11 +15,7 @@ from crondor.router.daemon import Rehearsal, RouterOptions
 from crondor.router.daemon.rehearsal import JobEnds, JobHistories, Site
 
 OWNER: Final = "user"
-
-
 _STEP: Final = 3600  # seconds between two looks whether anything is left
-
-
 _OF_POOL: Final = ("simulate-requirements", "simulate-universe")  # the local pool has no part in this
 
 
