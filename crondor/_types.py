@@ -21,17 +21,14 @@ class Made:
         raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
-        """Compare what two values of one class were made of."""
         if type(self) is not type(other):
             return NotImplemented
         return self is other or self._made_of() == other._made_of()
 
     def __hash__(self) -> int:
-        """Hash what it was made of."""
         return hash(self._made_of())
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle as a call of the class."""
         return type(self), self._made_of()
 
 
@@ -75,7 +72,6 @@ class Memory(Generic[Kept]):
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._about: Hashable = None
         self._before: dict[Hashable, Kept] = {}
         self._now: dict[Hashable, Kept] = {}

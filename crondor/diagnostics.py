@@ -26,7 +26,6 @@ class Source(Made):
     _line_starts: list[int]
 
     def __init__(self, text: str, name: str = "<text>") -> None:
-        """Take the text as it is."""
         expect("text", text, str, "text", "for bytes bytes.decode()")
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "name", name)
@@ -41,7 +40,6 @@ class Source(Made):
         return self.text, self.name
 
     def __repr__(self) -> str:
-        """Return the name and the size."""
         return f"<Source {self.name!r}, {len(self.text)} characters>"
 
     def span(self, start: int = 0, end: int | None = None) -> Span:
@@ -174,7 +172,6 @@ class CrondorError(Exception):
         self.diagnostics: tuple[Diagnostic, ...] = found
 
     def __str__(self) -> str:
-        """Render every diagnostic as text, with the piece of source underlined."""
         return "\n".join(render(d) for d in self.diagnostics)
 
     def __reduce__(self) -> tuple[object, ...]:

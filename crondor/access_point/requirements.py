@@ -124,7 +124,7 @@ class ScheddKnobs(Made):
         help_text = f"did you mean {defined[near[0]]}?" if near else "define it, or take it out of the list"
         self.warn(f"{prefix}{name} is not defined: the schedd passes over it", place, help_text)
 
-    def warn(self, message: str, place: Span | None, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
+    def warn(self, message: str, place: Span | None, help: str | None = None) -> None:
         """Note what the schedd passes over."""
         self.found.append(Diagnostic("access-point", message, Severity.WARNING, place, help))
 

@@ -346,11 +346,9 @@ class ClassAd(MutableMapping[str, Expression]):
         del self._names[key]
 
     def __iter__(self) -> Iterator[str]:
-        """Return the names as they are spelled, in order."""
         return iter(self.names.values())
 
     def __len__(self) -> int:
-        """Return the number of attributes."""
         return len(self._codes) if self._parent is None else len(self.names)
 
     def __contains__(self, name: object) -> bool:
@@ -369,7 +367,6 @@ class ClassAd(MutableMapping[str, Expression]):
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def __copy__(self) -> ClassAd:
-        """Return a copy with the same parent."""
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ClassAd:
@@ -383,12 +380,10 @@ class ClassAd(MutableMapping[str, Expression]):
         return made
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by texts."""
         texts = {name: self._text(self._codes[key]) for key, name in self._names.items()}
         return _restored, (texts, self._parent, self.place)
 
     def __repr__(self) -> str:
-        """Return a call that makes this ad, or one like it when it is long."""
         place = "" if self.place is None else f" of {self.place.name}:{self.place.line}"
         return f"<ClassAd{place}: {', '.join(list(self)[:8])}{', ...' if len(self) > 8 else ''}>"
 

@@ -377,19 +377,15 @@ class Expression:
         return self.unparse()
 
     def __repr__(self) -> str:
-        """Return a call that makes this expression."""
         return f"Expression({self.unparse()!r})"
 
     def __eq__(self, other: object) -> bool:
-        """Compare the printed texts."""
         return self.unparse() == other.unparse() if isinstance(other, Expression) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash the printed text."""
         return hash(self.unparse())
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle by the text, which is compiled again where it is evaluated."""
         return _restored, (self.unparse(), self._source)
 
 

@@ -36,12 +36,10 @@ class Spelling(dict[str, str]):
     __slots__ = ("frames",)
 
     def __init__(self, names: Mapping[str, str]) -> None:
-        """Take the names."""
         super().__init__(names)
         self.frames: dict[str, Frame] = {}
 
     def __reduce__(self) -> tuple[type[Spelling], tuple[dict[str, str]]]:
-        """Pickle by names."""
         return Spelling, (dict(self),)
 
 
@@ -62,7 +60,6 @@ class Frame:
         some: Callable[[Sequence[int]], Getter],
         printed: Mapping[Code | str, str],
     ) -> None:
-        """Begin without knowing what is the same."""
         self._get = get
         self._blank = blank
         self._some = some

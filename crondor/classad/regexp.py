@@ -84,7 +84,6 @@ class Regex:
     __slots__ = ("_flags", "_known", "_pattern", "_verbs", "groups")
 
     def __init__(self, pattern: bytes, flags: int, groups: int) -> None:
-        """Take a pattern that PCRE2 compiles."""
         verbs = _VERBS.match(pattern)
         self._verbs = verbs[0] if verbs else b""
         self._pattern = pattern[len(self._verbs) :]

@@ -88,7 +88,6 @@ class AdValue:
     __slots__ = ("codes", "matched", "names", "other", "parent", "target")
 
     def __init__(self, codes: Codes, names: Mapping[str, str], parent: AdValue | None = None) -> None:
-        """Take the attributes and the ad around them."""
         self.codes = codes
         self.names = names
         self.parent = parent
@@ -97,11 +96,9 @@ class AdValue:
         self.matched = False
 
     def __len__(self) -> int:
-        """Return the number of attributes."""
         return len(self.codes)
 
     def __repr__(self) -> str:
-        """Return the names of the attributes."""
         return f"<ad of {', '.join(self.names.values())}>"
 
 
@@ -115,17 +112,14 @@ class ListValue:
     __slots__ = ("made", "members", "scope")
 
     def __init__(self, members: tuple[Code, ...], scope: AdValue | None, *, made: bool = False) -> None:
-        """Take the members and their ad."""
         self.members = members
         self.scope = scope
         self.made = made
 
     def __len__(self) -> int:
-        """Return the number of members."""
         return len(self.members)
 
     def __repr__(self) -> str:
-        """Return the number of members in words."""
         return f"<list of {len(self.members)}>"
 
 
@@ -150,9 +144,7 @@ class Effort(Protocol):
 
     left: int
 
-    def __hash__(self) -> int:
-        """Be one of those that are told apart by identity."""
-        ...
+    def __hash__(self) -> int: ...
 
 
 class Allowance:
@@ -161,7 +153,6 @@ class Allowance:
     __slots__ = ("left",)
 
     def __init__(self, steps: int) -> None:
-        """Begin with nothing spent."""
         self.left = steps
 
 
@@ -279,7 +270,6 @@ class Code:
     __slots__ = ("_compiler", "_counting", "const", "cost", "height", "node", "run")
 
     def __init__(self, node: Node, compiler: Compiler, const: Value | _Unknown = UNKNOWN) -> None:
-        """Take a tree and what compiles it, or a constant."""
         self.node = node
         self.const = const
         if isinstance(node, Literal) and const is UNKNOWN and not isinstance(node.value, LocalTime):
@@ -291,11 +281,9 @@ class Code:
         self._counting: Run | None = None
 
     def __repr__(self) -> str:
-        """Return the kind of its tree."""
         return f"<Code of a {type(self.node).__name__}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle by the tree, which is compiled again when it is evaluated."""
         return Code, (self.node, self._compiler, *(() if self.const is UNKNOWN else (self.const,)))
 
     def prepare(self) -> None:

@@ -45,7 +45,6 @@ class Shape:
     __slots__ = ("_kinds", "_pieces", "_printed")
 
     def __init__(self, pieces: tuple[str, ...], kinds: str, printed: tuple[str, ...]) -> None:
-        """Take what stands around the slots as written and as printed, and the kind of each slot."""
         self._pieces = pieces
         self._kinds = kinds
         self._printed = printed

@@ -17,15 +17,12 @@ class Exceptional(Enum):
     ERROR = "error"
 
     def __bool__(self) -> bool:
-        """Neither counts as true."""
         return False
 
     def __repr__(self) -> str:
-        """Return the name of the value in this package."""
         return self.name
 
     def __str__(self) -> str:
-        """Return the value as the language spells it."""
         return str(self.value)
 
 

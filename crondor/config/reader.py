@@ -137,7 +137,6 @@ class Configuration:
     is_followed: bool = False
 
     def __repr__(self) -> str:
-        """Return the number of knobs, and where they come from."""
         names = ", ".join(each.name for each in self.sources[:3]) + (", ..." if len(self.sources) > 3 else "")
         return f"<Configuration of {len(self.knobs)} knobs{f' from {names}' if names else ''}>"
 
@@ -264,7 +263,7 @@ class Configuration:
                 yield f"{word.lower()}."
         yield ""
 
-    def _refused(self, name: str, text: str, what: str, help: str) -> InvalidConfig:  # noqa: A002 - Diagnostic's word
+    def _refused(self, name: str, text: str, what: str, help: str) -> InvalidConfig:
         knob = self.find(name) or Knob(name, text)
         shown = shortened(text, 60)
         message = f"{name} in the condor configuration {what} ({shown})"
@@ -311,7 +310,6 @@ class ConfigFindings:
     """The findings in the order they were made."""
 
     def __init__(self, earlier: Iterable[Diagnostic] = ()) -> None:
-        """Begin with what was found before."""
         self._found = list(earlier)
         self._errors = 0
         self._others = 0
@@ -320,7 +318,7 @@ class ConfigFindings:
         """Return them."""
         return tuple(self._found)
 
-    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002 - a Diagnostic's own fields
+    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:
         """Note what HTCondor does not take. Raises TooMany."""
         self._found.append(Diagnostic(code, message, Severity.ERROR, span, help, fix))
         self._errors += 1
@@ -329,13 +327,13 @@ class ConfigFindings:
             self._found.append(Diagnostic("config-many", message, Severity.ERROR, span))
             self.stop()
 
-    def warn(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002
+    def warn(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:
         """Note what will surprise."""
         self._add(Diagnostic(code, message, Severity.WARNING, span, help, fix))
 
     hide = warn
 
-    def note(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+    def note(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         """Note what explains."""
         self._add(Diagnostic(code, message, Severity.NOTE, span, help))
 

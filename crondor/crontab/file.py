@@ -257,10 +257,10 @@ class _Reader:
         user = first.command.split(maxsplit=1)[0]
         self._warn("crontab-system", message, first.command_span.part(0, len(user)), "read it with --system")
 
-    def _fault(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
+    def _fault(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         self.found.append(Diagnostic(code, message, span=span, help=help))
 
-    def _warn(self, code: str, message: str, span: Span, help: str) -> None:  # noqa: A002 - the same
+    def _warn(self, code: str, message: str, span: Span, help: str) -> None:
         self.found.append(Diagnostic(code, message, Severity.WARNING, span, help))
 
 

@@ -178,11 +178,11 @@ def _of_mail(address: str, place: Span, universe: Universe) -> Iterator[Diagnost
     yield _warning("crontab-mail", message, place, every)
 
 
-def _note(code: str, message: str, span: Span, help: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+def _note(code: str, message: str, span: Span, help: str | None = None) -> Diagnostic:
     return Diagnostic(code, message, Severity.NOTE, span, help)
 
 
-def _warning(code: str, message: str, span: Span, help: str | None) -> Diagnostic:  # noqa: A002 - the same
+def _warning(code: str, message: str, span: Span, help: str | None) -> Diagnostic:
     return Diagnostic(code, message, Severity.WARNING, span, help)
 
 

@@ -75,7 +75,6 @@ class JobExpressions(Made):
     def __init__(
         self, ad: ClassAd, zone: str | tzinfo = "UTC", *, old: bool = False, effort: Effort | None = None
     ) -> None:
-        """Take the ad, the zone of the host that evaluates, and what all evaluations may cost together."""
         self.ad = ad
         self._zone = zone_of(zone).info
         self._old = old
@@ -83,7 +82,6 @@ class JobExpressions(Made):
         self._read: dict[str, Code] = {}
 
     def __repr__(self) -> str:
-        """Return the ad and the zone."""
         return f"JobExpressions({self.ad!r}, {str(self._zone)!r})"
 
     def _made_of(self) -> tuple[object, ...]:
@@ -299,13 +297,11 @@ class Admission(Made):
     """Says at which DeferralTimes a job may match, as far as its requirements decide that."""
 
     def __init__(self, parts: Iterable[tuple[Code, str]], zone: tzinfo, effort: Effort | None = None) -> None:
-        """Take the parts of a conjunction, each with nothing unknown in it, and with its text."""
         self._parts = tuple(parts)
         self._zone = zone
         self._effort = effort
 
     def __repr__(self) -> str:
-        """Return the parts."""
         return f"<Admission: {_brief(' && '.join(text for _, text in self._parts))}>"
 
     def _made_of(self) -> tuple[object, ...]:

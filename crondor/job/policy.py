@@ -306,12 +306,10 @@ class QueuedJob(Made):
     __slots__ = ("ad", "place")
 
     def __init__(self, ad: ClassAd) -> None:
-        """Take the ad."""
         self.ad = ad
         self.place = ad.place or Place("<ad>", 1)
 
     def __repr__(self) -> str:
-        """Return the job's number."""
         return f"<QueuedJob {self.id or 'without a number'}>"
 
     def _made_of(self) -> tuple[object, ...]:

@@ -49,7 +49,6 @@ class Conditions:
         templates: Callable[[str], bool] = lambda _: False,
         complex: Callable[[str], bool | None] = lambda _: None,  # noqa: A002 - HTCondor's word for it
     ) -> None:
-        """Keep the five."""
         self._lookup = lookup
         self._expand = expand
         self._version = version
@@ -137,7 +136,6 @@ class IfStack:
     """The conditionals around the present line of one file."""
 
     def __init__(self) -> None:
-        """Begin outside of all."""
         self._levels: list[_Level] = []
 
     @property

@@ -69,7 +69,6 @@ class Scanner:
     __slots__ = ("_close", "_closed", "_ends", "text")
 
     def __init__(self, text: str) -> None:
-        """Take the text."""
         self.text = text
         self._closed, self._close = 0, -1  # no parenthesis closes between the two, but at the second
         self._ends: dict[int, int] = {}

@@ -64,15 +64,12 @@ class Files:
         self._entries = entries
 
     def __repr__(self) -> str:
-        """Return the folders."""
         return f"<Files below {', '.join(self._roots) or 'no folder'}>"
 
     def __eq__(self, other: object) -> bool:
-        """Compare the folders, and what may be read of them."""
         return vars(self) == vars(other) if isinstance(other, Files) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash the folders."""
         return hash(self._roots)
 
     def based(self, base: str) -> Files:
@@ -292,7 +289,7 @@ def _outside(path: str) -> FileRefused:
     return _refused("file-outside", f"{path} lies outside of the folders that crondor may read", _ALLOW)
 
 
-def _refused(code: str, message: str, help: str | None = None) -> FileRefused:  # noqa: A002 - Diagnostic's word
+def _refused(code: str, message: str, help: str | None = None) -> FileRefused:
     return FileRefused(Diagnostic(code, message, help=help))
 
 

@@ -331,7 +331,7 @@ class MacroCall(NamedTuple):
             raise error
         self.around.soft(error)
 
-    def unknown(self, code: str, message: str, help: str) -> MacroError:  # noqa: A002 - Diagnostic's word
+    def unknown(self, code: str, message: str, help: str) -> MacroError:
         """Return the error for what cannot be known."""
         return MacroError(code, f"${self.name}({self.body}) {message}", help)
 

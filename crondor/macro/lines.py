@@ -46,14 +46,12 @@ class LogicalLine(Made):
         self._at = at
 
     def __repr__(self) -> str:
-        """Return the text, and where it begins."""
         return f"<LogicalLine {self.text[:60]!r} at {self.span(0, 0).location}>"
 
     def _made_of(self) -> tuple[object, ...]:
         return self.source, self.text, self._starts, self._at, self.unterminated, self.swallowed
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle by its pieces."""
         return _made, self._made_of()
 
     def offset(self, index: int) -> int:
@@ -277,11 +275,11 @@ def _is_comment(text: str, begin: int) -> bool:
     return _COMMENT(text, begin) is not None and not text.endswith("\\", 0, max(0, end))
 
 
-def _refuse(name: str, code: str, message: str, help: str | None = None) -> NoReturn:  # noqa: A002 - Diagnostic's word
+def _refuse(name: str, code: str, message: str, help: str | None = None) -> NoReturn:
     raise InvalidText(Diagnostic(code, message, span=Source("", name).span(), help=help))
 
 
-def _refuse_at(data: bytes, at: int, name: str, code: str, message: str, help: str | None = None) -> NoReturn:  # noqa: A002
+def _refuse_at(data: bytes, at: int, name: str, code: str, message: str, help: str | None = None) -> NoReturn:
     # Line ends before the shown piece are kept, so that the line number is the file's own.
     low = max(0, at - _EXCERPT)
     before = "\n" * data.count(b"\n", 0, low) + data[low:at].decode("utf-8", "replace")
@@ -297,7 +295,7 @@ class MacroError(CrondorError, ValueError):
     the fault; it is empty where that is the text itself.
     """
 
-    def __init__(self, code: str, message: str, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
+    def __init__(self, code: str, message: str, help: str | None = None) -> None:
         """Make one diagnostic without a place; the caller knows the place."""
         super().__init__(Diagnostic(code, message, help=help))
         self.chain: tuple[str, ...] = ()
@@ -308,7 +306,6 @@ class MacroError(CrondorError, ValueError):
         return self.chain[-1] if self.chain else None
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by the diagnostic's parts."""
         only = self.diagnostics[0]
         return MacroError, (only.kind, only.message, only.help), {"chain": self.chain}
 
@@ -321,7 +318,6 @@ class Budget:
     """
 
     def __init__(self, work: int = 1 << 26, size: int = 1 << 20, depth: int = 100) -> None:
-        """Begin with nothing spent."""
         self.left = work
         self.size = size
         self.depth = depth

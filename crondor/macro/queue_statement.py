@@ -107,7 +107,6 @@ class Items:
     __slots__ = ("_count", "_lines", "_lowest", "_parts", "_source", "_starts", "are_rows", "blank", "comment")
 
     def __init__(self, parts: tuple[Part, ...] = (), *, are_rows: bool = False) -> None:
-        """Begin with the parts that stand on the line of the statement."""
         self._parts = parts
         self.are_rows = are_rows
         self._source: Source | None = None
@@ -122,15 +121,12 @@ class Items:
         return tuple(getattr(self, name) for name in self.__slots__ if name != "_count")
 
     def __eq__(self, other: object) -> bool:
-        """Compare the parts, and where they stand."""
         return self._state() == other._state() if isinstance(other, Items) else NotImplemented
 
     def __hash__(self) -> int:
-        """Hash the parts of the statement's line."""
         return hash(self._parts)
 
     def __repr__(self) -> str:
-        """Return the number of items."""
         return f"<Items: {len(self)}>"
 
     def add(self, line: LogicalLine) -> None:
@@ -154,12 +150,10 @@ class Items:
         self._count = -1
 
     def __iter__(self) -> Iterator[Item]:
-        """Yield the items."""
         for part in self._all():
             yield from part.items()
 
     def __len__(self) -> int:
-        """Return how many items there are."""
         if self._count < 0:
             if self.are_rows:
                 self._count = len(self._parts) + len(self._starts) // 2 - self._lowest
@@ -209,8 +203,7 @@ _SLICE = rf"\[{_END}(?::{_END}(?::{_END})?)?\]"
 class QueueError(Exception):
     """A queue statement that cannot be taken: code, message and help of its diagnostic."""
 
-    def __init__(self, code: str, message: str, help: str) -> None:  # noqa: A002 - Diagnostic's word
-        """Keep the three."""
+    def __init__(self, code: str, message: str, help: str) -> None:
         super().__init__(code, message, help)
         self.code, self.message, self.help = code, message, help
 

@@ -144,13 +144,13 @@ class Words(NamedTuple):
 class StatementFindings(Protocol):
     """Takes what is found wrong; each method may raise where reading on makes no sense."""
 
-    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002 - a Diagnostic's own fields
+    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:
         """Note a fault."""
 
-    def warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+    def warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         """Note what will surprise."""
 
-    def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+    def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         """Note what HTCondor would look at or run, and crondor does not."""
 
     def stop(self) -> None:

@@ -110,7 +110,7 @@ class RoutedAd(NamedTuple):
 class _Refused(Exception):
     """Routing of a job fails, for a reason beside the transforms."""
 
-    def __init__(self, code: str, message: str, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
+    def __init__(self, code: str, message: str, help: str | None = None) -> None:
         super().__init__(message)
         self.diagnostic = Diagnostic(code, message, help=help)
 

@@ -148,24 +148,23 @@ class SubmitFindings:
     """Errors and warnings in the order found; ``unknown`` are the warnings of what hides something from the reader."""
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.errors: list[Diagnostic] = []
         self.warnings: list[Diagnostic] = []
         self.unknown: list[Diagnostic] = []
 
-    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:  # noqa: A002 - a Diagnostic's own fields
+    def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:
         """Note a fault. Raises InvalidSubmit when there are so many that reading on makes no sense."""
         self.errors.append(Diagnostic(code, message, span=span, help=help, fix=fix))
         if len(self.errors) >= _MOST:
             last = Diagnostic("too-many-errors", f"reading stops after {_MOST} errors", span=span)
             raise InvalidSubmit([*self.errors, last])
 
-    def warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+    def warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         """Note something that will surprise; what is beyond a hundred of them is left out."""
         if len(self.warnings) < _MOST:
             self.warnings.append(Diagnostic(code, message, Severity.WARNING, span, help))
 
-    def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+    def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         """Note something that HTCondor would look at or run, and crondor does not; the first hundred are kept."""
         if len(self.unknown) < _MOST:
             self.unknown.append(Diagnostic(code, message, Severity.WARNING, span, help))
@@ -264,7 +263,6 @@ class Table:
         return self._names.get(key)
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate over the keys that the file assigns, in the order of their first assignment."""
         return iter(self._names)
 
 

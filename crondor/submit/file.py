@@ -61,17 +61,14 @@ class SubmitFile:
         self._facts = facts
 
     def __repr__(self) -> str:
-        """Return the name, and the number of jobs."""
         return f"<SubmitFile {self.source.name!r}, {self.job_count} jobs>"
 
     def __eq__(self, other: object) -> bool:
-        """Compare what was read, and what it was read with."""
         if not isinstance(other, SubmitFile):
             return NotImplemented
         return self is other or self._read_from() == other._read_from()
 
     def __hash__(self) -> int:
-        """Hash what was read."""
         return hash(self.sources)
 
     def _read_from(self) -> tuple[object, ...]:

@@ -319,7 +319,6 @@ class JobLimits:
     """What one request may cost: ``variants`` is how many jobs are looked at one by one, ``budget`` the expansion."""
 
     def __init__(self, variants: int, budget: Budget | None = None) -> None:
-        """Begin with nothing used, or with a budget that several requests share."""
         self.most = variants
         self.left = variants
         self.budget = budget or Budget()
@@ -398,7 +397,7 @@ def way_of(error: MacroError, scope: Scope) -> str:
     return "; ".join(str(scope.origin(name, value.span)) for name, value in known if value is not None)
 
 
-def _help(help: str | None, way: str) -> str | None:  # noqa: A002 - Diagnostic's word
+def _help(help: str | None, way: str) -> str | None:
     return f"{help}; the fault comes {way}" if help and way else help
 
 

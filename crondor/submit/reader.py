@@ -183,7 +183,6 @@ class UnreadableLines(InvalidSubmit):
         has_all_commands: bool = False,
         unknown_items: Iterable[str] = (),
     ) -> None:
-        """Keep the diagnostics in the order given, and the rest of the description."""
         super().__init__(diagnostics)
         self.readable = readable
         self.has_all_commands = has_all_commands

@@ -406,15 +406,15 @@ class TransformRun:
         if self.steps is not None and self.line is not None:
             self.steps.append(TraceStep(self.line.line.span(), text, is_detail))
 
-    def _fault(self, code: str, message: str, help: str | None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+    def _fault(self, code: str, message: str, help: str | None) -> Diagnostic:
         span = Source("").span() if self.line is None else self.line.line.span()
         return fault(code, message, span, help)
 
-    def stop(self, code: str, message: str, help: str) -> NoReturn:  # noqa: A002 - Diagnostic's word
+    def stop(self, code: str, message: str, help: str) -> NoReturn:
         """End the transform at the line under way. Raises Stop."""
         raise Stop(self._fault(code, message, help))
 
-    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002 - Diagnostic's word
+    def warn(self, code: str, message: str, help: str | None) -> None:
         """Note a failure that HTCondor prints and passes over; the first hundred are kept."""
         if len(self.found) < MOST and self.line is not None:
             self.found.append(warning(code, message, self.line.line.span(), help))
@@ -473,7 +473,6 @@ class Changes(Sequence[AttributeChange]):
     __slots__ = ("_changes", "_old", "_order")
 
     def __init__(self, before: ClassAd, after: ClassAd) -> None:
-        """Compare what two ads have themselves, their parents aside."""
         mine, theirs = before.own(), after.own()
         self._old: list[_Old] = []
         self._changes: list[AttributeChange] = []
@@ -490,7 +489,6 @@ class Changes(Sequence[AttributeChange]):
                         self._changes.append(AttributeChange(theirs.names.get(key, name), first, last))
 
     def __repr__(self) -> str:
-        """Return the names of the attributes."""
         names = [each.name for each in self._changes]
         return f"<Changes of {', '.join(names[:8])}{', ...' if len(names) > 8 else ''}>"
 
@@ -498,17 +496,14 @@ class Changes(Sequence[AttributeChange]):
         return self._changes, self._order, [_Old(name, _text(code)) for name, code in self._old]
 
     def __eq__(self, other: object) -> bool:
-        """Compare what changed, and what it would be taken back to."""
         return self._state() == other._state() if isinstance(other, Changes) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]  # as other sequences of what may change
 
     def __getstate__(self) -> tuple[object, ...]:
-        """Return what changed, expressions as texts."""
         return self._state()
 
     def __setstate__(self, state: tuple[list[AttributeChange], list[str], list[_Old]]) -> None:
-        """Take what changed."""
         self._changes, self._order, self._old = state
 
     @overload
@@ -516,15 +511,12 @@ class Changes(Sequence[AttributeChange]):
     @overload
     def __getitem__(self, index: slice) -> list[AttributeChange]: ...
     def __getitem__(self, index: int | slice) -> AttributeChange | list[AttributeChange]:
-        """Return a change, or some."""
         return self._changes[index]
 
     def __len__(self) -> int:
-        """Return the number of attributes that changed."""
         return len(self._changes)
 
     def __iter__(self) -> Iterator[AttributeChange]:
-        """Iterate over the changes."""
         return iter(self._changes)
 
     def undo(self, ad: ClassAd) -> ClassAd:

@@ -76,7 +76,6 @@ class Placed:
     __slots__ = ("_segments", "_starts", "text")
 
     def __init__(self, segments: Sequence[Segment]) -> None:
-        """Join them."""
         self._segments = tuple(each for each in segments if each.text) or tuple(segments[:1]) or (Segment(""),)
         self._starts = [0, *accumulate(len(each.text) for each in self._segments[:-1])]
         self.text = "".join(each.text for each in self._segments)
@@ -342,7 +341,6 @@ class EntryAttributes:
     __slots__ = ("codes", "names", "places")
 
     def __init__(self, ad: Ad | None, placed: Placed) -> None:
-        """Take them from a tree."""
         self.codes: dict[str, Code | str] = {}
         self.names: dict[str, str] = {}
         self.places: dict[str, Span] = {}
@@ -506,7 +504,6 @@ class Commands:
     """The commands of one route, by section and lower-case attribute."""
 
     def __init__(self, entry: LegacyEntry) -> None:
-        """Convert."""
         self.entry = entry
         self.name = ""
         self.universe = 0

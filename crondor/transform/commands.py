@@ -30,7 +30,6 @@ class MacroTemplate:
     __slots__ = ("_end", "_pieces", "is_plain", "text")
 
     def __init__(self, text: str) -> None:
-        """Find the macros."""
         self.text = text
         self.is_plain = "$" not in text
         self._pieces, self._end = ((), text) if self.is_plain else _pieces(text)
@@ -221,7 +220,6 @@ class Set(NamedCommand):
     __slots__ = ("_keeps", "fixed")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
-        """Take the arguments."""
         super().__init__(line, words, name, rest)
         self._keeps = self.keyword == "DEFAULT"
         self.fixed = settled(rest) if self.rest.is_plain and name else None
@@ -255,7 +253,6 @@ class _Eval(NamedCommand):
     __slots__ = ("evaluated",)
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
-        """Take the arguments."""
         super().__init__(line, words, name, rest)
         self.evaluated = evaluation(rest) if self.rest.is_plain else None
 
@@ -324,7 +321,6 @@ class Move(NamedCommand):
     __slots__ = ("new",)
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], name: str, rest: str) -> None:
-        """Take the arguments."""
         super().__init__(line, words, name, rest)
         self.new = lower(rest) if is_attribute_name(rest) else ""
 
@@ -377,7 +373,6 @@ class ByPattern(NamedCommand):
     __slots__ = ("_compiled", "_found", "options")
 
     def __init__(self, line: LogicalLine, words: tuple[Word, Word], found: Pattern, rest: str) -> None:
-        """Compile it at the first use."""
         super().__init__(line, words, found.text, rest)
         self.options = found.options
         self._compiled: Regex | bool | None = False

@@ -207,7 +207,6 @@ class Transform(Made):
         return made
 
     def __repr__(self) -> str:
-        """Return the name and the number of lines."""
         return f"<Transform {self.name!r}, {len(self._statements)} lines>"
 
     def _made_of(self) -> tuple[object, ...]:
@@ -304,7 +303,6 @@ class Chain:
         *,
         most: int | None = None,
     ) -> None:
-        """Take the transforms."""
         self._most = most
         self.transforms = tuple(transforms)
         for transform in self.transforms[:-1]:

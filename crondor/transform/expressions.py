@@ -242,17 +242,16 @@ class Stop(Exception):
     """Ends the application of a transform to an ad; carries the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
-        """Keep the reason."""
         super().__init__(diagnostic)
         self.diagnostic = diagnostic
 
 
-def fault(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+def fault(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:
     """Return the finding that ends a transform."""
     return Diagnostic(code, message, Severity.ERROR, span, help, fix)
 
 
-def warning(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:  # noqa: A002
+def warning(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:
     """Return a finding after which HTCondor goes on."""
     return Diagnostic(code, message, Severity.WARNING, span, help, fix)
 
@@ -313,7 +312,6 @@ class TransformFacts(Made):
         self._iterating = {**_ALWAYS, "rulesfile": "", **{name: self.knobs.get(name, "") for name in _BY_KNOB}}
 
     def __repr__(self) -> str:
-        """Return the number of knobs, and what is known beside them."""
         known = [name for name in ("environ", "files") if getattr(self, name) is not None]
         return f"<TransformFacts of {len(self.knobs)} knobs{''.join(f', {name}' for name in known)}>"
 
@@ -325,7 +323,6 @@ class TransformFacts(Made):
         return hash(self.version)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle by all that the caller said."""
         return _made, self._made_of()
 
     def at(self, context: Context) -> TransformFacts:
@@ -357,7 +354,6 @@ class SeededDice:
     __slots__ = ("_random", "_seed")
 
     def __init__(self, seed: int) -> None:
-        """Begin."""
         self._seed = seed
         self._random: Random | None = None
 
@@ -382,7 +378,6 @@ class TraceStep(NamedTuple):
     is_detail: bool = False
 
     def __str__(self) -> str:
-        """Return a line of text with its place."""
         return f"{self.span.source.name}:{self.span.line}: {'    ' if self.is_detail else ''}{self.text}"
 
 

@@ -278,7 +278,6 @@ class Rules:
     """
 
     def __init__(self, facts: TransformFacts) -> None:
-        """Begin with none."""
         self.facts = facts
         self.transforms: list[Transform] = []
         self.diagnostics: list[Diagnostic] = []

@@ -45,7 +45,6 @@ class NamePlan:
     __slots__ = ("_before", "_copied", "_defined", "_filled", "_fixed", "_names", "_shared", "_steps", "after", "trust")
 
     def __init__(self, names: dict[str, str]) -> None:
-        """Begin without steps."""
         self._before = self._shared = names  # kept, so that its id stays its own
         self._names = names.copy()
         self._defined: dict[str, str] = {}  # macros that have the same text in each run
@@ -264,7 +263,6 @@ class Plans:
     __slots__ = ("_known", "_statements")
 
     def __init__(self, statements: Sequence[RunnableLine]) -> None:
-        """Begin with none."""
         self._statements = statements
         self._known: dict[int, tuple[dict[str, str], NamePlan | bool]] = {}
 

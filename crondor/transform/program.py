@@ -223,7 +223,7 @@ class _Reader:
         if len(self._found) < MOST:
             self._found.append(found)
 
-    def _break(self, code: str, message: str, span: Span, help: str | None = None) -> None:  # noqa: A002
+    def _break(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         self._is_broken = True
         if len(self._found) < 2 * MOST:
             self._found.append(fault(code, message, span, help))

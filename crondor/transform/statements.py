@@ -38,7 +38,6 @@ class Condition(RunnableLine):
     is_condition = True
 
     def __init__(self, line: LogicalLine, keyword: str) -> None:
-        """Take the line."""
         super().__init__(line)
         self.keyword = keyword
         self.text = line.text[len(keyword) :].lstrip(BLANKS)
@@ -57,7 +56,6 @@ class Hidden(RunnableLine):
     __slots__ = ("inside", "outside")
 
     def __init__(self, line: LogicalLine) -> None:
-        """Compile both readings."""
         super().__init__(line)
         self.inside = _behind_colon(line)
         self.outside = self.inside if is_hidden_if(line.text) else _plain(line)
@@ -73,7 +71,6 @@ class Assignment(RunnableLine):
     __slots__ = ("_parts", "key", "text")
 
     def __init__(self, line: LogicalLine, parts: Parts) -> None:
-        """Take the line apart."""
         super().__init__(line)
         self._parts = parts
         self.text = line.text[parts.value :]
@@ -118,7 +115,6 @@ class Heredoc(RunnableLine):
     __slots__ = ("_end", "_parts", "_text", "tag")
 
     def __init__(self, line: LogicalLine, parts: Parts) -> None:
-        """Take the line apart."""
         super().__init__(line)
         self._parts = parts
         self.tag = "@" + line.text[parts.value :]
@@ -158,7 +154,6 @@ class Said(RunnableLine):
     __slots__ = ("_at", "_is_error")
 
     def __init__(self, line: LogicalLine, at: int, *, is_error: bool) -> None:
-        """Keep where the text begins."""
         super().__init__(line)
         self._at = at
         self._is_error = is_error

@@ -60,7 +60,6 @@ class AdTemplate:
         codes: Sequence[Code | str],
         patterns: Mapping[int, Sequence[str]],
     ) -> None:
-        """Take the lines of an ad, its names in lower case and its expressions."""
         self.lines = len(lines)
         self.read = 0
         self._codes = dict(zip(keys, codes, strict=True))
@@ -108,7 +107,6 @@ class _SameNames:
     __slots__ = ("_last", "_patterns", "_price", "_seen", "_template", "_waits", "names")
 
     def __init__(self, names: dict[str, str], size: int) -> None:
-        """Take the names, and the characters of an ad."""
         self.names = names  # kept so that its id stays its own
         self._price = self._waits = max(_LEAST, size // _PART)
         self._seen: list[Sequence[str]] = []
@@ -379,7 +377,6 @@ class _Values(dict[str, "Code | str"]):
     __slots__ = ("_read",)
 
     def __init__(self, reader: Callable[[str], Code | str]) -> None:
-        """Take what reads a text."""
         super().__init__()
         self._read = reader
 
@@ -401,7 +398,6 @@ class _Lines(dict[str, "tuple[str, Code | str]"]):
     __slots__ = ("_values",)
 
     def __init__(self, values: _Values) -> None:
-        """Take what knows values."""
         super().__init__()
         self._values = values
 

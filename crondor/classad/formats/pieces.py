@@ -55,13 +55,11 @@ class Piece(Source):
     _column: int
 
     def __init__(self, text: str, name: str = "<text>", line: int = 1, column: int = 1) -> None:
-        """Take the text, and the line and the column it begins at."""
         super().__init__(text, name)
         object.__setattr__(self, "_line", line)
         object.__setattr__(self, "_column", column)
 
     def __reduce__(self) -> tuple[type[Source], tuple[str, str]]:
-        """Pickle and copy by text, name and place."""
         return Piece, (self.text, self.name, self._line, self._column)  # type: ignore[return-value]
 
     def position(self, offset: int) -> tuple[int, int]:
@@ -126,7 +124,6 @@ class Feed:
     __slots__ = ("_chunks", "_whole", "at", "buffer", "column", "done", "is_part", "line", "name", "plain")
 
     def __init__(self, text: Text, name: str, line: int | None = None) -> None:
-        """Take a text, a file or lines, or a part of one that begins at a line."""
         self.name = name
         self.buffer = ""
         self.at = 0

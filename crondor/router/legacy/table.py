@@ -244,7 +244,7 @@ class _Reader:
             tuple(self._malformed),
         )
 
-    def _say(self, code: str, message: str, severity: Severity, span: Span, help: str | None = None) -> None:  # noqa: A002
+    def _say(self, code: str, message: str, severity: Severity, span: Span, help: str | None = None) -> None:
         if len(self._found) < MOST:
             self._found.append(Diagnostic(code, message, severity, span, help))
 

@@ -31,12 +31,12 @@ class FilesRefused(CrondorError, RuntimeError):
     """Files that could not be moved: all that is wrong with them, at once."""
 
 
-def fault(code: str, message: str, path: str = "", help: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+def fault(code: str, message: str, path: str = "", help: str | None = None) -> Diagnostic:
     """Return a finding that stops, about a file."""
     return Diagnostic(code, message, span=Source("", path).span() if path else None, help=help)
 
 
-def warning(code: str, message: str, path: str = "", help: str | None = None) -> Diagnostic:  # noqa: A002 - the same
+def warning(code: str, message: str, path: str = "", help: str | None = None) -> Diagnostic:
     """Return a finding that does not stop, about a file."""
     return Diagnostic(code, message, Severity.WARNING, Source("", path).span() if path else None, help)
 

@@ -149,7 +149,7 @@ def _nearest(name: str) -> str | None:
     return near if begin == near or not own else begin + own
 
 
-def _said(code: str, message: str, span: Span | None, help: str, fix: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+def _said(code: str, message: str, span: Span | None, help: str, fix: str | None = None) -> Diagnostic:
     return Diagnostic(code, message, Severity.WARNING, span, help, fix)
 
 
@@ -289,7 +289,7 @@ class _Asked(TransformRun):
         super().__init__(ad, facts, macros, defaults)
         self.failed: list[tuple[str, str | None]] = []
 
-    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002, ARG002 - as Run's
+    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: ARG002 - as Run's
         """Keep a failure, which no line of the rules stands for."""
         self.failed.append((message, help))
 
@@ -373,7 +373,7 @@ class RouteValues:
             self._warn("route-expression", f"{name} is no expression, and never holds: {why.message}", name, why.help)
             return None
 
-    def _warn(self, code: str, message: str, name: str, help: str | None) -> None:  # noqa: A002 - Diagnostic's word
+    def _warn(self, code: str, message: str, name: str, help: str | None) -> None:
         self._say(code, f"{self._name}: {message}", self.place(name), help)
 
 
@@ -619,10 +619,10 @@ class _Loader:
         source = Source(knob.text, ROUTE + name) if knob is not None else None
         self.rejected[name.lower()] = Rejected(name, why, source, knob.span if knob is not None else None)
 
-    def _warn(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:  # noqa: A002 - Diagnostic's word
+    def _warn(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:
         self.found.append(Diagnostic(code, message, Severity.WARNING, span, help))
 
-    def _fault(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:  # noqa: A002
+    def _fault(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:
         self.found.append(_error(code, message, span, help))
         self.is_enabled = False
 
@@ -681,7 +681,7 @@ def sets(transform: Transform, name: str) -> bool:
     return pattern.search(transform.source.text) is not None
 
 
-def _error(code: str, message: str, span: Span | None, help: str | None = None) -> Diagnostic:  # noqa: A002 - Diagnostic's word
+def _error(code: str, message: str, span: Span | None, help: str | None = None) -> Diagnostic:
     return Diagnostic(code, message, Severity.ERROR, span, help)
 
 

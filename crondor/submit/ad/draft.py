@@ -153,7 +153,6 @@ class SubmitKnobs:
     """The configuration: macros by name without case, expanded."""
 
     def __init__(self, config: Mapping[str, str]) -> None:
-        """Take what the configuration sets."""
         self._set = {name.lower(): text.strip() for name, text in config.items()}
 
     @property
