@@ -237,11 +237,8 @@ class ClassAd(MutableMapping[str, Expression]):
 
         Raises ClassAdSyntaxError for a name or a value that no ad can hold.
         """
-        self._codes: dict[str, Code | str] = {}
-        self._names: dict[str, str] = {}
+        self._begin({}, {}, None)
         self._names_are_shared = False
-        self._parent: ClassAd | None = None
-        self.place: Place | None = None
         if isinstance(attributes, Mapping):
             pairs: Iterable[tuple[str, object]] = attributes.items()
         else:
@@ -255,16 +252,16 @@ class ClassAd(MutableMapping[str, Expression]):
                 raise wrong_type("an attribute", each, "a pair of a name and a value")
             self.set(*each)
 
+    def _begin(self, codes: dict[str, Code | str], names: dict[str, str], place: Place | None) -> ClassAd:
+        self._codes, self._names, self.place = codes, names, place
+        self._names_are_shared = True
+        self._parent: ClassAd | None = None
+        return self
+
     @classmethod
     def of(cls, codes: dict[str, Code | str], names: dict[str, str], place: Place | None = None) -> ClassAd:
         """Return an ad of expressions and spellings by lower-case name; ``names`` may be shared by many ads."""
-        made = cls.__new__(cls)
-        made._codes = codes  # noqa: SLF001 - of its own class
-        made._names = names  # noqa: SLF001
-        made._names_are_shared = True  # noqa: SLF001
-        made._parent = None  # noqa: SLF001
-        made.place = place
-        return made
+        return cls._begin(cls.__new__(cls), codes, names, place)
 
     @classmethod
     def of_texts(cls, texts: Mapping[str, str]) -> ClassAd:

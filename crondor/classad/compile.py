@@ -254,12 +254,12 @@ def code_of(node: Node) -> Code:
     return Code(node, compile_node)
 
 
-def compile_node(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001 - one of three plain numbers
+def compile_node(node: Node, offset: int, *, counting: bool = False) -> Run:
     """Return the closure of a node that stands ``offset`` operators below its expression's top.
 
     ``counting`` closures compare the depth with HTCondor's bound where its evaluator does.
     """
-    return _COMPILERS[type(node)](node, offset, counting)
+    return _COMPILERS[type(node)](node, offset, counting=counting)
 
 
 def _counted(run: Run, deepest: int) -> Run:
@@ -274,7 +274,7 @@ def _counted(run: Run, deepest: int) -> Run:
 TOO_DEEP: Final = f"evaluation goes deeper than the {MAX_DEPTH} operators and attributes HTCondor allows"
 
 
-def _literal(node: Literal, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
+def _literal(node: Literal, *_: int, **__: bool) -> Run:
     value = node.value
     if isinstance(value, LocalTime):
         time = value
@@ -283,7 +283,7 @@ def _literal(node: Literal, _offset: int, _counting: bool) -> Run:  # noqa: FBT0
     return lambda _state: found
 
 
-def _unary(node: Unary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def _unary(node: Unary, offset: int, *, counting: bool) -> Run:
     signs: list[str] = []
     inner: Node = node
     while isinstance(inner, Unary):
@@ -292,7 +292,7 @@ def _unary(node: Unary, offset: int, counting: bool) -> Run:  # noqa: FBT001
     depth = offset + len(signs)
     if counting and depth > MAX_DEPTH:
         return _fail
-    run = _applied([sign for sign in signs if sign != "()"], compile_node(inner, depth, counting))
+    run = _applied([sign for sign in signs if sign != "()"], compile_node(inner, depth, counting=counting))
     return _counted(run, depth - 1) if counting else run
 
 
@@ -321,13 +321,13 @@ def _fail(_state: EvaluationState) -> Value:
     raise Failure(TOO_DEEP)
 
 
-def _binary(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def _binary(node: Binary, offset: int, *, counting: bool) -> Run:
     if node.op in ("&&", "||"):
-        return _logical(node, offset, counting)
+        return _logical(node, offset, counting=counting)
     if node.op == "?:":
-        return _elvis(node, offset, counting)
+        return _elvis(node, offset, counting=counting)
     if node.op == "[]":
-        return _postfix(node, offset, counting)
+        return _postfix(node, offset, counting=counting)
     parts: list[tuple[str, Node]] = []
     inner: Node = node
     while isinstance(inner, Binary) and inner.op in _PLAIN:
@@ -336,8 +336,8 @@ def _binary(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
     count = len(parts)
     if counting and offset + count > MAX_DEPTH:
         return _fail
-    run = compile_node(inner, offset + count, counting)
-    steps = [(op, part, compile_node(part, offset + at, counting)) for at, (op, part) in enumerate(parts, 1)]
+    run = compile_node(inner, offset + count, counting=counting)
+    steps = [(op, part, compile_node(part, offset + at, counting=counting)) for at, (op, part) in enumerate(parts, 1)]
     if count <= _NESTED_STEPS:
         for op, part, right in reversed(steps):
             run = operation(op, run, part, right)
@@ -364,7 +364,7 @@ def _chain(first: Run, steps: tuple[tuple[str, Run], ...]) -> Run:
     return chain
 
 
-def _logical(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def _logical(node: Binary, offset: int, *, counting: bool) -> Run:
     parts: list[Node] = []
     inner: Node = node
     while isinstance(inner, Binary) and inner.op == node.op:
@@ -373,21 +373,21 @@ def _logical(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
     count = len(parts)
     if counting and offset + count > MAX_DEPTH:
         return _fail
-    runs = [compile_node(part, offset + at + 1, counting) for at, part in enumerate(parts)]
-    runs.append(compile_node(inner, offset + count, counting))
+    runs = [compile_node(part, offset + at + 1, counting=counting) for at, part in enumerate(parts)]
+    runs.append(compile_node(inner, offset + count, counting=counting))
     make = conjunction if node.op == "&&" else disjunction
     run = make(tuple(reversed(runs)))
     return _counted(run, offset + count - 1) if counting else run
 
 
-def _elvis(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def _elvis(node: Binary, offset: int, *, counting: bool) -> Run:
     tries: list[tuple[int, Run]] = []
     inner: Node = node
     while isinstance(inner, Binary) and inner.op == "?:":
         offset += 1
-        tries.append((offset - 1, compile_node(inner.left, offset, counting)))
+        tries.append((offset - 1, compile_node(inner.left, offset, counting=counting)))
         inner = inner.right
-    tries.append((offset - 1, compile_node(inner, offset, counting)))
+    tries.append((offset - 1, compile_node(inner, offset, counting=counting)))
 
     def elvis(state: EvaluationState) -> Value:
         value: Value = UNDEFINED
@@ -402,15 +402,15 @@ def _elvis(node: Binary, offset: int, counting: bool) -> Run:  # noqa: FBT001
     return elvis
 
 
-def _ternary(node: Ternary, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def _ternary(node: Ternary, offset: int, *, counting: bool) -> Run:
     arms: list[tuple[int, Run, Run]] = []
     inner: Node = node
     while isinstance(inner, Ternary):
         offset += 1
-        test = compile_node(inner.test, offset, counting)
-        arms.append((offset - 1, test, compile_node(inner.yes, offset, counting)))
+        test = compile_node(inner.test, offset, counting=counting)
+        arms.append((offset - 1, test, compile_node(inner.yes, offset, counting=counting)))
         inner = inner.no
-    last = compile_node(inner, offset, counting)
+    last = compile_node(inner, offset, counting=counting)
 
     def ternary(state: EvaluationState) -> Value:
         for at, (depth, test, yes) in enumerate(arms):
@@ -439,7 +439,7 @@ def _no_test(state: EvaluationState, yes: Run, rest: list[tuple[int, Run, Run]],
     return ERROR
 
 
-def _reference(node: Reference, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def _reference(node: Reference, offset: int, *, counting: bool) -> Run:
     name = texts.lower(node.name)
     if node.scope is None:
         run = root_name(name, offset) if node.absolute else bare_name(name, offset)
@@ -451,10 +451,10 @@ def _reference(node: Reference, offset: int, counting: bool) -> Run:  # noqa: FB
             return target_name(name, offset, bare_name("target", offset + 1))
         if which in ("my", "self"):
             return my_name(name, which, offset, bare_name(which, offset + 1))
-    return _postfix(node, offset, counting)
+    return _postfix(node, offset, counting=counting)
 
 
-def _postfix(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def _postfix(node: Node, offset: int, *, counting: bool) -> Run:
     """Compile ``a.b[c].d`` from the inside out, so that a long one costs no depth of Python's."""
     steps: list[Reference | Binary] = []
     inner = node
@@ -469,13 +469,13 @@ def _postfix(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001
             break
     if offset + len(steps) > MAX_DEPTH:
         return _fail if any(isinstance(step, Binary) for step in steps) else lambda _state: ERROR
-    run = compile_node(inner, offset + len(steps), counting)
+    run = compile_node(inner, offset + len(steps), counting=counting)
     for at in range(len(steps) - 1, -1, -1):
         step, depth = steps[at], offset + at
         if isinstance(step, Reference):
             run = select(run, texts.lower(step.name), depth, counting=counting)
         else:
-            run = _subscript(run, compile_node(step.right, depth + 1, counting), depth)
+            run = _subscript(run, compile_node(step.right, depth + 1, counting=counting), depth)
             run = _counted(run, depth) if counting else run
     return run
 
@@ -552,20 +552,20 @@ def _attribute(state: EvaluationState, whole: AdValue, name: str) -> Value:
     return value
 
 
-def _call(node: Call, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def _call(node: Call, offset: int, *, counting: bool) -> Run:
     function = find_function(node.name)
     if function is None:
         return lambda _state: ERROR
     deeper = 1 if node.name.lower() in DEEPER else 0
-    runs = tuple(compile_node(argument, offset + deeper, counting) for argument in node.arguments)
+    runs = tuple(compile_node(argument, offset + deeper, counting=counting) for argument in node.arguments)
     if deeper and counting:
         runs = tuple(_counted(run, offset) for run in runs)
     return function(CallArguments(node.name.lower(), node.arguments, runs, offset, compile_node))
 
 
-def _list(node: ListNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
+def _list(node: ListNode, *_: int, **__: bool) -> Run:
     members = tuple(code_of(item) for item in node.items)
-    nested = {at: compile_node(item, 0, False) for at, item in enumerate(node.items) if isinstance(item, _NESTED)}  # noqa: FBT003
+    nested = {at: compile_node(item, 0) for at, item in enumerate(node.items) if isinstance(item, _NESTED)}
     if not nested:
         return lambda state: ListValue(members, state.cur)
 
@@ -577,7 +577,7 @@ def _list(node: ListNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
     return outer
 
 
-def _ad(node: AdNode, _offset: int, _counting: bool) -> Run:  # noqa: FBT001
+def _ad(node: AdNode, *_: int, **__: bool) -> Run:
     codes = {texts.lower(name): code_of(item) for name, item in node.items}
     names = {texts.lower(name): name for name, _ in node.items}
 

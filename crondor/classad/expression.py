@@ -153,7 +153,7 @@ def _call(state: EvaluationState, node: Call) -> _Part:
     is_open = state.inlining is not None and lower(node.name) in state.inlining.open
     if is_open or any(part.tree is not None for part in parts):
         return _Part(tree=Call(node.name, tuple(map(_as_tree, parts))))
-    return _Part(compile_node(node, 0, False)(state))  # noqa: FBT003
+    return _Part(compile_node(node, 0)(state))
 
 
 def _reference(state: EvaluationState, node: Reference) -> _Part:
@@ -186,7 +186,7 @@ def _found(state: EvaluationState, node: Reference) -> tuple[AdValue, Code] | _P
     if isinstance(value, AdValue) and value is not NOWHERE:
         return find(state, value, name) or stays
     if isinstance(value, ListValue):
-        mapped = compile_node(Reference(to_tree(value), node.name), 0, False)(state)  # noqa: FBT003
+        mapped = compile_node(Reference(to_tree(value), node.name), 0)(state)
         return state.cur, code_of(to_tree(mapped))
     return stays if value is UNDEFINED else _Part(ERROR)
 
@@ -281,7 +281,7 @@ class References(NamedTuple):
 class Expression:
     """An expression; two are equal when they print alike."""
 
-    __slots__ = ("_source", "code")
+    __slots__ = ("code", "source")
 
     def __init__(self, text: str) -> None:
         """Read an expression in new syntax.
@@ -289,7 +289,7 @@ class Expression:
         Raises ClassAdSyntaxError.
         """
         self.code = read(text)
-        self._source: Source | None = None if len(text) > MAX_CACHED_TEXT else Source(text)
+        self.source: Source | None = None if len(text) > MAX_CACHED_TEXT else Source(text)
 
     @classmethod
     def parse(
@@ -309,7 +309,7 @@ class Expression:
         except ValueError:
             parse_expression(source, old=old)  # the same error, at the place people know
             raise
-        made._source = source  # noqa: SLF001 - of its own class
+        made.source = source
         return made
 
     @classmethod
@@ -317,7 +317,7 @@ class Expression:
         """Return a tree as an expression."""
         made = cls.__new__(cls)
         made.code = node if isinstance(node, Code) else code_of(node)
-        made._source = source  # noqa: SLF001
+        made.source = source
         return made
 
     @property
@@ -351,7 +351,7 @@ class Expression:
         outside = None if inside is None else references_of(self.code, ad, internal=False)
         if inside is None or outside is None:
             message = "its references have no end: an attribute refers to itself, or a name is selected from no ad"
-            span = None if self._source is None else self._source.span()
+            span = None if self.source is None else self.source.span()
             raise CircularReference(Diagnostic("classad-references", message, span=span))
         prefixes = ("target.", "other.")
         target = tuple(name[len(prefix) :] for name in outside for prefix in prefixes if lower(name).startswith(prefix))
@@ -386,7 +386,7 @@ class Expression:
         return hash(self.unparse())
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restored, (self.unparse(), self._source)
+        return _restored, (self.unparse(), self.source)
 
 
 def _restored(text: str, source: Source | None) -> Expression:

@@ -174,7 +174,7 @@ class _Parser:
         if kind == "name" and kinds[self.at + 1] not in _SUFFIX and depth < MAX_NESTING - 2:
             at = self.at
             self.at = at + 1
-            return Reference(None, self.values[at], False, self.starts[at], self.ends[at])  # type: ignore[arg-type]  # noqa: FBT003
+            return Reference(None, self.values[at], self.starts[at], self.ends[at])  # type: ignore[arg-type]
         signs: list[int] = []
         while kind in ("!", "-", "+", "~") and not (kind == "-" and self.signed_number()):
             signs.append(self.at)
@@ -206,7 +206,7 @@ class _Parser:
             if kind == ".":
                 self.at += 1
                 name = self.name("a name must follow the dot")
-                node = Reference(node, name, False, node.start, self.ends[self.at - 1])  # noqa: FBT003
+                node = Reference(node, name, node.start, self.ends[self.at - 1])
             elif kind == "[":
                 self.at += 1
                 index = self.expression(depth + 1)
@@ -240,7 +240,7 @@ class _Parser:
             self.at = at + 1
             if self.kinds[self.at] == "(":
                 return self.call(str(value), depth, start)
-            return Reference(None, str(value), False, start, self.ends[at])  # noqa: FBT003
+            return Reference(None, str(value), start, self.ends[at])
         if kind == "number":
             self.at = at + 1
             return Literal(integer(value, negative=False), start, self.ends[at])  # type: ignore[arg-type]
@@ -266,7 +266,7 @@ class _Parser:
         if kind == ".":
             self.at += 1
             name = self.name("a name must follow the dot")
-            return Reference(None, name, True, start, self.ends[self.at - 1])  # noqa: FBT003
+            return Reference(None, name, start, self.ends[self.at - 1], absolute=True)
         if kind == "[":
             return self.ad(depth)
         if kind == "end":

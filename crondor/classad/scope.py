@@ -249,7 +249,7 @@ class _Unknown:
 UNKNOWN: Final = _Unknown()
 """The ``const`` of an expression that has to be evaluated."""
 
-Compiler: TypeAlias = Callable[[Node, int, bool], Run]
+Compiler: TypeAlias = Callable[..., Run]
 UNMEASURED: Final = 1 << 30
 """The ``height`` of an expression that has not been compiled."""
 
@@ -289,7 +289,7 @@ class Code:
     def prepare(self) -> None:
         """Compile the expression."""
         self.height, self.cost = measure(self.node)
-        self.run = self._compiler(self.node, 0, False)  # noqa: FBT003 - whether to count
+        self.run = self._compiler(self.node, 0)
 
     def evaluate(self, state: EvaluationState) -> Value:
         """Return the value in the ad ``state`` is in.
@@ -304,14 +304,14 @@ class Code:
         if state.used + self.height <= MAX_DEPTH:
             return self.run(state)
         if self._counting is None:
-            self._counting = self._compiler(self.node, 0, True)  # noqa: FBT003
+            self._counting = self._compiler(self.node, 0, counting=True)
         return self._counting(state)
 
 
 _SHORT: Final = 100  # characters of a string that is worth keeping as a constant
 
 
-def no_compiler(node: Node, offset: int, counting: bool) -> Run:  # noqa: FBT001
+def no_compiler(node: Node, offset: int, *, counting: bool = False) -> Run:
     """Stand in where there is nothing to compile."""
     raise TypeError(f"a constant is not compiled: {node!r} {offset} {counting}")
 
@@ -321,7 +321,7 @@ def constant(value: Value) -> Code:
     if type(value) is str and len(value) < _SHORT:
         return _string(value)
     if isinstance(value, (AdValue, ListValue)):
-        return Code(Literal(False), no_compiler, value)  # noqa: FBT003 - never printed: the constant is
+        return Code(Literal(ERROR), no_compiler, value)  # the literal is never printed: the constant is
     return Code(value_literal(value), no_compiler)
 
 
@@ -454,8 +454,8 @@ def grown_list(state: EvaluationState, count: int) -> None:
         raise Failure(f"a list grows beyond {MAX_LIST} members")
 
 
-_LEFT = Reference(None, "LEFT", True)  # noqa: FBT003
-_RIGHT = Reference(None, "RIGHT", True)  # noqa: FBT003
+_LEFT = Reference(None, "LEFT", absolute=True)
+_RIGHT = Reference(None, "RIGHT", absolute=True)
 
 
 # HTCondor: ClassAd::LookupInScope, MatchClassAd::InitMatchClassAd.

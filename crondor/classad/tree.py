@@ -100,9 +100,9 @@ class Reference(NamedTuple):
 
     scope: Node | None
     name: str
-    absolute: bool = False
     start: int = 0
     end: int = 0
+    absolute: bool = False
 
 
 class Unary(NamedTuple):

@@ -60,7 +60,7 @@ class Files:
         self._shown = tree
         self._tree = None if tree is None else os.path.realpath(tree)
         self._roots = tuple(_slashed(self._real(root)).rstrip("/") for root in roots)
-        self._limit = limit
+        self.limit = limit
         self._entries = entries
 
     def __repr__(self) -> str:
@@ -81,7 +81,7 @@ class Files:
     def limited(self, limit: int) -> Files:
         """Return the same files, those larger than ``limit`` bytes refused too."""
         made = copy(self)
-        made._limit = min(self._limit, limit)  # noqa: SLF001 - its own
+        made.limit = min(self.limit, limit)
         return made
 
     def real(self, path: str) -> str:
@@ -105,8 +105,8 @@ class Files:
             os.close(opened)
             raise
         with os.fdopen(opened, "rb") as file:
-            data = file.read(self._limit + 1)
-        return source_from_bytes(data, self._name(path), self._limit)
+            data = file.read(self.limit + 1)
+        return source_from_bytes(data, self._name(path), self.limit)
 
     def _name(self, path: str) -> str:
         """Return what the source of a path is called."""

@@ -59,15 +59,15 @@ class RunnableLine:
         self.line = line
         self.is_command = is_command
 
-    def run(self, run: TransformRun) -> int | None:
+    def run(self, run: TransformRun, /) -> int | None:
         """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
         raise NotImplementedError
 
-    def seen(self, *, is_inside: bool) -> RunnableLine:  # noqa: ARG002 - few lines differ
+    def seen(self, **_: bool) -> RunnableLine:
         """Return what the line is there where it stands; ``is_inside`` says that an if is open around it."""
         return self
 
-    def check(self, run: TransformRun) -> int | None:  # noqa: ARG002 - most commands need an ad
+    def check(self, _run: TransformRun, /) -> int | None:
         """Do what HTCondor does with the line on loading, without an ad. Raises Stop."""
         return None
 

@@ -163,7 +163,7 @@ class LineFault(RunnableLine):
             self._made = self._make()
         return self._made
 
-    def run(self, run: TransformRun) -> int | None:  # noqa: ARG002 - the same whatever the ad
+    def run(self, _run: TransformRun) -> int | None:
         """Stop."""
         raise Stop(self.diagnostic)
 
@@ -175,7 +175,7 @@ class LateFault(LineFault):
 
     __slots__ = ()
 
-    def check(self, run: TransformRun) -> int | None:  # noqa: ARG002 - the same whatever the ad
+    def check(self, _run: TransformRun) -> int | None:
         """Pass it over."""
         return None
 
@@ -185,7 +185,7 @@ class Nothing(RunnableLine):
 
     __slots__ = ()
 
-    def run(self, run: TransformRun) -> int | None:  # noqa: ARG002 - the same whatever the ad
+    def run(self, _run: TransformRun) -> int | None:
         """Do nothing."""
         return None
 

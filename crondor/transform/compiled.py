@@ -199,11 +199,10 @@ class Transform(Made):
     def once(self) -> Transform:
         """Return the transform without its TRANSFORM."""
         program, facts = self._made
+        other = {"_made": (program._replace(iteration=None), facts), "_iteration": None}
         made = Transform.__new__(Transform)
         for name in self.__slots__:
-            setattr(made, name, getattr(self, name))
-        made._made = program._replace(iteration=None), facts  # noqa: SLF001 - its own class
-        made._iteration = None  # noqa: SLF001
+            setattr(made, name, other[name] if name in other else getattr(self, name))
         return made
 
     def __repr__(self) -> str:
