@@ -82,7 +82,7 @@ def _is_read(act: Callable[[str], object]) -> Callable[[str], bool]:
 
 
 def _condition(text: str) -> bool:
-    asked = conditions.Conditions(lambda _: "1", lambda _: "", (25, 14, 0), complex=lambda _: None)
+    asked = conditions.Conditions(lambda _: "1", lambda _: "", (25, 14, 0), truth=lambda _: None)
     return asked.test(text) in {True, False}
 
 

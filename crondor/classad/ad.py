@@ -566,7 +566,7 @@ class _Chained(Mapping[str, "Code | str"]):
         self._codes = codes
         self._above = parent.codes
 
-    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as Mapping has it
+    def get(self, key: str, default: object = None) -> object:  # type: ignore[override]
         found = self._codes.get(key)
         return self._above.get(key, default) if found is None else found
 

@@ -222,8 +222,8 @@ def _regroup(op: str, left: _Part, right: _Part) -> _Part:
 
 
 def _join(op: str, left: Node | None, right: Node | None) -> Node:
-    assert left is not None  # noqa: S101
-    assert right is not None  # noqa: S101
+    if left is None or right is None:
+        raise TypeError("a known side is not joined")
     return Binary(op, left, right)
 
 

@@ -173,25 +173,13 @@ _TIMES: Final[dict[tuple[str, type, type], Callable[[Any, Any], Value]]] = {
 }
 
 
-def _shift_left(left: Any, right: Any) -> int:  # noqa: ANN401 - integers, as binary() has checked
-    return wrap(left << (right & 63))  # the processor takes six bits of the count; C leaves it open
-
-
-def _shift_right(left: Any, right: Any) -> int:  # noqa: ANN401
-    return int(left >> (right & 63)) if left >= 0 else int(left >> min(64, max(right, 0)))
-
-
-def _shift_unsigned(left: Any, right: Any) -> int:  # noqa: ANN401
-    return int(left >> (right & 63)) if left >= 0 else int((left >> 1 & INT_MAX) >> (right - 1 & 63))
-
-
 _BITS: Final[dict[str, Callable[[Any, Any], int]]] = {
     "&": operator.and_,
     "|": operator.or_,
     "^": operator.xor,
-    "<<": _shift_left,
-    ">>": _shift_right,
-    ">>>": _shift_unsigned,
+    "<<": lambda left, right: wrap(left << (right & 63)),  # the processor takes six bits of the count; C leaves it open
+    ">>": lambda left, right: left >> (right & 63 if left >= 0 else min(64, max(right, 0))),
+    ">>>": lambda left, right: left >> (right & 63) if left >= 0 else (left >> 1 & INT_MAX) >> (right - 1 & 63),
 }
 
 
@@ -261,7 +249,8 @@ def operation(op: str, left: Run, right_node: Node, right: Run) -> Run:
         if isinstance(value, str) and op in ("==", "!="):
             return _equals_string(left, value, op)
         if isinstance(value, Exceptional) and op in ("=?=", "=!="):
-            return _is_exceptional(left, value, op)
+            negated = op == "=!="
+            return lambda state: (left(state) is value) is not negated
     maker = _FAST.get(op)
     if maker is not None:
         return maker(left, right)
@@ -279,12 +268,6 @@ def _equals_string(left: Run, text: str, op: str) -> Run:
         return binary(op, value, text)
 
     return equals
-
-
-def _is_exceptional(left: Run, sought: Exceptional, op: str) -> Run:
-    if op == "=?=":
-        return lambda state: left(state) is sought
-    return lambda state: left(state) is not sought
 
 
 def _comparison(op: str, test: Callable[[Any, Any], bool]) -> Maker:
@@ -330,14 +313,6 @@ def _divide(left: Run, right: Run) -> Run:
     return divide
 
 
-def _identical(left: Run, right: Run) -> Run:
-    return lambda state: meta(left(state), right(state), negated=False)
-
-
-def _different(left: Run, right: Run) -> Run:
-    return lambda state: meta(left(state), right(state), negated=True)
-
-
 _FAST: Final[dict[str, Maker]] = {
     "<": _comparison("<", operator.lt),
     "<=": _comparison("<=", operator.le),
@@ -349,6 +324,6 @@ _FAST: Final[dict[str, Maker]] = {
     "-": _arithmetic("-", operator.sub),
     "*": _arithmetic("*", operator.mul),
     "/": _divide,
-    "=?=": _identical,
-    "=!=": _different,
+    "=?=": lambda left, right: lambda state: meta(left(state), right(state), negated=False),
+    "=!=": lambda left, right: lambda state: meta(left(state), right(state), negated=True),
 }

@@ -286,7 +286,7 @@ def remember_as_written(texts: Sequence[str], size: int) -> None:
     if len(_PRINTED) >= _MAX_KNOWN or _PRINTED.size > _MAX_SIZE:
         _PRINTED.clear()
         _PRINTED.size = size
-    _PRINTED.update(zip(texts, texts))  # noqa: B905 - they are the same
+    _PRINTED.update(zip(texts, texts, strict=True))
 
 
 def prints_as_it_is(text: str) -> bool:

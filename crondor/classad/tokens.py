@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, tzinfo
+from math import isnan
 from typing import Final, NamedTuple
 
 from crondor.classad.text import normal
@@ -391,7 +392,7 @@ def _rest(number: int, by: int) -> int:
 
 
 def _floor(number: float) -> float:
-    return number if abs(number) >= 1e15 or number != number else float(number // 1)  # noqa: PLR0124 - a NaN
+    return number if abs(number) >= 1e15 or isnan(number) else float(number // 1)
 
 
 def print_reltime(time: float) -> str:

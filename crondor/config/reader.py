@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from random import Random
 from typing import TYPE_CHECKING, NoReturn
 
 from crondor._types import expect
@@ -18,6 +17,7 @@ from crondor.job.attributes import boolean_of, integer_of, number_of
 from crondor.macro import BLANKS, Around, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, reader
 from crondor.macro.conditions import Conditions, parse_uses, with_arguments
 from crondor.macro.expand import KNOWN, TEMPLATES, is_template
+from crondor.macro.lines import Dice
 from crondor.macro.reader import KEYWORDS, Statement, StatementReader, Words
 
 if TYPE_CHECKING:
@@ -243,8 +243,7 @@ class Configuration:
 
     def around(self) -> Around:
         """Return what functions in a text may see."""
-        dice = Random(self.context.seed)  # noqa: S311 - a preview, no secret
-        return Around(self.environ, dice, "", None, self.context.now, lambda _: None)
+        return Around(self.environ, Dice(self.context.seed), "", None, self.context.now, lambda _: None)
 
     def texts(self) -> dict[str, str]:
         """Return all knobs by lower-case name as the subsystem sees them, as they are written."""
@@ -517,7 +516,7 @@ class _Reader(StatementReader):
 
         return Conditions(self.seen.lookup, lambda text: self.expanded(text, span), self.base.version, known)
 
-    def expanded(self, text: str, span: Span) -> str:  # noqa: ARG002 - a configuration says no more of a warning
+    def expanded(self, text: str, _span: Span) -> str:
         """Return a text with the knobs as they are at this line."""
         return expand(text, self.seen.lookup, self.budget, self.seen.around()) if "$" in text else text
 
@@ -618,7 +617,7 @@ class _Reader(StatementReader):
             text = "\n".join(inner.text for inner in lines)
             self._define(name, text, place, line.span(0, len(parts.name)), begin=begin)
 
-    def command(self, command: str, into: str, span: Span, *, is_pipe: bool) -> None:  # noqa: ARG002 - neither is run
+    def command(self, command: str, into: str, span: Span, **_: bool) -> None:
         """Report a command; what an earlier run left in its file is read."""
         shown = shortened(command, 60)
         message = f"HTCondor would run {shown} and read what it prints; crondor runs nothing"

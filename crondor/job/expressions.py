@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import tzinfo
+from functools import partial
 
 from crondor._schedule import ATTRIBUTES, CRON_COMMANDS, UNIVERSES, ExpressionText, read_literal
 from crondor._types import Made
@@ -91,7 +92,7 @@ class JobExpressions(Made):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy and pickle by the ad; texts are read again."""
-        return _evaluator, self._made_of()
+        return partial(JobExpressions, old=self._old, effort=self._effort), (self.ad, self._zone)
 
     def __call__(self, text: str, now: int) -> object:
         """Return the value of an expression at ``now`` (epoch seconds), as JobSchedule takes it.
@@ -147,10 +148,6 @@ class JobExpressions(Made):
             )
             help_text = "write QDate for the time of submission"
             yield Diagnostic("expression-clock", message, Severity.WARNING, span, help_text)
-
-
-def _evaluator(ad: ClassAd, zone: tzinfo, old: bool, effort: Effort | None) -> JobExpressions:  # noqa: FBT001 - of a pickle
-    return JobExpressions(ad, zone, old=old, effort=effort)
 
 
 def _asks_the_clock(tree: Node) -> bool:

@@ -37,7 +37,7 @@ class Conditions:
     """What a condition asks about.
 
     ``lookup`` gives the text of a macro by its lower-case name; ``expand`` replaces macros; ``version`` is HTCondor's
-    (major, minor, sub-minor); ``templates`` says whether ``use CATEGORY:OPTION`` is known; ``complex`` is asked for
+    (major, minor, sub-minor); ``templates`` says whether ``use CATEGORY:OPTION`` is known; ``truth`` is asked for
     the truth of what HTCondor does not understand as a condition (None: it is an error).
     """
 
@@ -47,13 +47,13 @@ class Conditions:
         expand: Callable[[str], str],
         version: tuple[int, int, int],
         templates: Callable[[str], bool] = lambda _: False,
-        complex: Callable[[str], bool | None] = lambda _: None,  # noqa: A002 - HTCondor's word for it
+        truth: Callable[[str], bool | None] = lambda _: None,
     ) -> None:
         self._lookup = lookup
         self._expand = expand
         self._version = version
         self._templates = templates
-        self._complex = complex
+        self._truth = truth
 
     def test(self, text: str) -> bool:
         """Say whether a condition holds. Raises ConditionError with the reason (HTCondor: Test_config_if_expression).
@@ -85,7 +85,7 @@ class Conditions:
             return self._is_defined(text[len("defined") :].lstrip(BLANKS))
         if kind != "complex":
             raise ConditionError(_NO_CONDITION)
-        holds = self._complex(text)
+        holds = self._truth(text)
         if holds is None:
             raise ConditionError(_COMPLEX)
         return holds
@@ -163,7 +163,7 @@ class IfStack:
 
     def _begin(self, condition: str, conditions: Conditions) -> None:
         outer = self.holds
-        level = _Level(outer)
+        level = _Level(outer=outer)
         if len(self._levels) >= MAX_NESTING:
             self._levels.append(level)
             raise ConditionError("if nesting too deep!")
@@ -189,7 +189,7 @@ class _Level:
 
     __slots__ = ("holds", "in_else", "outer", "was_taken")
 
-    def __init__(self, outer: bool) -> None:  # noqa: FBT001 - its only value
+    def __init__(self, *, outer: bool) -> None:
         self.outer = outer
         self.holds = False
         self.was_taken = False

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import accumulate
-from typing import NamedTuple, NoReturn, Protocol
+from random import Random
+from typing import NamedTuple, NoReturn
 
 from crondor._files import LINE_WITH_BYTES
 from crondor._types import Made
@@ -52,7 +54,7 @@ class LogicalLine(Made):
         return self.source, self.text, self._starts, self._at, self.unterminated, self.swallowed
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _made, self._made_of()
+        return partial(LogicalLine, unterminated=self.unterminated, swallowed=self.swallowed), self._made_of()[:4]
 
     def offset(self, index: int) -> int:
         """Return the offset in the source of the line's character ``index`` (the line's length: just behind it)."""
@@ -113,17 +115,6 @@ class LogicalLine(Made):
     def is_empty(self) -> bool:
         """Whether the line is blank or a comment."""
         return not self.text.strip(BLANKS) or self.text[0] == "#"
-
-
-def _made(
-    source: Source,
-    text: str,
-    starts: tuple[int, ...],
-    at: tuple[int, ...],
-    unterminated: bool,  # noqa: FBT001 - of a pickle
-    swallowed: Span | None,
-) -> LogicalLine:
-    return LogicalLine(source, text, starts, at, unterminated=unterminated, swallowed=swallowed)
 
 
 class LineReader:
@@ -329,11 +320,24 @@ class Budget:
             raise MacroError("macro-work", "expanding the macros takes too long", "use fewer macros inside macros")
 
 
-class Dice(Protocol):
-    """Where $RANDOM_CHOICE() and $RANDOM_INTEGER() draw from; random.Random is one."""
+class Dice:
+    """Where $RANDOM_CHOICE() and $RANDOM_INTEGER() draw from: the same numbers for the same seed.
+
+    ``drawn`` is called before each number.
+    """
+
+    def __init__(self, seed: int | str, drawn: Callable[[], None] | None = None) -> None:
+        self._seed = seed
+        self._drawn = drawn
+        self._random: Random | None = None
 
     def randrange(self, stop: int, /) -> int:
         """Return a number from 0 up to ``stop``, which is not included."""
+        if self._random is None:
+            self._random = Random(self._seed)  # noqa: S311 - a preview, no secret
+        if self._drawn is not None:
+            self._drawn()
+        return self._random.randrange(stop)
 
 
 class Around(NamedTuple):

@@ -6,8 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, tzinfo
-from random import Random
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
 from crondor.macro import MacroError
@@ -50,9 +49,6 @@ class SubmitHost(NamedTuple):
         major, minor, sub = (int(number) for number in self.version.split("."))
         return major, minor, sub
 
-
-if TYPE_CHECKING:
-    pass
 
 _BY_MOMENT = frozenset(("year", "month", "day", "submit_time"))
 _BY_MACHINE = frozenset(("arch", "islinux", "iswindows", "opsys", "opsysandver", "opsysmajorver", "opsysver", "spool"))
@@ -113,23 +109,6 @@ class SubmitFacts(NamedTuple):
         except (OverflowError, OSError, ValueError):
             raise _unknown(key, "moment") from None
         return {"year": f"{when.year:04}", "month": f"{when.month:02}", "day": f"{when.day:02}"}[key]
-
-
-class JobDice:
-    """Random numbers that one value of one job has for itself, whatever else is asked for and in whatever order."""
-
-    def __init__(self, seed: int, what: str, drawn: Callable[[], None]) -> None:
-        """Begin for ``what``; ``drawn`` is called with each number."""
-        self._key = f"{seed} {what}"
-        self._random: Random | None = None
-        self._drawn = drawn
-
-    def randrange(self, stop: int, /) -> int:
-        """Return a number from 0 up to ``stop``, which is not included."""
-        if self._random is None:
-            self._random = Random(self._key)  # noqa: S311 - a preview, no secret
-        self._drawn()
-        return self._random.randrange(stop)
 
 
 def _unknown(key: str, what: str) -> MacroError:

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, shortened
 from crondor.macro import Around, Budget, LineReader, LogicalLine, MacroError, expand, expand_defined
 from crondor.macro.files import FileRefused, Files, of_kind
+from crondor.macro.lines import Dice
 from crondor.macro.queue_statement import Item, Items, ItemSource, Layout, Part, QueueArguments
 from crondor.macro.reader import is_name
 from crondor.submit.facts import COMMANDS as UNIVERSE
@@ -19,7 +20,6 @@ from crondor.submit.facts import (
     PREFIX,
     Definition,
     InvalidSubmit,
-    JobDice,
     SubmitFacts,
     SubmitFindings,
     Table,
@@ -161,9 +161,8 @@ class Scope:
     def around(self, name: str, soft: Callable[[MacroError], None]) -> Around:
         """Return what the functions in the value of ``name`` may see; ``soft`` takes failures that are passed over."""
         facts = self.facts
-        dice = None
-        if facts.seed is not None:
-            dice = JobDice(facts.seed, f"{self.job.process} {name}", self._drawn)
+        seed = f"{facts.seed} {self.job.process} {name}"  # whatever else is asked for, and in whatever order
+        dice = None if facts.seed is None else Dice(seed, lambda: self._note(Varies.BY_JOB))
         return Around(facts.environ, dice, self.folder, None, facts.now, soft)
 
     def folder(self) -> str:
@@ -193,9 +192,6 @@ class Scope:
         if key == "submit_file":
             return self.table.source.name
         return self.facts.builtin(key)
-
-    def _drawn(self) -> None:
-        self._note(Varies.BY_JOB)
 
     def _note(self, varies: Varies) -> None:
         self.varies = max(self.varies, varies)

@@ -18,11 +18,10 @@ from crondor.diagnostics import Diagnostic, Source
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
 from crondor.macro.conditions import ConditionError, Conditions, IfStack
 from crondor.macro.expand import is_template
-from crondor.macro.lines import LogicalLine
+from crondor.macro.lines import Dice, LogicalLine
 from crondor.transform.expressions import (
     MOST,
     Evaluation,
-    SeededDice,
     Stop,
     TraceStep,
     TransformFacts,
@@ -339,7 +338,7 @@ class TransformRun:
         if self._around is None:
             facts = self.facts
             evaluate = self._evaluate if self._has_ad else None
-            dice, now = SeededDice(facts.context.seed), facts.context.now
+            dice, now = Dice(facts.context.seed), facts.context.now
             self._around = Around(facts.environ, dice, "", evaluate, now, self._soft)
         return self._around
 

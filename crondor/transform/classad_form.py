@@ -555,7 +555,7 @@ class Commands:
         if isinstance(value, str):
             self.copies[lower(attribute)] = (attribute, value)
 
-    def delete(self, name: str, attribute: str) -> None:  # noqa: ARG002 - the value does not matter
+    def delete(self, _name: str, attribute: str) -> None:
         """Take ``delete_X``, whatever its value."""
         self.deletes[lower(attribute)] = (attribute, "")
 

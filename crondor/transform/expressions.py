@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from crondor._types import Made
@@ -346,22 +345,6 @@ def _made(
     version: tuple[int, int, int],
 ) -> TransformFacts:
     return TransformFacts(knobs, environ=environ, context=context, files=files, version=version)
-
-
-class SeededDice:
-    """Random numbers from the seed of a context, made when the first is drawn."""
-
-    __slots__ = ("_random", "_seed")
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._random: Random | None = None
-
-    def randrange(self, stop: int, /) -> int:
-        """Return a number from 0 up to ``stop``, which is not included."""
-        if self._random is None:
-            self._random = Random(self._seed)  # noqa: S311 - a preview, no secret
-        return self._random.randrange(stop)
 
 
 NOTHING = TransformFacts()

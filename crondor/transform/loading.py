@@ -106,7 +106,7 @@ class _Probe(TransformRun):
         self._way = way
         self._wanted = wanted
 
-    def apply(self, statements: Sequence[RunnableLine], *, is_straight: bool = False) -> Diagnostic | None:  # noqa: ARG002 - as the base
+    def apply(self, statements: Sequence[RunnableLine], **_: bool) -> Diagnostic | None:
         return super().apply(statements)
 
     def _next(self) -> RunnableLine | None:

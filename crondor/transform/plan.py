@@ -32,7 +32,7 @@ class Unplanned(Exception):
     """It is not known before what the lines do."""
 
 
-def _refuse(text: str) -> NoReturn:  # noqa: ARG001 - in the place of expand
+def _refuse(_text: str) -> NoReturn:
     raise Unplanned
 
 
@@ -178,48 +178,36 @@ class NamePlan:
             del self._names[key]
         if keyword != "DELETE":
             self._names.setdefault(new, name)
-        self._steps.append(_drop(key) if keyword == "DELETE" else _MOVES[keyword](key, new))
+        self._steps.append(_drop(key) if keyword == "DELETE" else _moved(keyword, key, new))
 
 
 def _define(key: str, text: str) -> _Step:
-    def define(run: TransformRun, codes: dict[str, Code | str]) -> None:  # noqa: ARG001 - as all steps
+    def define(run: TransformRun, _codes: dict[str, Code | str]) -> None:
         run.macros[key] = text
 
     return define
 
 
 def _drop(key: str) -> _Step:
-    def drop(run: TransformRun, codes: dict[str, Code | str]) -> None:  # noqa: ARG001
+    def drop(_run: TransformRun, codes: dict[str, Code | str]) -> None:
         del codes[key]
 
     return drop
 
 
-def _copy(key: str, new: str) -> _Step:
+def _moved(keyword: str, key: str, new: str) -> _Step:
     known = price(new, "")
+    keeps = keyword == "COPY"
 
-    def copy(run: TransformRun, codes: dict[str, Code | str]) -> None:
-        code = codes[new] = codes[key]
+    def move(run: TransformRun, codes: dict[str, Code | str]) -> None:
+        code = codes[new] = codes[key] if keeps else codes.pop(key)
         run.made += known + len(code) if isinstance(code, str) else price(new, code)
 
-    return copy
-
-
-def _rename(key: str, new: str) -> _Step:
-    known = price(new, "")
-
-    def rename(run: TransformRun, codes: dict[str, Code | str]) -> None:
-        code = codes[new] = codes.pop(key)
-        run.made += known + len(code) if isinstance(code, str) else price(new, code)
-
-    return rename
-
-
-_MOVES = {"COPY": _copy, "RENAME": _rename}
+    return move
 
 
 def _share(names: dict[str, str]) -> _Step:
-    def share(run: TransformRun, codes: dict[str, Code | str]) -> None:  # noqa: ARG001 - an expression may look at the names
+    def share(run: TransformRun, _codes: dict[str, Code | str]) -> None:
         run.ad.share_names(names)
 
     return share

@@ -82,7 +82,7 @@ class AdTemplate:
             return None
         texts = match.groups()
         made = self._codes.copy()
-        made.update(zip(self._keys, texts))  # noqa: B905 - a group for each
+        made.update(zip(self._keys, texts, strict=True))
         for place, before in self._others:
             made[self._keys[place]] = known[before + texts[place]][1]
         self.read += 1

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from crondor._schedule import CRON_COMMANDS
-from crondor._types import Memory
+from crondor._types import Memory, expect
 from crondor.classad import ClassAdSyntaxError, lower
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic
@@ -236,11 +236,23 @@ def job_ads(
     used: set[str] | None = None,
     memory: Memory[frozenset[str]] | None = None,
 ) -> Iterator[JobAd]:
-    """Yield the ad of each group of jobs, as crondor.submit.job_ads says.
+    """Yield the job ads that condor_submit 25.14 would send, each with the group of jobs that have it in common.
+
+    An ad has every attribute that depends on the file; what each job has (counters, QDate), and what only the submit
+    machine can know (sizes of files, the owner), is not in it. The facts behind Requirements' defaults and the folder
+    of relative file names are the file's ``host``; ``config`` has the knobs of the configuration that condor_submit
+    looks at, by name. All jobs are of one ``cluster``, whose first job decides what is not set anew for those behind
+    it, as in HTCondor. ``factory`` has them all made late, as condor_submit -factory has it; one ad, the cluster's,
+    then stands for them. ``in_order`` keeps jobs apart that are equal and not neighbours; ``limit`` is that of
+    SubmitFile.groups(). A set ``used`` is filled with the lower-case names that condor_submit looks up and finds:
+    commands, and the macros that their values are made of.
+    Raises InvalidSubmit, once all jobs were looked at, with all faults; the ads before the first faulty job are
+    yielded.
 
     ``memory`` has the jobs that were seen to have no fault, with the names that were looked up for them: of these no ad
     is made or yielded, unless they are the cluster's first.
     """
+    expect("file", file, SubmitFile, "a SubmitFile", "write read_submit(Source(text))")
     knobs = SubmitKnobs(config or {})
     file = file.in_cluster(cluster, knobs.get("DEFAULT_UNIVERSE") or "")
     maker = _Maker(file, file.host, knobs, cluster, is_late=factory, memory=memory)
