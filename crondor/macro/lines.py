@@ -351,7 +351,7 @@ class Around(NamedTuple):
     """
 
     environ: Mapping[str, str] | None = None
-    dice: Dice | None = None
+    dice: Dice | Random | None = None
     folder: str | Callable[[], str] = ""
     evaluate: Callable[[str], str | None] | None = None
     now: int | None = None

@@ -60,7 +60,7 @@ class Hidden(RunnableLine):
         self.inside = _behind_colon(line)
         self.outside = self.inside if is_hidden_if(line.text) else _plain(line)
 
-    def seen(self, *, is_inside: bool) -> RunnableLine:
+    def seen(self, *, is_inside: bool = False, **_: bool) -> RunnableLine:
         """Return the line without its colon inside an if; an if behind a colon is seen everywhere."""
         return self.inside if is_inside else self.outside
 
