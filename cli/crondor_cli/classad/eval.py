@@ -37,12 +37,7 @@ A bare name is looked up in --my, then in --target; MY.x and TARGET.x ask one of
 Exit status: 0 there is a value, be it undefined or error; 1 a text that cannot be read, or no value; 2 wrong usage."""
 
 
-@click.command(
-    "eval",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("eval", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("expression", metavar="EXPR")
 @click.option("--my", "my_path", metavar="FILE", help="The ad that EXPR is part of; - reads standard input.")
 @click.option("--target", "target_path", metavar="FILE", help="The ad it is matched with.")

@@ -25,13 +25,7 @@ Ads are read in all of HTCondor's forms: -long (condor_q -long, history files), 
 of the text tells which."""
 
 
-@click.group(
-    "classad",
-    cls=LazyGroup,
-    modules=COMMANDS,
-    epilog=EPILOG,
-    no_args_is_help=True,
-)
+@click.group("classad", cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, no_args_is_help=True)
 def command() -> None:
     """Evaluate, explain, rewrite, transform and match ClassAds as HTCondor's daemons do.
 

@@ -31,12 +31,7 @@ def _completed(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[
     return [CompletionItem(name) for name in found if name.startswith(incomplete)]
 
 
-@click.command(
-    "schema",
-    cls=Command,
-    example="crondor config schema next",
-    epilog=EPILOG,
-)
+@click.command("schema", cls=Command, example="crondor config schema next", epilog=EPILOG)
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", shell_complete=_completed)
 def command(words: tuple[str, ...]) -> None:
     """Print the JSON Schema of what a command prints with --format json; without a command, list them."""

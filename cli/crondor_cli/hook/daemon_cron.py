@@ -224,13 +224,7 @@ Exit status: 0 fine; 1 a fault in the configuration, or a program that could not
 _NAMES = {manager.name.lower(): manager for manager in Manager}
 
 
-@click.command(
-    "daemon-cron",
-    cls=Command,
-    is_endless=True,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("daemon-cron", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG)
 @click.option("--config", metavar="FILE", multiple=True, required=True, help="HTCondor configuration; later ones win.")
 @click.option("--manager", type=click.Choice(list(_NAMES)), multiple=True, help="Whose jobs (default: startd, schedd).")
 @click.option("--benchmarks", is_flag=True, help="Run the benchmarks, too: RunBenchmarks becomes true once.")

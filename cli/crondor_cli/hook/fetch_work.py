@@ -63,21 +63,11 @@ _MOST_JOBS = 1000  # of one submit file
 _DASHES = "-----"
 
 
-@click.command(
-    "fetch-work",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("fetch-work", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("answer", required=False, metavar="[ANSWER]")
 @click.option("--specs", metavar="DIR", required=True, help="The folder of the submit files, *.sub.")
 @click.option(
-    "--as",
-    "as_",
-    type=HookChoice(_HOOKS),
-    default="FETCH_WORK",
-    show_default=True,
-    help="The hook that is called.",
+    "--as", "as_", type=HookChoice(_HOOKS), default="FETCH_WORK", show_default=True, help="The hook that is called."
 )
 @click.option(
     "--state", metavar="DIR", help="Where the journal is (default: crondor/fetch in the user's state folder)."

@@ -19,13 +19,7 @@ Examples:
   crondor hook daemon-cron --config cron.conf --once"""
 
 
-@click.group(
-    "hook",
-    cls=LazyGroup,
-    modules=COMMANDS,
-    epilog=EPILOG,
-    no_args_is_help=True,
-)
+@click.group("hook", cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, no_args_is_help=True)
 def command() -> None:
     """Work with the programs that HTCondor's daemons call: hooks of the router, of fetched work, of daemon ads.
 

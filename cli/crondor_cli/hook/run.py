@@ -217,13 +217,7 @@ class Given(NamedTuple):
     arguments: tuple[str, ...]
 
 
-@click.command(
-    "run",
-    cls=Command,
-    is_endless=True,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("run", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG)
 @click.argument("type_", metavar="TYPE", type=HookChoice(HookType))
 @click.argument("script", metavar="SCRIPT")
 @click.option("--job", metavar="FILE", help="The job's ad; for the router's hooks, the source's.")
@@ -352,12 +346,7 @@ def _variables(texts: tuple[str, ...]) -> dict[str, str]:
 
 
 def _call(
-    hook: HookType,
-    path: str,
-    given: Given,
-    environ: Mapping[str, str],
-    folder: str | None,
-    timeout: float | None,
+    hook: HookType, path: str, given: Given, environ: Mapping[str, str], folder: str | None, timeout: float | None
 ) -> HookRun:
     default = EXIT_TIMEOUT if hook is HookType.JOB_EXIT and given.copy is None else HookLimits().seconds
     limits = HookLimits(seconds=default if timeout is None else timeout)

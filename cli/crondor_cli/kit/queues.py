@@ -157,12 +157,7 @@ def _of_log(path: Path | str, clock: Clock, now: Callable[[], int], history: Pat
         size = os.path.getsize(path)
     PROGRESS.begin("reading the queue", size)
     made = QueueLogSchedd(
-        path,
-        clock=now,
-        zone=clock.zone,
-        history_path=history,
-        embedded=history is not None,
-        on_read=PROGRESS.reach,
+        path, clock=now, zone=clock.zone, history_path=history, embedded=history is not None, on_read=PROGRESS.reach
     )
     PROGRESS.begin("choosing jobs")
     return made
@@ -182,12 +177,7 @@ def missing_of(schedd: Schedd, chosen: Selection) -> list[str]:
 
 
 def embedded_of(
-    queue: str | None,
-    clock: Clock,
-    *,
-    make: bool = False,
-    ticks: Callable[[], int] | None = None,
-    waits: bool = True,
+    queue: str | None, clock: Clock, *, make: bool = False, ticks: Callable[[], int] | None = None, waits: bool = True
 ) -> EmbeddedSchedd:
     """Open the embedded queue for writing, say what was found in its log, and with ``make`` begin it.
 

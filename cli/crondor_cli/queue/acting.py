@@ -51,12 +51,7 @@ def acting(action: QueueAction, short_help: str, help_text: str) -> click.Comman
     example = _EXAMPLE + action.name + " --queue q 1.0"
 
     @click.command(
-        action.name,
-        cls=Command,
-        example=example,
-        epilog=_epilog(action.name),
-        short_help=short_help,
-        help=help_text,
+        action.name, cls=Command, example=example, epilog=_epilog(action.name), short_help=short_help, help=help_text
     )
     @job_arguments
     @schedd_options
@@ -64,12 +59,7 @@ def acting(action: QueueAction, short_help: str, help_text: str) -> click.Comman
     @clock_options
     @format_option("text", "json")
     def command(
-        jobs: tuple[str, ...],
-        constraint: str | None,
-        asked: QueueOptions,
-        reason: str,
-        clock: Clock,
-        format_: str,
+        jobs: tuple[str, ...], constraint: str | None, asked: QueueOptions, reason: str, clock: Clock, format_: str
     ) -> None:
         _act(action, jobs, constraint, asked, reason, clock, format_)
 

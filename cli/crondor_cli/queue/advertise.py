@@ -56,12 +56,7 @@ _MOST = 100
 _MOST_JOBS = 1000  # of one submit file
 
 
-@click.command(
-    "advertise",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("advertise", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @submit_files("A submit file, as FILES, instead of a queue.")
 @constraint_option
 @click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")

@@ -32,13 +32,7 @@ Which queue: --queue, --log, --live or --ads. The environment variable CRONDOR_Q
 commands that are given none of them. `crondor next --queue PATH` lists the coming starts."""
 
 
-@click.group(
-    "queue",
-    cls=LazyGroup,
-    modules=COMMANDS,
-    epilog=EPILOG,
-    no_args_is_help=True,
-)
+@click.group("queue", cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, no_args_is_help=True)
 def command() -> None:
     """Show and change queues of jobs: an embedded queue on disk, a schedd's log, a live schedd, or ads.
 

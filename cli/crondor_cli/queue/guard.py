@@ -14,14 +14,7 @@ from crondor.schedd.guard import Guard, GuardPass
 from crondor.schedd.protocol import Schedd, Unreachable
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import (
-    Clock,
-    QueueOptions,
-    clock_options,
-    format_option,
-    policy_option,
-    schedd_options,
-)
+from crondor_cli.kit.options import Clock, QueueOptions, clock_options, format_option, policy_option, schedd_options
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, opened, selection_of
 from crondor_cli.kit.screen import say, show, show_error

@@ -168,12 +168,7 @@ Exit status: 0 fine, 1 a finding (a job with trouble, or that is not there; a qu
 usage."""
 
 
-@click.command(
-    "status",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("status", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @job_arguments
 @reads_queue
 @format_option("table", "json")
@@ -217,12 +212,7 @@ gets its next time. In an embedded queue the fields are read as the manual says,
 Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wrong usage."""
 
 
-@click.command(
-    "recalc",
-    cls=Command,
-    example=RECALC_EXAMPLE,
-    epilog=RECALC_EPILOG,
-)
+@click.command("recalc", cls=Command, example=RECALC_EXAMPLE, epilog=RECALC_EPILOG)
 @job_arguments
 @click.option("--apply", is_flag=True, help="Write the times to the embedded queue or the live schedd.")
 @source_options
@@ -290,12 +280,7 @@ Exit status: 0 fine, 1 a queue that cannot be read, 2 wrong usage."""
 @clock_options
 @format_option("table", "long", "json")
 def history(
-    jobs: tuple[str, ...],
-    constraint: str | None,
-    count: int,
-    asked: QueueOptions,
-    clock: Clock,
-    format_: str,
+    jobs: tuple[str, ...], constraint: str | None, count: int, asked: QueueOptions, clock: Clock, format_: str
 ) -> None:
     """List the jobs that have left the queue, the latest first."""
     chosen = selection_of(jobs, constraint)

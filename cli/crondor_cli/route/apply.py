@@ -147,13 +147,7 @@ Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched
 @click.option("--faithful", is_flag=True, help="Word failures as HTCondor 25.14 does.")
 @jobs_option
 def command(
-    asking: Asking,
-    format_: str,
-    route_name: str | None,
-    diff: bool,
-    trace: bool,
-    faithful: bool,
-    jobs: int | None,
+    asking: Asking, format_: str, route_name: str | None, diff: bool, trace: bool, faithful: bool, jobs: int | None
 ) -> None:
     """Route jobs, and print the routed copies."""
     table = asking.table

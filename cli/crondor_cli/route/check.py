@@ -143,12 +143,7 @@ Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note
 that cannot be read."""
 
 
-@click.command(
-    "check",
-    example=EXAMPLE,
-    cls=ConfigCommand,
-    epilog=EPILOG,
-)
+@click.command("check", example=EXAMPLE, cls=ConfigCommand, epilog=EPILOG)
 @config_options
 @include_option
 @click.option(

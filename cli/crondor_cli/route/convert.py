@@ -50,12 +50,7 @@ Exit status: 0 all routes are converted; 1 a route, or an attribute of one, is m
 or a file that cannot be read or written."""
 
 
-@click.command(
-    "convert",
-    example=EXAMPLE,
-    cls=ConfigCommand,
-    epilog=EPILOG,
-)
+@click.command("convert", example=EXAMPLE, cls=ConfigCommand, epilog=EPILOG)
 @config_option
 @output_option("Where to write the new configuration.")
 @click.option("--faithful", is_flag=True, help="Convert as HTCondor's own tool does, its defects included.")

@@ -492,12 +492,7 @@ _FORMS: dict[str, Callable[[DiffReport], Iterator[str]]] = {
 }
 
 
-@click.command(
-    "diff",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("diff", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @click.option("--config", metavar="FILE", multiple=True, help="A file that is read before OLD and before NEW.")

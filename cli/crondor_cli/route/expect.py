@@ -154,12 +154,7 @@ A file says of jobs on which route they go and what their copies have:
 Exit status: 0 all as expected, 1 a test fails or routing is switched off, 2 wrong usage, or a file that cannot
 be read."""
 
-_FORMS: dict[str, Callable[..., Iterator[str]]] = {
-    "text": text,
-    "json": data,
-    "junit": junit,
-    "github": github,
-}
+_FORMS: dict[str, Callable[..., Iterator[str]]] = {"text": text, "json": data, "junit": junit, "github": github}
 
 
 class TestOptions(NamedTuple):

@@ -150,11 +150,7 @@ def _short(reason: str) -> str:
 
 def explained(job: CandidateJob, told: JobVerdict) -> results.Job:
     """Return what --format json prints of a job."""
-    return {
-        "job": job.id,
-        "route": None if told.chosen is None else told.chosen.name,
-        **judged_data(told),
-    }
+    return {"job": job.id, "route": None if told.chosen is None else told.chosen.name, **judged_data(told)}
 
 
 def _table(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:

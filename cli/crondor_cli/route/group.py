@@ -32,13 +32,7 @@ Several --config are read in order; later assignments win. A file may include fi
 it is ever run."""
 
 
-@click.group(
-    "route",
-    cls=LazyGroup,
-    modules=COMMANDS,
-    epilog=EPILOG,
-    no_args_is_help=True,
-)
+@click.group("route", cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, no_args_is_help=True)
 def command() -> None:
     """Show what an HTCondor job router does with its configuration, and run one.
 

@@ -32,14 +32,7 @@ from crondor.schedd.protocol import Selection
 from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
 from crondor_cli.kit.command import OneDashCommand
 from crondor_cli.kit.files import file_problem
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    QueueOptions,
-    clock_options,
-    format_option,
-    source_options,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, source_options
 from crondor_cli.kit.queues import live_of
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json

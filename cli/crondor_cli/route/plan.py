@@ -388,12 +388,7 @@ _MOST_FINDINGS = 1000
 _DEFAULT_COUNT = 10
 
 
-@click.command(
-    "plan",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("plan", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @submit_files()
 @ads_option
 @click.option("--queue", "--log", metavar="PATH", help="The jobs of an embedded queue's folder, or of a job_queue.log.")
@@ -415,10 +410,7 @@ _DEFAULT_COUNT = 10
     help="How long a copy waits at the site.",
 )
 @click.option(
-    "--rejected",
-    type=click.IntRange(0, 10**9),
-    metavar="SECONDS",
-    help="The local pool rejects the jobs then.",
+    "--rejected", type=click.IntRange(0, 10**9), metavar="SECONDS", help="The local pool rejects the jobs then."
 )
 @route_state_options
 @click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you).")
@@ -460,11 +452,7 @@ def command(
         raise usage("standard input (-) can be read only once")
     end = _end(clock, until, days)
     reading = JobSettings(
-        clock.zone,
-        dialect or Dialect.MANUAL,
-        policy,
-        schedd_interval,
-        job_owner or getpass.getuser(),
+        clock.zone, dialect or Dialect.MANUAL, policy, schedd_interval, job_owner or getpass.getuser()
     )
     context = Context(now=clock.now, zone=clock.zone)
     table = load_route_table(config, surroundings.allow_dirs, context, legacy=legacy)

@@ -30,14 +30,7 @@ from crondor.router.tools import (
 from crondor.schedd.protocol import Selection
 from crondor_cli.kit.ads import context_of
 from crondor_cli.kit.command import OneDashCommand
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    QueueOptions,
-    clock_options,
-    format_option,
-    source_options,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, source_options
 from crondor_cli.kit.queues import live_of, read_jobs
 from crondor_cli.kit.screen import emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, iso

@@ -278,12 +278,7 @@ Exit status: 0 every listed route is there; 1 a route is rejected, routing is sw
 with --effective no route takes the job; 2 wrong usage, or a file that cannot be read."""
 
 
-@click.command(
-    "show",
-    example=EXAMPLE,
-    cls=ConfigCommand,
-    epilog=EPILOG,
-)
+@click.command("show", example=EXAMPLE, cls=ConfigCommand, epilog=EPILOG)
 @config_option
 @legacy_option
 @click.option("--effective", metavar="FILE", help="Show the transforms that a job of this file passes, in order.")

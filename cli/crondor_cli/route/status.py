@@ -243,12 +243,7 @@ memory of the router: they are known only while crondor route run works on this 
 Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there is no such job; 2 wrong usage."""
 
 
-@click.command(
-    "status",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("status", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @config_option
 @legacy_option
 @source_options
