@@ -31,6 +31,7 @@ from typing import (
 import crondor_cli
 from crondor.diagnostics import Severity
 from crondor.router.match.reasons import RouteOutcome
+from crondor.router.match.umbrella import Clause as Clauses
 from crondor.spec import Dialect
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ _AD = {
     "type": "object",
     "additionalProperties": True,
 }
+
+
+def names(values: type[Enum], *more: str) -> tuple[str, ...]:
+    """Return the names of an enumeration as JSON has them, and more values."""
+    return (*(each.name.lower() for each in values), *more)
 
 
 class Result(NamedTuple):
@@ -158,18 +164,7 @@ class Clause(TypedDict):
     clause: Annotated[
         str,
         "the clause that does not hold",
-        (
-            "source_constraint",
-            "routes",
-            "job",
-            "idle",
-            "not_spooling",
-            "not_done",
-            "not_external",
-            "owned",
-            "not_copy",
-            "own",
-        ),
+        names(Clauses),
     ]
     reason: Annotated[str, "why"]
 

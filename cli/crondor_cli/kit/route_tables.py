@@ -10,7 +10,7 @@ import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration
-from crondor.diagnostics import Severity
+from crondor.diagnostics import Diagnostic, Severity
 from crondor.router import RoutingTable, load_table
 from crondor.router.legacy import legacy_table, read_legacy
 from crondor.transform.loading import as_warnings
@@ -67,3 +67,13 @@ def show_faults(table: RoutingTable) -> None:
             if each.severity is Severity.ERROR:
                 show([replace(each, message=f"route {rejected.name} is left out: {each.message}")])
     show(as_warnings(table.circles))
+
+
+def one_for_each_place(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return one finding for each code and place: what the defaults say is said of each route."""
+    kept: dict[object, Diagnostic] = {}
+    for each in found:
+        span = each.span
+        key = (each.code, each.message) if span is None else (each.code, span.source.name, span.start, span.end)
+        kept.setdefault(key, each)
+    return list(kept.values())

@@ -18,7 +18,7 @@ from crondor_cli.kit.options import Clock, QueueOptions, clock_options, format_o
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, opened, selection_of
 from crondor_cli.kit.screen import say, show, show_error
-from crondor_cli.kit.tables import diagnostic_data, iso, say_json
+from crondor_cli.kit.tables import diagnostic_data, iso, plural, say_json
 from crondor_cli.kit.times import local_text
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ def _print_text(found: GuardPass, clock: Clock) -> None:
         outcome = {None: "not written: --apply", True: "written", False: "not written: the job has changed"}
         say(f"{local_text(clock.now, clock.zone)}  {change}  ({outcome[correction.applied]})")
     if not found.corrections:
-        count = f"{found.jobs:,} idle crontab job{'' if found.jobs == 1 else 's'}"
-        say(f"{local_text(clock.now, clock.zone)}  {count}, nothing to correct")
+        jobs = plural(found.jobs, "idle crontab job")
+        say(f"{local_text(clock.now, clock.zone)}  {jobs}, nothing to correct")
 
 
 def _print_json(found: GuardPass, clock: Clock) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
+from crondor.job.attributes import JobStatus
 from crondor.schedd.reading import ScheduledState
 from crondor.schedule import Recalculation
-from crondor_cli.kit.results import Acted, Diagnostic, Instant, QueueHead, Result, Start
+from crondor_cli.kit.results import Acted, Diagnostic, Instant, QueueHead, Result, Start, names
 
 
 class EditResult(TypedDict):
@@ -51,11 +52,7 @@ class Job(TypedDict):
     job: Annotated[str | None, "ClusterId.ProcId"]
     owner: Annotated[str | None, "Owner"]
     cmd: Annotated[str | None, "Cmd"]
-    state: Annotated[
-        str,
-        "JobStatus as it left",
-        ("idle", "running", "removed", "completed", "held", "transferring_output", "suspended", "unknown"),
-    ]
+    state: Annotated[str, "JobStatus as it left", names(JobStatus, "unknown")]
     since: Annotated[int | None, "when it entered that state (epoch seconds)"]
     reason: Annotated[str | None, "RemoveReason"]
 

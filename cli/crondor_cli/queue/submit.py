@@ -197,7 +197,7 @@ class _Cluster(NamedTuple):
 
     def __str__(self) -> str:
         """Say how many jobs came into the queue."""
-        count = f"{len(self.jobs):,} job{'' if len(self.jobs) == 1 else 's'}"
+        count = plural(len(self.jobs), "job")
         return f"{count} submitted to {_clusters_text(self.jobs)}" if self.jobs else "no job submitted"
 
     @property

@@ -21,6 +21,7 @@ from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.kit.configs import ConfigCommand, config_option, files_below, load_config
 from crondor_cli.kit.files import read_source, refuse_overwriting, write_file
 from crondor_cli.kit.options import ConfigFiles, format_option, output_option
+from crondor_cli.kit.route_tables import one_for_each_place
 from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.tables import plural
 
@@ -89,7 +90,7 @@ def command(
         found, is_empty = (*table.diagnostics, *tried.diagnostics), not (table.routes or table.transforms)
         _write(str(table) if format_ == "text" else _json(table, found, tried), out)
     if format_ == "text":
-        show(_merged(found))
+        show(one_for_each_place(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
         if not faithful and tried.jobs:
             differences = plural(len(tried.diagnostics), "difference") if tried.diagnostics else "no difference"
@@ -127,18 +128,8 @@ def _write(text: str, out: str) -> None:
     write_file(out, data)
 
 
-def _merged(found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return the findings, one for each place: what the defaults say is said of each route."""
-    kept: dict[tuple[object, ...], Diagnostic] = {}
-    for each in found:
-        span = each.span
-        key = (each.code, each.message) if span is None else (each.code, span.source.name, span.start, span.end)
-        kept.setdefault(key, each)
-    return list(kept.values())
-
-
 def _summarise(found: Iterable[Diagnostic], *, faithful: bool, is_empty: bool) -> None:
-    kept = _merged(found)
+    kept = one_for_each_place(found)
     how = "as condor_transform_ads does it, its defects included" if faithful else "differences to the old routes"
     said = _counted(each for each in kept if each.kind.startswith("legacy-"))
     say("there is no old route to convert" if is_empty and not said else f"{how}: {said or 'none'}", err=True)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -16,7 +17,7 @@ from crondor.classad.scope import Context
 from crondor.config.deployed import EXCLUDED
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable, shortened
 from crondor.router import RoutingTable
-from crondor.router.compare import CopyChange, MadeJob, SettingChange, TablesComparison, Unreached, Witness, made_jobs
+from crondor.router.compare import MadeJob, TablesComparison, Witness, made_jobs
 from crondor.router.compare.comparing import Comparing
 from crondor.router.compare.outcomes import JobOutcome, JobOutcomes
 from crondor.transform.loading import as_warnings
@@ -115,67 +116,37 @@ def _below(folder: str, names: Iterable[str]) -> Iterator[str]:
         yield path
 
 
-_WORDS = {"made": "made job", "queue": "job of the queue", "submitted": "job of the submit files"}
-_MANY = {"made": "made jobs", "queue": "jobs of the queue", "submitted": "jobs of the submit files"}
+_KINDS = {"made": "made job{}", "queue": "job{} of the queue", "submitted": "job{} of the submit files"}
 _MOST_CHOSEN = 6
 
 
-class DiffReport(NamedTuple):
-    """Both sides, what was found, where the jobs come from, and what was chosen of those that were made."""
+class Report(NamedTuple):
+    """What both configurations were called, and how they differ."""
 
-    old: Side
-    new: Side
-    found: TablesComparison
-    kind: str
-    chosen: dict[str, dict[str, str | None]]
+    old: str
+    new: str
+    data: results.DiffResult
 
     @property
     def compared(self) -> str:
         """How many jobs were compared."""
-        count = self.found.candidates
-        said = f"{count:,} {_WORDS[self.kind] if count == 1 else _MANY[self.kind]}"
-        others = self.found.jobs - count
-        return f"{said} ({others:,} more are no candidates)" if others and self.kind != "made" else said
-
-    def example(self, witness: Witness) -> str:
-        """Return a job in words: its id, or what is chosen of one that was made."""
-        chosen = self.chosen.get(witness.job)
-        if chosen is None:
-            return f"job {witness.job}"
-        if not chosen:
-            return "the plainest job"
-        shown = [f"no {name}" if text is None else f"{name} = {text}" for name, text in chosen.items()]
-        more = f" and {plural(len(shown) - _MOST_CHOSEN, 'attribute')} more" if len(shown) > _MOST_CHOSEN else ""
-        return f"a job with {', '.join(shown[:_MOST_CHOSEN])}{more}"
-
-    def example_data(self, witness: Witness) -> results.Example:
-        """Return a job for programs."""
-        return {"job": witness.job, "attributes": self.chosen.get(witness.job)}
+        source, count = self.data["jobs"]["source"], self.data["jobs"]["candidates"]
+        said = f"{count:,} {_KINDS[source].format('' if count == 1 else 's')}"
+        others = self.data["jobs"]["read"] - count
+        return f"{said} ({others:,} more are no candidates)" if others and source != "made" else said
 
 
-def route_words(name: str | None) -> str:
-    """Return a route, or that there is none."""
-    return "no route" if name is None else name
+def _result(old: Side, new: Side, found: TablesComparison, kind: str, made: list[MadeJob]) -> results.DiffResult:
+    chosen, routes = {job.id: job.chosen for job in made}, found.routes
 
+    def example(witness: Witness) -> results.Example:
+        return {"job": witness.job, "attributes": chosen.get(witness.job)}
 
-def text_words(text: str | None) -> str:
-    """Return an attribute's text, or that it is not there."""
-    return "nothing" if text is None else text
-
-
-def json_lines(report: DiffReport) -> Iterator[str]:
-    """Yield one object."""
-    yield json.dumps(_data(report), indent=2)
-
-
-def _data(report: DiffReport) -> results.DiffResult:
-    found = report.found
-    routes = found.routes
     return {
-        "before": list(report.old.files),
-        "after": list(report.new.files),
+        "before": list(old.files),
+        "after": list(new.files),
         "differs": not found.is_empty,
-        "jobs": {"source": report.kind, "read": found.jobs, "candidates": found.candidates},
+        "jobs": {"source": kind, "read": found.jobs, "candidates": found.candidates},
         "routes": {
             "added": list(routes.added),
             "dropped": list(routes.dropped),
@@ -189,7 +160,7 @@ def _data(report: DiffReport) -> results.DiffResult:
                 "after": each.new,
                 "jobs": each.jobs,
                 "reason": each.why or None,
-                "example": report.example_data(each.witness),
+                "example": example(each.witness),
             }
             for each in found.moved
         ],
@@ -201,7 +172,7 @@ def _data(report: DiffReport) -> results.DiffResult:
                 "jobs": each.jobs,
                 "texts": [{"before": pair.old, "after": pair.new, "job": pair.job} for pair in each.pairs],
                 "is_cut": each.is_cut,
-                "example": report.example_data(each.witness),
+                "example": example(each.witness),
             }
             for each in found.copies
         ],
@@ -211,7 +182,7 @@ def _data(report: DiffReport) -> results.DiffResult:
                 "is_added": each.is_added,
                 "jobs_before": each.jobs_before,
                 "taken_by": each.taken_by,
-                "example": each.witness and report.example_data(each.witness),
+                "example": each.witness and example(each.witness),
             }
             for each in found.unreached
         ],
@@ -221,7 +192,7 @@ def _data(report: DiffReport) -> results.DiffResult:
                 "second": each.second,
                 "is_new": each.is_new,
                 "jobs": each.jobs,
-                "example": report.example_data(each.witness),
+                "example": example(each.witness),
             }
             for each in found.overlaps
         ],
@@ -233,132 +204,100 @@ def _data(report: DiffReport) -> results.DiffResult:
     }
 
 
+def _example(example: results.Example | None) -> str:
+    """Return a job in words: its id, or the attributes of one that was made."""
+    if example is None:
+        return ""
+    if (attributes := example["attributes"]) is None:
+        return f"job {example['job']}"
+    shown = [f"no {name}" if text is None else f"{name} = {text}" for name, text in attributes.items()]
+    more = f" and {plural(len(shown) - _MOST_CHOSEN, 'attribute')} more" if len(shown) > _MOST_CHOSEN else ""
+    return f"a job with {', '.join(shown[:_MOST_CHOSEN])}{more}" if shown else "the plainest job"
+
+
+def _text(text: str | None) -> str:
+    """Return an attribute's text, or that it is not there."""
+    return "nothing" if text is None else text
+
+
+def _way(each: results.Copied) -> str:
+    before, after = each["route_before"], each["route_after"]
+    return after if before == after else f"{before} -> {after}"
+
+
+def json_lines(report: Report) -> Iterator[str]:
+    """Yield one object."""
+    yield json.dumps(report.data, indent=2)
+
+
 _LONGEST_CELL = 200
 _MOST_ROWS = 30
 
 
-def markdown_lines(report: DiffReport) -> Iterator[str]:
+def markdown_lines(report: Report) -> Iterator[str]:
     """Yield a heading, a table for each kind of difference, and how much was compared."""
-    found = report.found
-    verdict = "no difference" if found.is_empty else "routing changes"
-    yield f"### Routes: {verdict}"
+    data = report.data
+    yield f"### Routes: {'routing changes' if data['differs'] else 'no difference'}"
     yield ""
-    yield f"{_code(report.old.name)} and {_code(report.new.name)}, compared over {report.compared}."
-    for head, columns, rows in _tables(report):
+    yield f"{_code(report.old)} and {_code(report.new)}, compared over {report.compared}."
+    for head, columns, rows in _tables(data):
         if rows:
-            yield ""
-            yield f"**{head}**"
-            yield ""
-            yield from _table(columns, rows)
-    if found.unproven:
+            yield from ("", f"**{head}**", "", f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}")
+            yield from (f"| {' | '.join(row)} |" for row in rows[:_MOST_ROWS])
+            if len(rows) > _MOST_ROWS:
+                yield from ("", f"and {plural(len(rows) - _MOST_ROWS, 'row')} more.")
+    if data["unproven"]:
         yield ""
-        yield f"No job shows a difference in {', '.join(map(_code, found.unproven))}, whose rules are other texts."
+        yield f"No job shows a difference in {', '.join(map(_code, data['unproven']))}, whose rules are other texts."
 
 
-def _tables(report: DiffReport) -> Iterator[tuple[str, Sequence[str], list[list[str]]]]:
-    found = report.found
-    yield "Routes", ("route", "what"), _listed(found)
-    yield (
-        "Jobs that change their route",
-        ("before", "after", "jobs", "example", "why"),
-        [
-            [
-                *(_code(route_words(name)) for name in (each.old, each.new)),
-                f"{each.jobs:,}",
-                _cell(report.example(each.witness)),
-                _cell(each.why),
-            ]
-            for each in found.moved
-        ],
-    )
-    yield (
-        "Routes that nobody reaches",
-        ("route", "taken by", "jobs before", "example"),
-        [
-            [
-                _code(each.route),
-                _code(each.taken_by) if each.taken_by else "no job meets its REQUIREMENTS",
-                f"{each.jobs_before:,}",
-                _cell(report.example(each.witness)) if each.witness else "",
-            ]
-            for each in found.unreached
-        ],
-    )
-    yield (
-        "Attributes of the copy that change",
-        ("route", "attribute", "jobs", "before", "after"),
-        [
-            [
-                _code(each.new_route if each.old_route == each.new_route else f"{each.old_route} -> {each.new_route}"),
-                _code(each.name) if each.name else "the copy cannot be made",
-                f"{each.jobs:,}",
-                _code(text_words(pair.old)),
-                _code(text_words(pair.new)) + (" ..." if each.is_cut else ""),
-            ]
-            for each in found.copies
-            for pair in each.pairs[:1]
-        ],
-    )
-    yield (
-        "Jobs that two routes would take",
-        ("taken by", "also", "", "jobs", "example"),
-        [
-            [
-                _code(each.first),
-                _code(each.second),
-                "new" if each.is_new else "no longer",
-                f"{each.jobs:,}",
-                _cell(report.example(each.witness)),
-            ]
-            for each in found.overlaps
-        ],
-    )
-    yield (
-        "Limits and settings",
-        ("of", "what", "before", "after"),
-        [
-            [
-                "the router" if each.route is None else _code(each.route),
-                _code(each.name),
-                *(_code(text_words(text)) for text in (each.old, each.new)),
-            ]
-            for each in found.settings
-        ],
-    )
-
-
-def _listed(found: TablesComparison) -> list[list[str]]:
-    routes = found.routes
-    rows = [[_code(name), "added"] for name in routes.added]
-    rows += [[_code(name), "dropped"] for name in routes.dropped]
-    rows += [[_code(old), f"renamed: {_code(new)} now"] for old, new in routes.renamed]
-    rows += [[_code(name), f"left out: {_cell(reason)}"] for name, reason in routes.rejected]
-    if routes.order is not None:
-        rows.append(["order", f"{_code(', '.join(routes.order[0]))}, now {_code(', '.join(routes.order[1]))}"])
-    return rows
-
-
-def _table(columns: Sequence[str], rows: list[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(columns)} |"
-    yield f"|{'---|' * len(columns)}"
-    for row in rows[:_MOST_ROWS]:
-        yield f"| {' | '.join(row)} |"
-    if len(rows) > _MOST_ROWS:
-        yield ""
-        yield f"and {plural(len(rows) - _MOST_ROWS, 'row')} more."
+def _tables(data: results.DiffResult) -> Iterator[tuple[str, Sequence[str], list[list[str]]]]:
+    routes = data["routes"]
+    rows = [[_code(name), "added"] for name in routes["added"]]
+    rows += [[_code(name), "dropped"] for name in routes["dropped"]]
+    rows += [[_code(each["before"]), f"renamed: {_code(each['after'])} now"] for each in routes["renamed"]]
+    rows += [[_code(each["route"]), f"left out: {_cell(each['reason'])}"] for each in routes["rejected"]]
+    if (order := routes["order"]) is not None:
+        rows += [["order", f"{_code(', '.join(order['before']))}, now {_code(', '.join(order['after']))}"]]
+    yield "Routes", ("route", "what"), rows
+    rows = []
+    for moved in data["moved"]:
+        before, after = (_code(name or "no route") for name in (moved["before"], moved["after"]))
+        example, why = _cell(_example(moved["example"])), _cell(moved["reason"] or "")
+        rows += [[before, after, f"{moved['jobs']:,}", example, why]]
+    yield "Jobs that change their route", ("before", "after", "jobs", "example", "why"), rows
+    rows = []
+    for lost in data["unreached"]:
+        taken_by = _code(lost["taken_by"]) if lost["taken_by"] else "no job meets its REQUIREMENTS"
+        rows += [[_code(lost["route"]), taken_by, f"{lost['jobs_before']:,}", _cell(_example(lost["example"]))]]
+    yield "Routes that nobody reaches", ("route", "taken by", "jobs before", "example"), rows
+    rows = []
+    for copied in data["copies"]:
+        name = _code(copied["attribute"]) if copied["attribute"] else "the copy cannot be made"
+        for pair in islice(copied["texts"], 1):
+            now = _code(_text(pair["after"])) + (" ..." if copied["is_cut"] else "")
+            rows += [[_code(_way(copied)), name, f"{copied['jobs']:,}", _code(_text(pair["before"])), now]]
+    yield "Attributes of the copy that change", ("route", "attribute", "jobs", "before", "after"), rows
+    rows = []
+    for both in data["overlaps"]:
+        when, example = "new" if both["is_new"] else "no longer", _cell(_example(both["example"]))
+        rows += [[_code(both["first"]), _code(both["second"]), when, f"{both['jobs']:,}", example]]
+    yield "Jobs that two routes would take", ("taken by", "also", "", "jobs", "example"), rows
+    rows = []
+    for each in data["settings"]:
+        owner = "the router" if each["route"] is None else _code(each["route"])
+        rows += [[owner, _code(each["name"]), _code(_text(each["before"])), _code(_text(each["after"]))]]
+    yield "Limits and settings", ("of", "what", "before", "after"), rows
 
 
 def _cell(text: str) -> str:
     """Return text that is no markup."""
-    shown = printable(text)
-    shown = shortened(shown, _LONGEST_CELL)
-    return re.sub(r"([\\`*_{}\[\]<>#|~@])", r"\\\1", shown)
+    return re.sub(r"([\\`*_{}\[\]<>#|~@])", r"\\\1", shortened(printable(text), _LONGEST_CELL))
 
 
 def _code(text: str) -> str:
     """Return text as code, in a cell of a table."""
-    shown = printable(text)
-    shown = shortened(shown, _LONGEST_CELL)
+    shown = shortened(printable(text), _LONGEST_CELL)
     longest = max((len(each) for each in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     space = " " if shown[:1] == "`" or shown[-1:] == "`" or not shown else ""
@@ -369,97 +308,78 @@ _LONGEST = 160
 _MOST = 50  # of one kind; whoever wants all of them asks for JSON
 
 
-def text_lines(report: DiffReport) -> Iterator[str]:
-    """Yield the text_lines: what differs by kinds, each with a job that shows it; then how much was compared."""
-    found = report.found
-    parts = (
-        ("Routes", list(_listed_text(report))),
-        ("Jobs that change their route", list(_moved(report))),
-        ("Routes that nobody reaches", [_unreached(report, each) for each in found.unreached]),
-        ("Attributes of the copy that change", list(_copies(report))),
-        ("Jobs that two routes would take", list(_overlaps(report))),
-        ("Limits and settings", [_setting(each) for each in found.settings]),
-    )
-    for head, rows in parts:
+def text_lines(report: Report) -> Iterator[str]:
+    """Yield what differs by kinds, each with a job that shows it; then how much was compared."""
+    data = report.data
+    for head, rows in _blocks(data):
         if rows:
             yield head
-            for row in rows[:_MOST]:
-                yield from (f"  {_short(line)}" for line in row)
+            yield from (f"  {shortened(printable(line), _LONGEST)}" for row in rows[:_MOST] for line in row)
             if len(rows) > _MOST:
                 yield f"  and {len(rows) - _MOST:,} more; --format json has them all"
             yield ""
-    if found.is_cut:
+    if data["is_cut"]:
         yield "Further differences are not listed."
-    if found.unproven:
-        names = ", ".join(found.unproven)
-        yield _short(f"no job shows a difference: {names}, whose rules are other texts")
-    verdict = "no difference" if found.is_empty else "they differ"
-    yield printable(f"{report.old.name} and {report.new.name}: {verdict}; compared over {report.compared}")
+    if data["unproven"]:
+        line = f"no job shows a difference: {', '.join(data['unproven'])}, whose rules are other texts"
+        yield shortened(printable(line), _LONGEST)
+    verdict = "they differ" if data["differs"] else "no difference"
+    yield printable(f"{report.old} and {report.new}: {verdict}; compared over {report.compared}")
 
 
-def _listed_text(report: DiffReport) -> Iterator[list[str]]:
-    routes = report.found.routes
-    yield from ([f"added    {name}"] for name in routes.added)
-    yield from ([f"dropped  {name}"] for name in routes.dropped)
-    yield from ([f"renamed  {old} -> {new}"] for old, new in routes.renamed)
-    yield from ([f"left out {name}: {reason}"] for name, reason in routes.rejected)
-    if routes.order is not None:
-        yield [f"order    {', '.join(routes.order[0])} -> {', '.join(routes.order[1])}"]
+def _blocks(data: results.DiffResult) -> Iterator[tuple[str, list[list[str]]]]:
+    """Yield the lines of each difference, by kinds."""
+    routes = data["routes"]
+    rows = [[f"added    {name}"] for name in routes["added"]]
+    rows += [[f"dropped  {name}"] for name in routes["dropped"]]
+    rows += [[f"renamed  {each['before']} -> {each['after']}"] for each in routes["renamed"]]
+    rows += [[f"left out {each['route']}: {each['reason']}"] for each in routes["rejected"]]
+    if (order := routes["order"]) is not None:
+        rows += [[f"order    {', '.join(order['before'])} -> {', '.join(order['after'])}"]]
+    yield "Routes", rows
+    rows = []
+    for moved in data["moved"]:
+        head = f"{moved['before'] or 'no route'} -> {moved['after'] or 'no route'}: {plural(moved['jobs'], 'job')}"
+        why = [f"    {moved['reason']}"] if moved["reason"] else []
+        rows += [[head, f"    as {_example(moved['example'])}", *why]]
+    yield "Jobs that change their route", rows
+    yield "Routes that nobody reaches", [_unreached(each) for each in data["unreached"]]
+    yield "Attributes of the copy that change", list(_copies(data))
+    rows = []
+    for both in data["overlaps"]:
+        said = "would take" if both["is_new"] else "would have taken, and no longer would,"
+        head = f"{both['second']} {said} {plural(both['jobs'], 'job')} of {both['first']}"
+        rows += [[head, f"    as {_example(both['example'])}"]]
+    yield "Jobs that two routes would take", rows
+    rows = []
+    for each in data["settings"]:
+        name = each["name"] if each["route"] is None else f"{each['route']}: {each['name']}"
+        rows += [[f"{name} {_text(each['before'])} -> {_text(each['after'])}"]]
+    yield "Limits and settings", rows
 
 
-def _moved(report: DiffReport) -> Iterator[list[str]]:
-    for each in report.found.moved:
-        head = f"{route_words(each.old)} -> {route_words(each.new)}: {plural(each.jobs, 'job')}"
-        yield [head, f"    as {report.example(each.witness)}", *([f"    {each.why}"] if each.why else [])]
+def _unreached(each: results.Unreached) -> list[str]:
+    before = "it is new" if each["is_added"] else f"it had {plural(each['jobs_before'], 'job')}"
+    if each["example"] is None or each["taken_by"] is None:
+        return [f"{each['route']}: no job meets its REQUIREMENTS ({before})"]
+    return [f"{each['route']}: {each['taken_by']} takes its jobs ({before})", f"    as {_example(each['example'])}"]
 
 
-def _unreached(report: DiffReport, each: Unreached) -> list[str]:
-    before = "it is new" if each.is_added else f"it had {plural(each.jobs_before, 'job')}"
-    if each.witness is None or each.taken_by is None:
-        return [f"{each.route}: no job meets its REQUIREMENTS ({before})"]
-    return [f"{each.route}: {each.taken_by} takes its jobs ({before})", f"    as {report.example(each.witness)}"]
-
-
-def _copies(report: DiffReport) -> Iterator[list[str]]:
+def _copies(data: results.DiffResult) -> Iterator[list[str]]:
     """Yield what differs on one route, or on one that has another name now; of a job that moves the names alone."""
-    renamed = report.found.routes.renamed
+    renamed = [(each["before"], each["after"]) for each in data["routes"]["renamed"]]
     moved: dict[str, list[str]] = {}
-    for each in report.found.copies:
-        if each.old_route == each.new_route or (each.old_route, each.new_route) in renamed:
-            head = f"{_way(each)}, {each.name or 'the copy cannot be made'}: {plural(each.jobs, 'job')}"
-            yield [head, *_texts(report, each)]
-        else:
-            moved.setdefault(_way(each), []).append(each.name or "the copy cannot be made")
+    for each in data["copies"]:
+        name, route = each["attribute"] or "the copy cannot be made", (each["route_before"], each["route_after"])
+        if route[0] != route[1] and route not in renamed:
+            moved.setdefault(_way(each), []).append(name)
+            continue
+        lines = [f"{_way(each)}, {name}: {plural(each['jobs'], 'job')}"]
+        for pair in each["texts"]:
+            job = "" if data["jobs"]["source"] == "made" else f"   (job {pair['job']})"
+            lines.append(f"    {_text(pair['before'])} -> {_text(pair['after'])}{job}")
+        yield [*lines, *(["    ..."] if each["is_cut"] else [])]
     yield from ([f"{way}: {', '.join(names)}"] for way, names in moved.items())
-
-
-def _way(each: CopyChange) -> str:
-    return each.new_route if each.old_route == each.new_route else f"{each.old_route} -> {each.new_route}"
-
-
-def _texts(report: DiffReport, each: CopyChange) -> Iterator[str]:
-    for pair in each.pairs:
-        shown = "" if pair.job in report.chosen else f"   (job {pair.job})"
-        yield f"    {text_words(pair.old)} -> {text_words(pair.new)}{shown}"
-    if each.is_cut:
-        yield "    ..."
-
-
-def _overlaps(report: DiffReport) -> Iterator[list[str]]:
-    for each in report.found.overlaps:
-        said = "would take" if each.is_new else "would have taken, and no longer would,"
-        head = f"{each.second} {said} {plural(each.jobs, 'job')} of {each.first}"
-        yield [head, f"    as {report.example(each.witness)}"]
-
-
-def _setting(each: SettingChange) -> list[str]:
-    name = each.name if each.route is None else f"{each.route}: {each.name}"
-    return [f"{name} {text_words(each.old)} -> {text_words(each.new)}"]
-
-
-def _short(line: str) -> str:
-    shown = printable(line)
-    return shortened(shown, _LONGEST)
 
 
 EXAMPLE = """\
@@ -485,7 +405,7 @@ requirements of the routes: both sides of each comparison, each branch. No route
 Exit status, as of diff(1): 0 no difference, 1 they differ, 2 trouble (wrong usage, a file or job that cannot be
 read, no routes on either side)."""
 
-_FORMS: dict[str, Callable[[DiffReport], Iterator[str]]] = {
+_FORMS: dict[str, Callable[[Report], Iterator[str]]] = {
     "text": text_lines,
     "markdown": markdown_lines,
     "json": json_lines,
@@ -553,7 +473,8 @@ def command(
             comparing.take(each.id, outcomes.of(each.ad), each.ad)
         found = comparing.end()
     findings.end()
-    report = DiffReport(sides[0], sides[1], found, _kind(ads, specs), _chosen(own))
+    kind = "queue" if ads else "submitted" if specs else "made"
+    report = Report(old, new, _result(*sides, found, kind, own))
     echo_lines(_FORMS[format_](report), fits=format_ == "text")
     status = 2 if findings.failed else int(not found.is_empty)
     if status:
@@ -573,14 +494,6 @@ def _compared(files: JobFiles, outcomes: JobOutcomes, findings: AdFindings, jobs
         for job, outcome, near in taken:
             comparing.take(job, outcome, near)
     return comparing.end()
-
-
-def _kind(ads: tuple[str, ...], specs: tuple[str, ...]) -> str:
-    return "queue" if ads else "submitted" if specs else "made"
-
-
-def _chosen(jobs: list[MadeJob]) -> dict[str, dict[str, str | None]]:
-    return {job.id: job.chosen for job in jobs}
 
 
 def _show_faults(sides: tuple[Side, Side]) -> None:

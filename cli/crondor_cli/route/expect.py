@@ -43,67 +43,56 @@ if TYPE_CHECKING:
     from crondor_cli.route import results
 
 
-class Tried(NamedTuple):
-    """An expectation of a file, and what is not as it says."""
+def _tried(file: str, test: PlacedExpectation, found: Iterable[Unmet]) -> results.Tried:
+    unmet: list[results.Unmet] = [{"what": e.what, "expected": e.expected, "found": e.found} for e in found]
+    expected = test.expectation
+    return {
+        "file": file,
+        "line": test.span.line,
+        "name": expected.name,
+        "route": expected.route,
+        "passed": not unmet,
+        "unmet": unmet,
+    }
 
-    file: str
-    test: PlacedExpectation
-    unmet: tuple[Unmet, ...]
 
-    @property
-    def said(self) -> list[str]:
-        """What is not as expected, a sentence each."""
-        return [f"{each.what}: expected {each.expected}, found {each.found}" for each in self.unmet]
+def _said(test: results.Tried) -> list[str]:
+    """Return what is not as expected, a sentence each."""
+    return [f"{each['what']}: expected {each['expected']}, found {each['found']}" for each in test["unmet"]]
 
 
-def text(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:
+def _text(tests: list[results.Tried], *, quiet: bool) -> Iterator[str]:
     """Yield a block for each test that fails, and how many there are."""
-    failed = [each for each in tried if each.unmet]
+    failed = [each for each in tests if not each["passed"]]
     for each in failed:
-        yield printable(f"{each.file}:{each.test.span.line}: FAILED {each.test.expectation.name}")
-        yield from (printable(f"  {said}") for said in each.said)
+        yield printable(f"{each['file']}:{each['line']}: FAILED {each['name']}")
+        yield from (printable(f"  {said}") for said in _said(each))
     if not quiet:
         verdict = f"{plural(len(failed), 'test')} failed, " if failed else ""
-        yield f"{verdict}{plural(len(tried) - len(failed), 'test')} passed"
+        yield f"{verdict}{plural(len(tests) - len(failed), 'test')} passed"
 
 
-def data(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:  # noqa: ARG001 - as the others
+def _json(tests: list[results.Tried], **_: bool) -> Iterator[str]:
     """Yield one object; `crondor config schema route test` has the keys."""
-    found: results.TestResult = {
-        "passed": sum(not each.unmet for each in tried),
-        "failed": sum(bool(each.unmet) for each in tried),
-        "tests": [
-            {
-                "file": each.file,
-                "line": each.test.span.line,
-                "name": each.test.expectation.name,
-                "route": each.test.expectation.route,
-                "passed": not each.unmet,
-                "unmet": [{"what": one.what, "expected": one.expected, "found": one.found} for one in each.unmet],
-            }
-            for each in tried
-        ],
-    }
+    passed = sum(each["passed"] for each in tests)
+    found: results.TestResult = {"passed": passed, "failed": len(tests) - passed, "tests": tests}
     yield json.dumps(found, indent=2)
 
 
-def junit(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:  # noqa: ARG001
+def _junit(tests: list[results.Tried], **_: bool) -> Iterator[str]:
     """Yield JUnit XML: a suite for each file."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
-    failures = sum(bool(each.unmet) for each in tried)
-    yield f'<testsuites name="crondor route test" tests="{len(tried)}" failures="{failures}" errors="0">'
-    for file in dict.fromkeys(each.file for each in tried):
-        of_file = [each for each in tried if each.file == file]
-        failures = sum(bool(each.unmet) for each in of_file)
-        yield (f'  <testsuite name="{_xml(file)}" tests="{len(of_file)}" failures="{failures}" errors="0" skipped="0">')
+    failures = sum(not each["passed"] for each in tests)
+    yield f'<testsuites name="crondor route test" tests="{len(tests)}" failures="{failures}" errors="0">'
+    for file in dict.fromkeys(each["file"] for each in tests):
+        of_file, name = [each for each in tests if each["file"] == file], _xml(file)
+        failures = sum(not each["passed"] for each in of_file)
+        yield f'  <testsuite name="{name}" tests="{len(of_file)}" failures="{failures}" errors="0" skipped="0">'
         for each in of_file:
-            case = (
-                f'    <testcase classname="{_xml(file)}" name="{_xml(each.test.expectation.name)}"'
-                f' file="{_xml(file)}" line="{each.test.span.line}"'
-            )
-            if each.unmet:
+            case = f'    <testcase classname="{name}" name="{_xml(each["name"])}" file="{name}" line="{each["line"]}"'
+            if said := _said(each):
                 yield f"{case}>"
-                yield f'      <failure message="{_xml(each.said[0])}">{_xml(chr(10).join(each.said))}</failure>'
+                yield f'      <failure message="{_xml(said[0])}">{_xml(chr(10).join(said))}</failure>'
                 yield "    </testcase>"
             else:
                 yield f"{case}/>"
@@ -111,16 +100,12 @@ def junit(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:  # noqa:
     yield "</testsuites>"
 
 
-def github(tried: list[Tried], *, quiet: bool = False) -> Iterator[str]:  # noqa: ARG001
-    """Yield a workflow command for each test that fails, which GitHub shows beside the line."""
-    for each in tried:
-        if each.unmet:
-            properties = {
-                "title": f"route test: {each.test.expectation.name}",
-                "file": each.file,
-                "line": str(each.test.span.line),
-            }
-            yield github_line("error", properties, "\n".join(each.said))
+def _github(tests: list[results.Tried], **_: bool) -> Iterator[str]:
+    """Yield a workflow command for each test that fails, which GitHub shows next to the line."""
+    for each in tests:
+        if said := _said(each):
+            properties = {"title": f"route test: {each['name']}", "file": each["file"], "line": str(each["line"])}
+            yield github_line("error", properties, "\n".join(said))
 
 
 def _xml(value: str) -> str:
@@ -154,7 +139,7 @@ A file says of jobs on which route they go and what their copies have:
 Exit status: 0 all as expected, 1 a test fails or routing is switched off, 2 wrong usage, or a file that cannot
 be read."""
 
-_FORMS: dict[str, Callable[..., Iterator[str]]] = {"text": text, "json": data, "junit": junit, "github": github}
+_FORMS: dict[str, Callable[..., Iterator[str]]] = {"text": _text, "json": _json, "junit": _junit, "github": _github}
 
 
 class TestOptions(NamedTuple):
@@ -218,7 +203,7 @@ def command(
         return
     if not tests or ads:
         raise click.UsageError("name a file of tests, or write one with --record" if not ads else "--ads: for --record")
-    tried: list[Tried] = []
+    tried: list[results.Tried] = []
     is_enabled = True
     named = _read(tests)
     if config.is_host:
@@ -227,9 +212,9 @@ def command(
         table = given.table(file.config)
         is_enabled = is_enabled and table.is_enabled
         name = file.source.name
-        tried += (Tried(name, each, tuple(unmet(table, each.expectation, given.context))) for each in file.tests)
+        tried += (_tried(name, each, unmet(table, each.expectation, given.context)) for each in file.tests)
     _write(out, _FORMS[format_](tried, quiet=quiet))
-    if not is_enabled or any(each.unmet for each in tried):
+    if not is_enabled or not all(each["passed"] for each in tried):
         raise click.exceptions.Exit(1)
 
 

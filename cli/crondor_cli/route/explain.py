@@ -16,7 +16,7 @@ from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.parallel import jobs_option
 from crondor_cli.kit.screen import emit, say, usage
-from crondor_cli.kit.tables import echo_json
+from crondor_cli.kit.tables import echo_json, plural
 from crondor_cli.route.asking import Asking, CandidateJob, asking_options, judged_data
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def lines(job: CandidateJob, told: JobVerdict) -> Iterator[str]:
     fate = "no route" if told.chosen is None else f"goes on {told.chosen.name}"
     yield printable(f"job {job.id}{place}: {fate}")
     for missed in told.missed:
-        yield f"  not a candidate: {_short(missed.reason)}"
+        yield f"  not a candidate: {shortened(printable(missed.reason), _LONGEST)}"
     width = min(_WIDEST, max((len(each.route.name) for each in told.verdicts), default=0))
     for verdict in told.verdicts:
         if verdict.outcome is RouteOutcome.NOT_CANDIDATE:
@@ -134,18 +134,13 @@ def lines(job: CandidateJob, told: JobVerdict) -> Iterator[str]:
             said = "matched" if verdict.route is told.chosen else "matched, but another route takes it"
             said += _every(verdict.route)
         else:
-            said = f"{verdict.outcome.value}: {_short(verdict.reason)}"
+            said = f"{verdict.outcome.value}: {shortened(printable(verdict.reason), _LONGEST)}"
         yield f"  {printable(verdict.route.name):<{width}}  {said}"
 
 
 def _every(route: Route) -> str:
     """Say of a route without REQUIREMENTS that they have not been forgotten, or that they have."""
     return "" if route.transform.requirements is not None else " (it has no REQUIREMENTS: every candidate matches)"
-
-
-def _short(reason: str) -> str:
-    shown = printable(reason)
-    return shortened(shown, _LONGEST)
 
 
 def explained(job: CandidateJob, told: JobVerdict) -> results.Job:
@@ -161,7 +156,7 @@ def _table(asking: Asking, search: Search[NearAd | None]) -> Iterator[str]:
             yield f"{'JOB':<12} ROUTE"
         count += 1
         yield f"{match.job:<12} {printable(match.route.name)}"
-    jobs = f"{asking.count:,} job{'' if asking.count == 1 else 's'}"
+    jobs = plural(asking.count, "job")
     if search.umbrella is None:
         yield "no route takes jobs: none was looked at"
     elif search.is_stopped:

@@ -18,7 +18,6 @@ from crondor.rights.walk import is_there
 from crondor.router.tools import (
     EndedJob,
     Period,
-    RouteHistory,
     Times,
     ended_of,
     heading,
@@ -123,44 +122,35 @@ def _of_file(path: Path, findings: FirstFaults) -> Iterator[ClassAd]:
             findings.add(each)
 
 
-def print_report(jobs: Sequence[EndedJob], period: Period, clock: Clock, *, records: bool, iwd: bool) -> None:
-    """Print the jobs one by one, or the summary by route."""
-    say(f"{heading(period, clock.zone)}\n")
-    for line in record_lines(jobs, iwd=iwd) if records or iwd else site_lines(sites_of(jobs)):
-        say(line)
-
-
-def print_json(jobs: Sequence[EndedJob], period: Period, clock: Clock, findings: Sequence[Diagnostic]) -> None:
-    """Print both as JSON."""
-    data: results.HistoryResult = {
+def _result(
+    jobs: Sequence[EndedJob], period: Period, clock: Clock, findings: Sequence[Diagnostic]
+) -> results.HistoryResult:
+    return {
         "zone": clock.zone_name,
         "now": clock.now,
         "from": int(period.start),
         "until": int(period.end),
-        "routes": [_site(site) for site in sites_of(jobs)],
-        "jobs": [_job(job) for job in jobs],
+        "routes": [
+            {
+                "route": each.name,
+                "completed": each.completed,
+                "aborted": each.aborted,
+                "completed_seconds": int(each.seconds),
+            }
+            for each in sites_of(jobs)
+        ],
+        "jobs": [
+            {
+                "job": each.id,
+                "state": each.state,
+                "route": each.route,
+                "run_time": each.runtime,
+                "iwd": each.iwd,
+                "time": each.time,
+            }
+            for each in jobs
+        ],
         "diagnostics": [diagnostic_data(finding) for finding in findings],
-    }
-    echo_json(data)
-
-
-def _job(job: EndedJob) -> results.HistoryJob:
-    return {
-        "job": job.id,
-        "state": job.state,
-        "route": job.route,
-        "run_time": job.runtime,
-        "iwd": job.iwd,
-        "time": job.time,
-    }
-
-
-def _site(site: RouteHistory) -> results.HistoryRoute:
-    return {
-        "route": site.name,
-        "completed": site.completed,
-        "aborted": site.aborted,
-        "completed_seconds": int(site.seconds),
     }
 
 
@@ -274,8 +264,10 @@ def command(
     if findings.more:
         say(f"and {findings.more:,} more findings", err=True)
     if format_ == "json":
-        print_json(jobs, period, clock, findings.shown)
+        echo_json(_result(jobs, period, clock, findings.shown))
     else:
-        print_report(jobs, period, clock, records=records, iwd=iwd)
+        say(f"{heading(period, clock.zone)}\n")
+        for line in record_lines(jobs, iwd=iwd) if records or iwd else site_lines(sites_of(jobs)):
+            say(line)
     if findings.is_bad:
         raise click.exceptions.Exit(1)

@@ -19,7 +19,6 @@ from crondor.classad.scope import Context
 from crondor.deferral import LATEST
 from crondor.diagnostics import Diagnostic, Severity, printable, shortened
 from crondor.job.policy import QueuedJob
-from crondor.knowledge.kinds import FileKind
 from crondor.router.match.reasons import JobVerdict
 from crondor.router_bridge import (
     CopySchedule,
@@ -36,12 +35,11 @@ from crondor.schedd.embedded import LOG
 from crondor.schedd.reading import QueueLogSchedd
 from crondor.schedule import COMMANDS, misspelt
 from crondor.spec import Dialect
-from crondor.submit import read_submit
 from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, chunks, name_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import read_source, submit_files
-from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.files import submit_files
+from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -58,7 +56,7 @@ from crondor_cli.kit.options import (
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, emit, say, show, usage
-from crondor_cli.kit.tables import diagnostic_data
+from crondor_cli.kit.tables import diagnostic_data, plural
 from crondor_cli.kit.times import ClockFace, local_text
 from crondor_cli.route.asking import judged_data, route_state_of, route_state_options, with_copies
 
@@ -79,15 +77,10 @@ def read_plannable(
 
     Raises CrondorError for a file with faults, UsageError for one that cannot be read.
     """
+    around = surroundings._replace(environ=surroundings.around(os.environ))
+    request = ScheduleRequest((), None, {}, clock, surroundings=around)
     for path in PROGRESS.counted(list(specs), "reading", "files"):
-        file = read_submit(
-            read_source(path, FileKind.SUBMIT),
-            files=files_of(path, surroundings.allow_dirs),
-            environ=surroundings.around(os.environ),
-            seed=surroundings.seed,
-            now=clock.now,
-            zone=clock.zone,
-        )
+        file = request.read(path)
         findings += file.warnings
         names = ((key, file.name(key)) for key in file.keys)
         findings += misspelt((span.text if span else key, span) for key, span in names)
@@ -157,11 +150,6 @@ _OUTCOMES = {
 _NO_MORE = (PlannedOutcome.BUSY, PlannedOutcome.STUCK, PlannedOutcome.GONE)
 
 
-def ads_of(jobs: Iterable[Plannable]) -> list[ClassAd]:
-    """Return the ads among what is planned."""
-    return [each for each in jobs if isinstance(each, ClassAd)]
-
-
 def as_table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[Diagnostic, None]) -> Iterator[str]:
     """Yield how the router takes jobs, a line for each run, and what there was in all."""
     width = min(_WIDEST, max(5, *(len(route.name) for route in made.table.routes), 0))
@@ -190,7 +178,7 @@ def as_table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[
             yield from (f"  {line}" for line in lines)
             reasons[run.job.id] = lines
     for job, count in same.items():
-        yield f"{printable(job)}: {count:,} more run{'' if count == 1 else 's'} like the last one"
+        yield f"{printable(job)}: {plural(count, 'more run')} like the last one"
     yield _summary(made, counts)
     yield from _legend(counts, conducts)
 
@@ -244,16 +232,11 @@ def _beside(epoch: int | None, run: PlannedRun, zone: tzinfo) -> str:
 def _why(told: JobVerdict) -> Iterator[str]:
     """Yield why no route took the job."""
     if told.missed:
-        yield f"not a candidate: {_short(told.missed[0].reason)}"
+        yield f"not a candidate: {shortened(printable(told.missed[0].reason), _LONGEST)}"
         return
     for verdict in told.verdicts:
-        reason = "" if verdict.reason is None else f": {_short(verdict.reason)}"
+        reason = "" if verdict.reason is None else f": {shortened(printable(verdict.reason), _LONGEST)}"
         yield f"{printable(verdict.route.name)}: {verdict.outcome.value}{reason}"
-
-
-def _short(reason: str) -> str:
-    shown = printable(reason)
-    return shortened(shown, _LONGEST)
 
 
 def _summary(made: RoutePlan, counts: Counter[PlannedOutcome]) -> str:
@@ -262,7 +245,7 @@ def _summary(made: RoutePlan, counts: Counter[PlannedOutcome]) -> str:
         return "no run in this time" if is_planned else "no job with a schedule that can be planned"
     total = counts.total()
     parts = ", ".join(f"{counts[each]:,} {each.value}" for each in PlannedOutcome if counts[each])
-    return f"{total:,} run{'' if total == 1 else 's'}: {parts}"
+    return f"{plural(total, 'run')}: {parts}"
 
 
 def _legend(counts: Counter[PlannedOutcome], conducts: Iterable[CopySchedule]) -> Iterator[str]:
@@ -461,7 +444,7 @@ def command(
     findings: list[Diagnostic] = []
     read_plannable(paths, ads, queue, clock, surroundings, jobs, findings)
     if count_copies:
-        route_state = with_copies(route_state, table, ads_of(jobs), context)
+        route_state = with_copies(route_state, table, (each for each in jobs if isinstance(each, ClassAd)), context)
     limit = count if count is not None or end is not None else _DEFAULT_COUNT
     options = PlanOptions(
         at_gate=at_gate,

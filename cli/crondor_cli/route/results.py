@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, TypedDict
 
 from crondor.diagnostics import Severity
+from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.status import RouteReason
 from crondor.router.match.matcher import Limit
 from crondor.router.plan.copy_schedule import CopySchedule, PlannedOutcome
@@ -21,6 +22,7 @@ from crondor_cli.kit.results import (
     Result,
     Statistics,
     Verdict,
+    names,
 )
 
 
@@ -434,64 +436,7 @@ class Entry(TypedDict):
     """An entry of the router's log."""
 
     time: Annotated[int, "when (epoch seconds)"]
-    what: Annotated[
-        str,
-        "what was done, or found",
-        (
-            "found",
-            "claimed",
-            "not_claimed",
-            "route_gone",
-            "not_transformed",
-            "no_owner",
-            "no_sandbox",
-            "not_submitted",
-            "files_left",
-            "unsure",
-            "submitted",
-            "edited",
-            "not_edited",
-            "source_gone",
-            "no_status",
-            "source_removed",
-            "source_held",
-            "source_taken",
-            "not_yet",
-            "lag",
-            "not_whole",
-            "copy_removed",
-            "not_updated",
-            "updated",
-            "copy_updated",
-            "copy_not_updated",
-            "finished",
-            "source_updated",
-            "not_finalized",
-            "no_log",
-            "finalized",
-            "failed",
-            "again",
-            "not_removed",
-            "not_yielded",
-            "yielded",
-            "cleaned_up",
-            "forgotten",
-            "stale",
-            "no_routing",
-            "orphan_copy",
-            "adopted",
-            "orphan_source",
-            "policy_held",
-            "policy_removed",
-            "hook",
-            "hook_answer",
-            "reloaded",
-            "disabled",
-            "passed_over",
-            "clock_set_back",
-            "unreachable",
-        ),
-    ]
+    what: Annotated[str, "what was done, or found", names(RouterEvent)]
     job: Annotated[str, "the source, the copy and the route as condor_job_router writes them; may be empty"]
     text: Annotated[str, "the line of the log"]
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from crondor.classad.scope import Context
 from crondor.config import Configuration
-from crondor.diagnostics import Diagnostic, Severity, Span, printable
-from crondor.router import JobVerdict, Rejected, Route, RouteState, RoutingTable, why
-from crondor.router.applying import PassedTransform, PassedVariable, Passing, Setter, passing
+from crondor.diagnostics import Severity, Span, printable
+from crondor.router import JobVerdict, Route, RouteState, RoutingTable, why
+from crondor.router.applying import PassedTransform, Passing, passing
 from crondor.router.table.route import printed_route, printed_transform
-from crondor.transform import Transform
 from crondor.transform.expressions import universe_name
 from crondor_cli.kit.ads import AdFindings
 from crondor_cli.kit.configs import ConfigCommand, config_option, load_config
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, clock_options, format_option
-from crondor_cli.kit.route_tables import legacy_option, show_faults, table_of
+from crondor_cli.kit.route_tables import legacy_option, one_for_each_place, show_faults, table_of
 from crondor_cli.kit.screen import say, show, usage
-from crondor_cli.kit.tables import diagnostic_data, echo_json
+from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
 from crondor_cli.route.asking import CandidateJob, JobFiles
 from crondor_cli.route.explain import explained, lines
 
@@ -33,8 +31,7 @@ if TYPE_CHECKING:
 _WIDEST = 28  # columns for names
 
 
-@dataclass(frozen=True)
-class Effective:
+class Effective(NamedTuple):
     """What becomes of one job: which route takes it, and what it passes there; ``others`` are not looked at."""
 
     job: CandidateJob
@@ -43,12 +40,17 @@ class Effective:
     others: int
 
     @property
-    def is_routed(self) -> bool:
-        """Whether a route takes the job, and nothing on the way fails."""
-        return self.passed is not None and not self.passed.routed.failed
+    def data(self) -> results.Effective:
+        """The same for programs."""
+        passed = self.passed
+        return {
+            **explained(self.job, self.verdict),
+            "transforms": [] if passed is None else [_passed(each) for each in passed.transforms],
+            "is_routed": passed is not None and not passed.routed.failed,
+        }
 
 
-def effective_of(files: JobFiles, wanted: str | None, table: RoutingTable, configuration: Configuration) -> Effective:
+def _effective(files: JobFiles, wanted: str | None, table: RoutingTable, configuration: Configuration) -> Effective:
     """Look at one job of a file: the first, or the one of a number. Raises UsageError where it has none such."""
     files.check()
     findings = AdFindings()
@@ -67,14 +69,14 @@ def effective_of(files: JobFiles, wanted: str | None, table: RoutingTable, confi
     return Effective(found, verdict, passed, others)
 
 
-def print_effective(found: Effective) -> None:
+def _print_effective(found: Effective, data: results.Effective) -> None:
     """Print where the job goes, and each transform with its variables."""
     for line in lines(found.job, found.verdict):
         say(line)
-    for passed in found.passed.transforms if found.passed is not None else ():
+    for passed in data["transforms"]:
         say()
         for line in _effective_lines(passed):
-            say(line)
+            say(printable(line))
     for each in found.passed.routed.diagnostics if found.passed is not None else ():
         say(printable(f"{each.severity.value}: {each.message}"), err=True)
     if found.others:
@@ -82,41 +84,30 @@ def print_effective(found: Effective) -> None:
         say(f"{found.others} more {one} in the file; --job C.P looks at another", err=True)
 
 
-def _effective_lines(passed: PassedTransform) -> Iterator[str]:
-    where = f"  ({_location(passed.place)})" if passed.place is not None else ""
-    yield printable(f"{passed.position:<10} {passed.transform.name}{where}")
-    if not passed.is_applied and passed.transform.requirements is not None:
-        yield printable(f"  passed over: the job, as it is here, does not meet {passed.transform.requirements.text}")
-    width = min(_WIDEST, max((len(each.name) for each in passed.variables), default=0))
-    for each in passed.variables:
-        yield printable(f"  {each.name:<{width}} {_said(each)}")
+def _effective_lines(passed: results.Passed) -> Iterator[str]:
+    where = f"  ({_location(passed['place'])})" if passed["place"] is not None else ""
+    yield f"{passed['position']:<10} {passed['name']}{where}"
+    if not passed["is_applied"] and passed["requirements"] is not None:
+        yield f"  passed over: the job, as it is here, does not meet {passed['requirements']}"
+    width = min(_WIDEST, max((len(each["name"]) for each in passed["variables"]), default=0))
+    for each in passed["variables"]:
+        yield f"  {each['name']:<{width}} {_value(each)}"
 
 
-def _said(variable: PassedVariable) -> str:
-    if variable.setter is None:
-        return f"{'is not set' if variable.default is None else f'is not set: {variable.default} stands in its place'}"
-    return f"= {variable.value or ''}  ({_who(variable.setter)})"
+def _value(variable: results.Variable) -> str:
+    default, setter = variable["default"], variable["set_by"]
+    if setter is None:
+        return "is not set" if default is None else f"is not set: {default} stands in its place"
+    at = f", {_location(setter['place'])}" if setter["place"] is not None else ""
+    who = "HTCondor" if setter["source"] == "default" else f"{setter['source']} {setter['name']}"
+    return f"= {variable['value'] or ''}  ({who}{at})"
 
 
-def _who(setter: Setter) -> str:
-    at = f", {_location(setter.place)}" if setter.place is not None else ""
-    return f"{'HTCondor' if setter.kind == 'default' else f'{setter.kind} {setter.name}'}{at}"
+def _location(place: Position) -> str:
+    return f"{place['file']}:{place['line']}"
 
 
-def _location(place: Span) -> str:
-    return f"{place.source.name}:{place.line}"
-
-
-def effective_data(found: Effective) -> results.Effective:
-    """Return an object; `crondor config schema route show` has the keys."""
-    return {
-        **explained(found.job, found.verdict),
-        "transforms": [_data(each) for each in (found.passed.transforms if found.passed is not None else ())],
-        "is_routed": found.is_routed,
-    }
-
-
-def _data(passed: PassedTransform) -> results.Passed:
+def _passed(passed: PassedTransform) -> results.Passed:
     asked = passed.transform.requirements
     return {
         "position": passed.position,
@@ -146,95 +137,21 @@ def _place(span: Span) -> Position:
     return {"file": span.source.name, "line": span.line, "column": span.column}
 
 
-def print_table(table: RoutingTable) -> None:
-    """Print transforms, routes, and what was rejected."""
-    for line in _lines(table):
-        say(line)
-
-
-def remarks(table: RoutingTable, *, legacy: bool = False) -> Iterator[str]:
-    """Yield what has to be said beside the table; of routes that are ClassAds another command says more."""
-    if not table.is_enabled:
-        yield "JobRouter is disabled."
-    found = Counter(each.severity for each in _by_place(table.diagnostics))
-    others = [(found[kind], kind.value) for kind in (Severity.WARNING, Severity.NOTE) if found[kind]]
-    if others:
-        said = " and ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in others)
-        yield f"{said}: see crondor route {'convert' if legacy else 'check'}"
-
-
-def _by_place(found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
-    """Return one finding for each code and place: what the defaults or a route say may be said for many."""
-    kept: dict[object, Diagnostic] = {}
-    for each in found:
-        span = each.span
-        at = each.message if span is None else (span.source.name, span.start, span.end)
-        kept.setdefault((each.code, at), each)
-    return kept.values()
-
-
-def _lines(table: RoutingTable) -> Iterator[str]:
-    for kind, transforms in (("Pre", table.before), ("Post", table.after)):
-        for transform in transforms:
-            yield f"{kind}-Route Transform : {printable(transform.name)}"
-            yield from _indented(printed_transform(transform))
-            yield ""
-    for number, route in enumerate(table.routes or table.idle, start=1):
-        yield f"Route {number}"
-        yield from _route(route)
-        yield ""
-    if table.rejected:
-        yield "Rejected routes:"
-        for rejected in table.rejected:
-            yield from _rejected(rejected)
-
-
-def _route(route: Route) -> Iterator[str]:
-    asked = route.transform.requirements
-    rows = (
-        ("Name", f'"{route.name}"'),
-        ("Source", route.name),
-        ("Universe", str(route.universe)),
-        ("MaxJobs", str(route.max_jobs)),
-        ("MaxIdleJobs", str(route.max_idle_jobs)),
-        ("GridResource", route.grid_resource or ""),
-        ("Requirements", asked.text if asked is not None else ""),
-    )
-    for name, value in rows:
-        yield f"{name:<12} : {printable(value)}".rstrip()
-    yield from _indented(printed_route(route))
-
-
-def _indented(lines: list[str]) -> Iterator[str]:
-    return (f"\t{printable(line.replace(chr(9), '    '))}" for line in lines)
-
-
-def _rejected(rejected: Rejected) -> Iterator[str]:
-    yield f"Name         : {printable(rejected.name)}"
-    for found in rejected.diagnostics:
-        place = f" ({found.span.location})" if found.span is not None else ""
-        yield f"Reason       : {printable(found.message + place)}"
-
-
-def print_json(table: RoutingTable, effective: results.Effective | None = None) -> None:
-    """Print one object, with what one job passes if that was asked; `crondor config schema route show` has the keys."""
-    data: results.ShowResult = {
+def _result(table: RoutingTable) -> results.ShowResult:
+    return {
         "is_enabled": table.is_enabled,
-        "routes": [_route_data(route) for route in table.routes or table.idle],
-        "before": [_transform_data(transform) for transform in table.before],
-        "after": [_transform_data(transform) for transform in table.after],
+        "routes": [_route(route) for route in table.routes or table.idle],
+        "before": [{"name": each.name, "text": "\n".join(printed_transform(each))} for each in table.before],
+        "after": [{"name": each.name, "text": "\n".join(printed_transform(each))} for each in table.after],
         "rejected": [
             {"name": each.name, "diagnostics": [diagnostic_data(found) for found in each.diagnostics]}
             for each in table.rejected
         ],
         "diagnostics": [diagnostic_data(found) for found in table.diagnostics],
     }
-    if effective is not None:
-        data["effective"] = effective
-    echo_json(data)
 
 
-def _route_data(route: Route) -> results.ShowRoute:
+def _route(route: Route) -> results.ShowRoute:
     asked = route.transform.requirements
     return {
         "name": route.name,
@@ -251,8 +168,55 @@ def _route_data(route: Route) -> results.ShowRoute:
     }
 
 
-def _transform_data(transform: Transform) -> results.ShowTransform:
-    return {"name": transform.name, "text": "\n".join(printed_transform(transform))}
+def _print_table(data: results.ShowResult) -> None:
+    """Print transforms, routes, and what was rejected."""
+    for kind, transforms in (("Pre", data["before"]), ("Post", data["after"])):
+        for each in transforms:
+            say(f"{kind}-Route Transform : {printable(each['name'])}")
+            _print_indented(each["text"])
+    for number, route in enumerate(data["routes"], start=1):
+        say(f"Route {number}")
+        _print_facts(
+            ("Name", f'"{route["name"]}"'),
+            ("Source", route["name"]),
+            ("Universe", route["universe"]),
+            ("MaxJobs", route["max_jobs"]),
+            ("MaxIdleJobs", route["max_idle_jobs"]),
+            ("GridResource", route["grid_resource"] or ""),
+            ("Requirements", route["requirements"] or ""),
+        )
+        _print_indented(route["text"])
+    for number, rejected in enumerate(data["rejected"]):
+        if not number:
+            say("Rejected routes:")
+        reasons = [
+            each["message"]
+            if each["file"] is None
+            else f"{each['message']} ({each['file']}:{each['line']}:{each['column']})"
+            for each in rejected["diagnostics"]
+        ]
+        _print_facts(("Name", rejected["name"]), *(("Reason", reason) for reason in reasons))
+
+
+def _print_facts(*facts: tuple[str, object]) -> None:
+    for name, value in facts:
+        say(f"{name:<12} : {printable(str(value))}".rstrip())
+
+
+def _print_indented(text: str) -> None:
+    for line in text.split("\n") if text else ():
+        say(f"\t{printable(line.replace(chr(9), '    '))}")
+    say("")
+
+
+def _remarks(table: RoutingTable, *, legacy: bool) -> Iterator[str]:
+    """Yield what has to be said next to the table; of routes that are ClassAds another command says more."""
+    if not table.is_enabled:
+        yield "JobRouter is disabled."
+    found = Counter(each.severity for each in one_for_each_place(table.diagnostics))
+    others = [plural(found[kind], kind.value) for kind in (Severity.WARNING, Severity.NOTE) if found[kind]]
+    if others:
+        yield f"{' and '.join(others)}: see crondor route {'convert' if legacy else 'check'}"
 
 
 EXAMPLE = """\
@@ -302,18 +266,19 @@ def command(
     table = table_of(configuration, config, allow_dirs, context, legacy=legacy)
     if effective is not None:
         files = JobFiles((effective,), clock, Surroundings(allow_dirs=allow_dirs))
-        found = effective_of(files, job, table, configuration)
+        found = _effective(files, job, table, configuration)
+        passed = found.data
         if format_ == "json":
-            print_json(table, effective_data(found))
+            echo_json({**_result(table), "effective": passed})
         else:
-            print_effective(found)
+            _print_effective(found, passed)
             show_faults(table)
-        raise click.exceptions.Exit(int(not found.is_routed))
+        raise click.exceptions.Exit(int(not passed["is_routed"]))
     if format_ == "json":
-        print_json(table)
+        echo_json(_result(table))
     else:
-        print_table(table)
+        _print_table(_result(table))
         show(each for each in table.diagnostics if each.severity is Severity.ERROR)
-        for line in remarks(table, legacy=legacy):
+        for line in _remarks(table, legacy=legacy):
             say(line, err=True)
     raise click.exceptions.Exit(int(bool(table.rejected) or not table.is_enabled))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,6 +27,7 @@ from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.tables import cell, echo_json, plural, print_rows
 from crondor_cli.kit.times import local_text
+from crondor_cli.route.asking import verdict_data
 
 if TYPE_CHECKING:
     from crondor_cli.route import results
@@ -102,98 +103,29 @@ def report_path(lock: Path) -> Path:
     return lock.with_name(f"{lock.name}.status")
 
 
-_SETTLED = (RouteReason.ROUTED, RouteReason.COPY)
+_REASONS = [each.value for each in RouteReason]
+_SETTLED = (RouteReason.ROUTED.value, RouteReason.COPY.value)
 
 
-def print_table(survey: QueueStatus, report: RouterReport | None, clock: Clock) -> None:
-    """Print the routes, and how many jobs are not routed now for each reason."""
-    say("\n".join(_head(survey, report, clock)))
-    rows = [_row(now, survey, report) for now in survey.routes()]
-    if rows:
-        say()
-        print_rows(["route", "jobs", "idle", "throttle", "failed", "succeeded", "takes jobs"], rows)
-    left = _left(survey)
-    say(f"\nnot routed now: {plural(sum(count for _, _, count in left), 'job')}")
-    for reason, about, count in left:
-        say(f"  {count:>7}  {reason.value}{about and f' ({printable(about)})'}")
-    if survey.unpaired:
-        one = "has" if len(survey.unpaired) == 1 else "have"
-        say(
-            f"{plural(len(survey.unpaired), 'source')} of this router {one} no copy: a router that runs is about to"
-            " submit it, or gives the job back"
-        )
-
-
-def _head(survey: QueueStatus, report: RouterReport | None, clock: Clock) -> Iterator[str]:
-    if report is None:
-        yield f"{printable(survey.name)}: no router is known to run here; throttles are not known, all else is counted"
-        return
-    when = local_text(report.polled, clock.zone)
-    failed = "" if report.answered else ", and the queue did not answer"
-    alone = f"; for {plural(report.pause, 'poll')} more nothing is written there" if report.pause else ""
-    yield f"{printable(survey.name)}: a router runs here; its last poll was {when}{failed}{alone}"
-
-
-def _row(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> list[str]:
-    route, load, throttle, _, text = now
-    idle = f"{load.idle}/{route.max_idle_jobs}" if route.max_idle_jobs >= 0 else f"{load.idle}"
-    if report is None:
-        results = ["-", "-", "-"]
-    else:
-        failed = f"{throttle.failed} ({_rate(now, survey.now):.3g}/s of {route.failure_rate_threshold:g}/s)"
-        results = [str(throttle), failed, str(throttle.succeeded)]
-    return [cell(route.name), f"{load.jobs}/{route.max_jobs}", idle, *results, text or "yes"]
-
-
-def _rate(now: RouteNow, time: int) -> float:
-    """Return failures a second in the window that is under way."""
-    return now.throttle.failed / max(1, time - now.throttle.begin)
-
-
-def _left(survey: QueueStatus) -> list[tuple[RouteReason, str, int]]:
-    """Return how many jobs are not on a route, by reason and route, in the order of the reasons."""
-    found = survey.summary()
-    order = list(RouteReason)
-    kept = [(reason, about, count) for (reason, about), count in found.items() if reason not in _SETTLED]
-    return sorted(kept, key=lambda each: (order.index(each[0]), each[1]))
-
-
-def print_job(survey: QueueStatus, job: JobId | None) -> None:
-    """Print why a job is not routed now."""
-    if job is None:
-        return
-    found = survey.why(job)
-    say(f"job {job}: {found.reason.value}{found.text and f': {printable(found.text)}'}")
-    width = max((len(each.route.name) for each in found.verdicts), default=0)
-    for verdict in found.verdicts:
-        said = f"{verdict.outcome.value}{'' if verdict.reason is None else f': {printable(verdict.reason)}'}"
-        say(f"  {printable(verdict.route.name):<{min(width, 24)}}  {said}")
-
-
-def print_json(survey: QueueStatus, report: RouterReport | None, job: JobId | None) -> None:
-    """Print one object; `crondor config schema route status` has the keys."""
-    data: results.StatusResult = {
+def _result(survey: QueueStatus, report: RouterReport | None) -> results.StatusResult:
+    router: results.Router | None = None
+    if report is not None:
+        pause, answered = report.pause, report.answered
+        router = {"started": report.started, "polled": report.polled, "answered": answered, "pause": pause}
+    jobs = sorted(survey.summary().items(), key=lambda each: (each[0][0].name, each[0]))
+    return {
         "name": survey.name,
         "now": survey.now,
-        "router": None
-        if report is None
-        else {"started": report.started, "polled": report.polled, "answered": report.answered, "pause": report.pause},
-        "routes": [_route(now, survey, report) for now in survey.routes()],
-        "jobs": [
-            {"reason": reason.value, "route": about or None, "count": count}
-            for (reason, about), count in sorted(survey.summary().items(), key=lambda each: (each[0][0].name, each[0]))
-        ],
+        "router": router,
+        "routes": [_route(now, survey.now, is_known=report is not None) for now in survey.routes()],
+        "jobs": [{"reason": why.value, "route": route or None, "count": count} for (why, route), count in jobs],
         "unpaired": [str(each) for each in survey.unpaired],
         "rejected": [each.name for each in survey.table.rejected],
     }
-    if job is not None:
-        data["job"] = _job(job, survey.why(job))
-    echo_json(data)
 
 
-def _route(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> results.StatusRoute:
-    route, load, throttle, limit, text = now
-    known = report is not None
+def _route(found: RouteNow, now: int, *, is_known: bool) -> results.StatusRoute:
+    route, load, throttle, limit, text = found
     return {
         "route": route.name,
         "jobs": load.jobs,
@@ -202,25 +134,64 @@ def _route(now: RouteNow, survey: QueueStatus, report: RouterReport | None) -> r
         "max_idle_jobs": route.max_idle_jobs,
         "limit": None if limit is None else limit.value,
         "text": text or None,
-        "throttle": throttle.jobs / WINDOW if known and throttle.jobs > 0 else None,
-        "window": throttle.begin if known else None,
-        "routed": throttle.routed if known else None,
-        "failed": throttle.failed if known else None,
-        "succeeded": throttle.succeeded if known else None,
-        "failure_rate": _rate(now, survey.now) if known else None,
+        "throttle": throttle.jobs / WINDOW if is_known and throttle.jobs > 0 else None,
+        "window": throttle.begin if is_known else None,
+        "routed": throttle.routed if is_known else None,
+        "failed": throttle.failed if is_known else None,
+        "succeeded": throttle.succeeded if is_known else None,
+        "failure_rate": throttle.failed / max(1, now - throttle.begin) if is_known else None,
         "failure_rate_threshold": route.failure_rate_threshold,
     }
 
 
-def _job(job: JobId, found: Because) -> results.Asked:
-    return {
-        "job": str(job),
-        "reason": found.reason.value,
-        "text": found.text or None,
-        "routes": [
-            {"route": each.route.name, "outcome": each.outcome.value, "reason": each.reason} for each in found.verdicts
-        ],
-    }
+def _asked(job: JobId, found: Because) -> results.Asked:
+    verdicts = [verdict_data(each) for each in found.verdicts]
+    return {"job": str(job), "reason": found.reason.value, "text": found.text or None, "routes": verdicts}
+
+
+def _print_table(data: results.StatusResult, unpaired: int, clock: Clock) -> None:
+    """Print the routes, and how many jobs are not routed now for each reason."""
+    name, router = printable(data["name"]), data["router"]
+    if router is None:
+        say(f"{name}: no router is known to run here; throttles are not known, all else is counted")
+    else:
+        failed = "" if router["answered"] else ", and the queue did not answer"
+        more = f"; for {plural(router['pause'], 'poll')} more nothing is written there" if router["pause"] else ""
+        say(f"{name}: a router runs here; its last poll was {local_text(router['polled'], clock.zone)}{failed}{more}")
+    rows = [_row(route) for route in data["routes"]]
+    if rows:
+        say()
+        print_rows(["route", "jobs", "idle", "throttle", "failed", "succeeded", "takes jobs"], rows)
+    left = [each for each in data["jobs"] if each["reason"] not in _SETTLED]
+    say(f"\nnot routed now: {plural(sum(each['count'] for each in left), 'job')}")
+    for each in sorted(left, key=lambda each: (_REASONS.index(each["reason"]), each["route"] or "")):
+        route = f" ({printable(each['route'])})" if each["route"] else ""
+        say(f"  {each['count']:>7}  {each['reason']}{route}")
+    if unpaired:
+        say(
+            f"{plural(unpaired, 'source')} of this router {'has' if unpaired == 1 else 'have'} no copy: a router that"
+            " runs is about to submit it, or gives the job back"
+        )
+
+
+def _row(route: results.StatusRoute) -> list[str]:
+    idle = f"{route['idle']}/{route['max_idle_jobs']}" if route["max_idle_jobs"] >= 0 else f"{route['idle']}"
+    counts = ["-", "-", "-"]
+    if route["failure_rate"] is not None:
+        failed = f"{route['failed']} ({route['failure_rate']:.3g}/s of {route['failure_rate_threshold']:g}/s)"
+        throttle = "none" if route["throttle"] is None else f"{route['throttle']:g} jobs/sec"
+        counts = [throttle, failed, str(route["succeeded"])]
+    return [cell(route["route"]), f"{route['jobs']}/{route['max_jobs']}", idle, *counts, route["text"] or "yes"]
+
+
+def _print_job(found: results.Asked) -> None:
+    """Print why a job is not routed now."""
+    text = "" if found["text"] is None else f": {printable(found['text'])}"
+    say(f"job {found['job']}: {found['reason']}{text}")
+    width = min(24, max((len(each["route"]) for each in found["routes"]), default=0))
+    for each in found["routes"]:
+        reason = "" if each["reason"] is None else f": {printable(each['reason'])}"
+        say(f"  {printable(each['route']):<{width}}  {each['outcome']}{reason}")
 
 
 EXAMPLE = """\
@@ -297,11 +268,14 @@ def command(
     findings += [each for each in table.diagnostics if each.severity is Severity.ERROR]
     show(dict.fromkeys(findings))
     if format_ == "json":
-        print_json(survey, report, wanted)
-    elif job is not None:
-        print_job(survey, wanted)
-    else:
-        print_table(survey, report, clock)
+        data = _result(survey, report)
+        if wanted is not None:
+            data["job"] = _asked(wanted, survey.why(wanted))
+        echo_json(data)
+    elif job is None:
+        _print_table(_result(survey, report), len(survey.unpaired), clock)
+    elif wanted is not None:
+        _print_job(_asked(wanted, survey.why(wanted)))
     _say_what_is_off(table)
     if not table.is_enabled or has_error(findings):
         raise click.exceptions.Exit(1)
