@@ -22,49 +22,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crondor._types import late
-from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
-from crondor.job_queue.records import (
-    HEADER,
-    DamagedLog,
-    InvalidChange,
-    JobId,
-    JobQueueError,
-    NotAQueueLog,
-    QueueIO,
-    QueueLocked,
-    cluster_key,
-)
 
 if TYPE_CHECKING:
     from crondor.job_queue.follow import Follower, Index, QueuePoll, by_cron, by_owner, by_status
     from crondor.job_queue.history import History, HistoryFollower, history_files, history_record, read_history
-    from crondor.job_queue.records import BadRecord, Op, Record, format_record, parse_record
-    from crondor.job_queue.recovery import LogReading, read_log
+    from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
+    from crondor.job_queue.records import (
+        HEADER,
+        BadRecord,
+        DamagedLog,
+        InvalidChange,
+        JobId,
+        JobQueueError,
+        NotAQueueLog,
+        Op,
+        QueueIO,
+        QueueLocked,
+        Record,
+        cluster_key,
+        format_record,
+        parse_record,
+    )
+    from crondor.job_queue.recovery import LogReading, read_log, read_records
     from crondor.job_queue.write import JobQueue, Transaction
-
-# What stands on files comes late: who names jobs has no need of it.
-_HOMES = {
-    "BadRecord": "crondor.job_queue.records",
-    "Follower": "crondor.job_queue.follow",
-    "History": "crondor.job_queue.history",
-    "HistoryFollower": "crondor.job_queue.history",
-    "Index": "crondor.job_queue.follow",
-    "JobQueue": "crondor.job_queue.write",
-    "LogReading": "crondor.job_queue.recovery",
-    "Op": "crondor.job_queue.records",
-    "QueuePoll": "crondor.job_queue.follow",
-    "Record": "crondor.job_queue.records",
-    "Transaction": "crondor.job_queue.write",
-    "by_cron": "crondor.job_queue.follow",
-    "by_owner": "crondor.job_queue.follow",
-    "by_status": "crondor.job_queue.follow",
-    "format_record": "crondor.job_queue.records",
-    "history_files": "crondor.job_queue.history",
-    "history_record": "crondor.job_queue.history",
-    "parse_record": "crondor.job_queue.records",
-    "read_history": "crondor.job_queue.history",
-    "read_log": "crondor.job_queue.recovery",
-}
 
 __all__ = [
     "HEADER",
@@ -99,6 +79,15 @@ __all__ = [
     "parse_record",
     "read_history",
     "read_log",
+    "read_records",
 ]
 
-__getattr__, __dir__ = late(__name__, _HOMES)
+_HOMES = {
+    "follow": ("Follower", "Index", "QueuePoll", "by_cron", "by_owner", "by_status"),
+    "history": ("History", "HistoryFollower", "history_files", "history_record", "read_history"),
+    "mirror": ("AdChange", "ChangeKind", "Mirror"),
+    "recovery": ("LogReading", "read_log", "read_records"),
+    "write": ("JobQueue", "Transaction"),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+__getattr__, __dir__ = late(__name__, {name: f"{__name__}.{_MODULES.get(name, 'records')}" for name in __all__})

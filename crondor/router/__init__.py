@@ -7,11 +7,18 @@ jobs of a queue and looks at what has changed; ``why(table, job, route_state, co
 the routed copy.
 """
 
-from crondor.router.applying import RoutedAd, apply_route
-from crondor.router.match.matcher import Limit, Match, Matcher, RouteLoad, RouteState, Search, Throttle
-from crondor.router.match.reasons import Candidates, JobVerdict, MatchPoll, RouteOutcome, RouteVerdict, why
-from crondor.router.table.loading import TableDifference, difference, load_table
-from crondor.router.table.route import Rejected, Route, RouterSettings, RoutingTable, ScheddContact, id_text
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crondor._types import late
+
+if TYPE_CHECKING:
+    from crondor.router.applying import RoutedAd, apply_route
+    from crondor.router.match.matcher import Limit, Match, Matcher, RouteLoad, RouteState, Search, Throttle
+    from crondor.router.match.reasons import Candidates, JobVerdict, MatchPoll, RouteOutcome, RouteVerdict, why
+    from crondor.router.table.loading import TableDifference, difference, load_table
+    from crondor.router.table.route import Rejected, Route, RouterSettings, RoutingTable, ScheddContact, id_text
 
 __all__ = [
     "Candidates",
@@ -39,3 +46,13 @@ __all__ = [
     "load_table",
     "why",
 ]
+
+# Whoever asks where a job goes needs nothing that makes its copy.
+_HOMES = {
+    "applying": ("RoutedAd", "apply_route"),
+    "match.reasons": ("Candidates", "JobVerdict", "MatchPoll", "RouteOutcome", "RouteVerdict", "why"),
+    "table.loading": ("TableDifference", "difference", "load_table"),
+    "table.route": ("Rejected", "Route", "RouterSettings", "RoutingTable", "ScheddContact", "id_text"),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+__getattr__, __dir__ = late(__name__, {name: f"{__name__}.{_MODULES.get(name, 'match.matcher')}" for name in __all__})

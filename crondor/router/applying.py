@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from crondor._types import expect
 from crondor.classad.ad import ClassAd
@@ -24,24 +24,6 @@ from crondor.spec import FIELDS
 from crondor.transform import Changes, TraceStep, Transform, TransformFacts
 from crondor.transform.apply import TransformRun
 from crondor.transform.compiled import defined_by, from_outside
-
-NEVER_SENT: Final = (
-    "x509userproxysubject",
-    "x509UserProxyExpiration",
-    "x509UserProxyEmail",
-    "x509UserProxyVOName",
-    "x509UserProxyFirstFQAN",
-    "x509UserProxyFQAN",
-    "AuthTokenSubject",
-    "AuthTokenIssuer",
-    "AuthTokenGroups",
-    "AuthTokenScopes",
-    "AuthTokenId",
-)
-"""Attributes of a routed copy that do not go to the schedd it is submitted to."""
-
-SPOOLING: Final = (("JobStatus", "5"), ("HoldReason", '"Spooling input data files"'), ("HoldReasonCode", "16"))
-"""What a sandboxed copy is submitted with, until its input is there: attributes and their texts."""
 
 
 # HTCondor: JobRoute::ApplyRoutingJobEdits, JobRoute::EditJobInPlace.

@@ -33,8 +33,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source, printable
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import file_problem, read_source
-from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.files import file_problem, files_of, read_source
 from crondor_cli.kit.options import ConfigFiles, config_of, config_options, include_option
 from crondor_cli.kit.screen import usage
 

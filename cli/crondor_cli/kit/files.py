@@ -447,3 +447,9 @@ def write_source(before: Source, after: Source) -> None:
         raise usage(message)
     old, new = (each.text.encode("utf-8", "surrogateescape") for each in (before, after))
     replace_file(before.name, old, new, "while it was read, and was not written to")
+
+
+def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
+    """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
+    folder = os.path.dirname(path) or "."
+    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder, is_named_whole=True)

@@ -20,8 +20,17 @@ from crondor.lint.fixing import Cured
 from crondor.lint.report import codes_by_name
 from crondor.macro import source_from_bytes
 from crondor.submit import SubmitFile, read_submit
-from crondor_cli.kit.files import STDIN, diff_of, file_problem, open_given, replace_file, write_file, write_source
-from crondor_cli.kit.jobs import files_of, host_of
+from crondor_cli.kit.files import (
+    STDIN,
+    diff_of,
+    file_problem,
+    files_of,
+    open_given,
+    replace_file,
+    write_file,
+    write_source,
+)
+from crondor_cli.kit.jobs import host_of
 from crondor_cli.kit.options import Surroundings
 from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
 from crondor_cli.kit.tables import plural

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.knowledge.kinds import FileKind
-from crondor.macro.files import Files
 from crondor.preview.jobs import Job, ReadingTerms, job_of_line, jobs_of_file
 from crondor.schedule import misspelt
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor.zones import Policy
-from crondor_cli.kit.files import read_source
+from crondor_cli.kit.files import files_of, read_source
 from crondor_cli.kit.options import Clock, Surroundings
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import usage
@@ -147,12 +146,6 @@ def _ways() -> str:
     takes = {name for parameter in context.command.params for name in parameter.opts} if context is not None else set()
     ways = ["FILES", *(way for way in ("--crontab LINE", "--ads FILE") if way.split()[0] in takes)]
     return f"name the schedule, in one way: {', '.join(ways)}, or --minute, --hour and so on"
-
-
-def files_of(path: str, allow_dirs: Iterable[str]) -> Files:
-    """Return the files that a submit file may read: those below its folder, for standard input none of its own."""
-    folder = os.path.dirname(path) or "."
-    return Files((*([] if path == "-" else [folder]), *allow_dirs), base=folder, is_named_whole=True)
 
 
 def host_of(access_point: AccessPoint | None, owner: str | None = None) -> SubmitHost:

@@ -12,7 +12,7 @@ from crondor.classad.scope import Context
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.router import RoutingTable, load_table
-from crondor.router.legacy import legacy_table, read_legacy
+from crondor.router import legacy as old_routes
 from crondor.transform.loading import as_warnings
 from crondor_cli.kit.configs import files_below, load_config
 from crondor_cli.kit.options import ConfigFiles, completing, config_of, given_config
@@ -46,8 +46,8 @@ def table_of(
     """Make the table of a configuration that was read from files, as load_route_table() does."""
     if not legacy:
         return load_table(configuration, context=context)
-
-    return legacy_table(read_legacy(configuration, files=files_below(config, folders)), context, faithful=True)
+    read = old_routes.read_legacy(configuration, files=files_below(config, folders))
+    return old_routes.legacy_table(read, context, faithful=True)
 
 
 def _completed_routes(ctx: click.Context) -> Iterable[str]:

@@ -26,9 +26,8 @@ from crondor.editing.reading import HintKind, ReadText
 from crondor.knowledge.words import NEWEST, Release
 from crondor.lint import RULES, CheckSettings, TextEdit
 from crondor.lint.subject import CheckMemory
-from crondor_cli.kit.files import user_folder
+from crondor_cli.kit.files import files_of, user_folder
 from crondor_cli.kit.findings import BaselineOptions, ChosenReports, codes_of, read_checked, with_baseline
-from crondor_cli.kit.jobs import files_of
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, interval_of, pool_files
 from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.settings import as_given, find_settings

@@ -20,8 +20,8 @@ from crondor.knowledge.kinds import FileKind
 from crondor.preview.accepted import PreviewedFile, PreviewedJobs, accepted_jobs, changed_by, place_text
 from crondor.submit import read_submit
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import read_source, submit_files
-from crondor_cli.kit.jobs import files_of, host_of
+from crondor_cli.kit.files import files_of, read_source, submit_files
+from crondor_cli.kit.jobs import host_of
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,

@@ -30,8 +30,7 @@ from crondor.schedd.reading import job_id
 from crondor.schedule import misspelt
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import read_source, submit_files
-from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.files import files_of, read_source, submit_files
 from crondor_cli.kit.options import (
     Clock,
     QueueOptions,

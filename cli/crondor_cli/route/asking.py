@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import click
 
+from crondor import job_queue
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.job.attributes import exact_integer, string
-from crondor.job_queue.recovery import read_records
 from crondor.knowledge.kinds import FileKind, recognised
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.router import RouteLoad, RouteState, RoutingTable, Throttle
@@ -42,8 +42,7 @@ from crondor_cli.kit.ads import (
     name_of,
     own_ad,
 )
-from crondor_cli.kit.files import FileProblem, submit_files
-from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.files import FileProblem, files_of, submit_files
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -220,7 +219,7 @@ class _Bytes(io.BytesIO):
 
 def _log(pieces: Iterable[bytes], name: str, findings: AdFindings) -> Iterator[ClassAd]:
     """Yield the jobs of a job_queue.log. Raises DamagedLog."""
-    reading = read_records(_Bytes(pieces), name, live=True)
+    reading = job_queue.read_records(_Bytes(pieces), name, live=True)
     findings.add(reading.diagnostics)
     mirror = reading.mirror
     for job in mirror:

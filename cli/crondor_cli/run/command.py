@@ -27,8 +27,7 @@ from crondor.schedd.embedded import LOG, no_queue
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor_cli.kit.command import Command, need_processes
-from crondor_cli.kit.files import read_source, submit_files
-from crondor_cli.kit.jobs import files_of
+from crondor_cli.kit.files import files_of, read_source, submit_files
 from crondor_cli.kit.options import (
     Clock,
     Surroundings,

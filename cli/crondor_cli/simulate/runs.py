@@ -13,8 +13,8 @@ from crondor.knowledge.kinds import FileKind
 from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile, SubmitHost, read_submit
-from crondor_cli.kit.files import read_source
-from crondor_cli.kit.jobs import files_of, host_of
+from crondor_cli.kit.files import files_of, read_source
+from crondor_cli.kit.jobs import host_of
 from crondor_cli.kit.options import (
     Clock,
     Surroundings,

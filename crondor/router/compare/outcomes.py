@@ -11,16 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.compile import read
-from crondor.classad.printing import prints_as_it_is
-from crondor.classad.scope import UNKNOWN, Attributes, Code, Context
+from crondor.classad.scope import Attributes, Code, Context
 from crondor.classad.text import lower
-from crondor.classad.tree import ClassAdSyntaxError
 from crondor.diagnostics import Severity
 from crondor.router.applying import RoutedAd, apply_route
 from crondor.router.compare.models import ReadRules
 from crondor.router.match.matcher import Matcher, RouteState, Taking
-from crondor.router.match.umbrella import needs_of
+from crondor.router.match.umbrella import needs_of_all
 from crondor.router.table.loading import difference
 from crondor.router.table.route import Route, RoutingTable
 from crondor.transform import Changes, TransformFacts
@@ -293,11 +290,11 @@ class JobOutcomes:
         seen = set(self._names)
         self._texts += len(texts)
         while True:
-            more = _read_by(texts)
-            if more is None:
+            needs = needs_of_all(texts)
+            if needs.is_open:
                 self._groups[key] = _More(None)
                 return
-            beyond = tuple(sorted(more - seen))
+            beyond = tuple(sorted(set(needs.names) - seen))
             if not beyond:
                 self._groups[key] = outcome
                 return
@@ -398,22 +395,6 @@ def _patterns(reads: Iterable[ReadRules]) -> re.Pattern[str] | None:
         return re.compile("|".join(f"(?:{pattern})" for pattern in found), re.IGNORECASE)
     except re.error:
         return re.compile("")  # every name
-
-
-def _read_by(texts: tuple[Code | str | None, ...]) -> set[str] | None:
-    """Return the names that the expressions among some texts read; None: nobody can tell."""
-    found: set[str] = set()
-    for text in texts:
-        if text is None or (prints_as_it_is(text) if isinstance(text, str) else text.const is not UNKNOWN):
-            continue
-        try:
-            needs = needs_of(read(text) if isinstance(text, str) else text)
-        except ClassAdSyntaxError:
-            continue
-        if needs.is_open:
-            return None
-        found.update(needs.names)
-    return found
 
 
 class Witness(NamedTuple):

@@ -6,11 +6,18 @@
 ``convert_as_tool(configuration)`` is what condor_transform_ads -convertoldroutes prints.
 """
 
-from crondor.router.legacy.configuration import ConversionMode, NewRoute, NewTable, convert_as_tool, convert_table
-from crondor.router.legacy.corrected import convert_mended
-from crondor.router.legacy.routes import convert, legacy_routes, legacy_table
-from crondor.router.legacy.table import LegacyTable, read_legacy
-from crondor.transform.classad_form import LegacyEntry, Macros
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crondor._types import late
+
+if TYPE_CHECKING:
+    from crondor.router.legacy.configuration import ConversionMode, NewRoute, NewTable, convert_as_tool, convert_table
+    from crondor.router.legacy.corrected import convert_mended
+    from crondor.router.legacy.routes import convert, legacy_routes, legacy_table
+    from crondor.router.legacy.table import LegacyTable, read_legacy
+    from crondor.transform.classad_form import LegacyEntry, Macros
 
 __all__ = [
     "ConversionMode",
@@ -27,3 +34,19 @@ __all__ = [
     "legacy_table",
     "read_legacy",
 ]
+
+# A command without --legacy needs none of it.
+_HOMES = {
+    "crondor.router.legacy.configuration": (
+        "ConversionMode",
+        "NewRoute",
+        "NewTable",
+        "convert_as_tool",
+        "convert_table",
+    ),
+    "crondor.router.legacy.corrected": ("convert_mended",),
+    "crondor.router.legacy.routes": ("convert", "legacy_routes", "legacy_table"),
+    "crondor.router.legacy.table": ("LegacyTable", "read_legacy"),
+    "crondor.transform.classad_form": ("LegacyEntry", "Macros"),
+}
+__getattr__, __dir__ = late(__name__, {name: module for module, names in _HOMES.items() for name in names})

@@ -156,48 +156,32 @@ class Needs(NamedTuple):
 @lru_cache(maxsize=_MOST)
 def needs_of(code: Code) -> Needs:
     """Return what an expression itself asks for; the attributes that it names may ask for more."""
-    asked = _Asked()
+    names: dict[str, None] = {}
+    is_timed = is_open = False
     work: list[Node] = [code_tree(code)]
     while work:
         node = work.pop()
         if isinstance(node, Reference):
-            work += asked.reference(node)
+            key, scope = lower(node.name), node.scope
+            names[key] = None
+            is_timed |= key == "currenttime"
+            if node.absolute or (key in BEYOND and key != "currenttime"):
+                is_open = True
+            elif isinstance(scope, Reference) and scope.scope is None and not scope.absolute:
+                key = lower(scope.name)
+                names[key] = None  # an ad may have an attribute of that name
+                is_open |= key in BEYOND and key not in _SCOPES
+            elif scope is not None:
+                work.append(scope)
             continue
         if isinstance(node, Call):
-            asked.call(node)
+            name = node.name.lower()
+            is_timed |= name in _TIMED
+            is_open |= name not in _TIMED and name not in _PURE
         elif isinstance(node, Literal) and isinstance(node.value, LocalTime):
-            asked.is_timed = True
+            is_timed = True
         work += children(node)
-    return Needs(tuple(asked.names), asked.is_timed, asked.is_open)
-
-
-class _Asked:
-    """What the parts of an expression ask for that were looked at."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, None] = {}
-        self.is_timed = False
-        self.is_open = False
-
-    def reference(self, node: Reference) -> tuple[Node, ...]:
-        """Note a reference; return what of it is still to be looked at."""
-        key, scope = lower(node.name), node.scope
-        self.names[key] = None
-        self.is_timed = self.is_timed or key == "currenttime"
-        if node.absolute or (key in BEYOND and key != "currenttime"):
-            self.is_open = True
-        elif isinstance(scope, Reference) and scope.scope is None and not scope.absolute:
-            key = lower(scope.name)
-            self.names[key] = None  # an ad may have an attribute of that name
-            self.is_open = self.is_open or (key in BEYOND and key not in _SCOPES)
-        elif scope is not None:
-            return (scope,)
-        return ()
-
-    def call(self, node: Call) -> None:
-        name = node.name.lower()
-        self.is_timed = self.is_timed or name in _TIMED
-        self.is_open = self.is_open or (name not in _TIMED and name not in _PURE)
+    return Needs(tuple(names), is_timed, is_open)
 
 
 _BY_JOB = frozenset((Clause.JOB, Clause.NOT_SPOOLING, Clause.OWNED, Clause.OWN))
@@ -218,12 +202,12 @@ class AlikeJobs:
     ``matched`` has a bit for each route of the table. ``is_timed``: this holds at one time only.
     """
 
-    __slots__ = ("_ad", "_context", "_passes", "is_candidate", "is_timed", "matched")
+    __slots__ = ("_ad", "_passes", "context", "is_candidate", "is_timed", "matched")
 
     def __init__(self, ad: Attributes, context: Context, *, is_timed: bool) -> None:
         """Take what the jobs have in common."""
         self._ad = ad
-        self._context = context
+        self.context = context
         self._passes: dict[int, bool] = {}
         self.is_timed = is_timed
         self.is_candidate = False
@@ -231,7 +215,7 @@ class AlikeJobs:
 
     def ask(self, routes: Sequence[Route], clauses: Clauses, context: Context) -> AlikeJobs:
         """Find out what holds, and return this cluster."""
-        self._context = context
+        self.context = context
         self._passes.clear()
         self.is_candidate = clauses.hold(self._ad, context)
         self.matched = 0
@@ -243,12 +227,8 @@ class AlikeJobs:
         """Say whether the umbrella constraint of some routes holds, its part of single jobs aside."""
         found = self._passes.get(accepting)
         if found is None:
-            found = self._passes[accepting] = asked.holds(self._ad, self._context)
+            found = self._passes[accepting] = asked.holds(self._ad, self.context)
         return found
-
-    def is_of(self, context: Context) -> bool:
-        """Say whether what is known here is so at another time too."""
-        return not self.is_timed or self._context == context
 
 
 class Clauses:
@@ -300,7 +280,7 @@ class Autoclusters:
         asked = [each.transform.requirements.expression for each in table.routes if each.transform.requirements]
         if table.settings.source_constraint is not None:
             asked.append(table.settings.source_constraint)
-        needs = _joined(asked)
+        needs = needs_of_all(each.code for each in asked)
         self._is_timed, self._is_open = needs.is_timed, needs.is_open
         self.names = tuple(sorted({*_CANDIDATE_NAMES, *needs.names}))
         self.owners: set[Code | str] = set()  # texts of Owner that are known to be a candidate's
@@ -326,7 +306,7 @@ class Autoclusters:
             key = tuple(map(codes.get, names))
             found = known.get(key)
             if found is None:
-                needs = _needs_of_texts(key)
+                needs = needs_of_all(key)
                 if needs.is_open:
                     return self._alone(ad, context), False
                 more = tuple(sorted(set(needs.names) - seen))
@@ -334,7 +314,10 @@ class Autoclusters:
                 if more:
                     found = _Deeper(more, is_timed=is_timed)
                 else:
-                    found = AlikeJobs(_part(ad, seen), context, is_timed=is_timed)
+                    # Only the attributes that count, so that the job's own ad may change.
+                    held = {name: code for name in seen if (code := codes.get(name)) is not None}
+                    part = AdValue(held, {name: ad.names.get(name, name) for name in held})
+                    found = AlikeJobs(part, context, is_timed=is_timed)
                     found.ask(self.routes, self._of_key, context)
                 known[key] = found
                 self._count += 1
@@ -346,7 +329,9 @@ class Autoclusters:
 
     def renew(self, cluster: AlikeJobs, context: Context) -> AlikeJobs:
         """Find out anew what depends on the time, where that is another one, and return the cluster."""
-        return cluster if cluster.is_of(context) else cluster.ask(self.routes, self._of_key, context)
+        if not cluster.is_timed or cluster.context == context:
+            return cluster
+        return cluster.ask(self.routes, self._of_key, context)
 
     def _alone(self, ad: Attributes, context: Context) -> AlikeJobs:
         return AlikeJobs(ad, context, is_timed=True).ask(self.routes, self._of_key, context)
@@ -385,32 +370,21 @@ def meets(route: Route, job: Attributes, context: Context) -> bool:
 NO_AD = AdValue({}, {})
 
 
-def _joined(expressions: Iterable[Expression]) -> Needs:
-    found = [needs_of(each.code) for each in expressions]
-    names = {name for needs in found for name in needs.names}
-    return Needs(tuple(sorted(names)), any(each.is_timed for each in found), any(each.is_open for each in found))
-
-
-def _needs_of_texts(key: Key) -> Needs:
-    """Return what the expressions among some texts ask for."""
-    found = []
-    for text in key:
+def needs_of_all(texts: Iterable[Code | str | None]) -> Needs:
+    """Return what the expressions among some texts ask for; those that do not read ask for nothing."""
+    names: set[str] = set()
+    is_timed = is_open = False
+    for text in texts:
         if text is None or _literal(text):
             continue
         try:
-            found.append(needs_of(read(text) if isinstance(text, str) else text))
+            needs = needs_of(read(text) if isinstance(text, str) else text)
         except ClassAdSyntaxError:
             continue
-    names = {name for needs in found for name in needs.names}
-    return Needs(tuple(names), any(each.is_timed for each in found), any(each.is_open for each in found))
+        names.update(needs.names)
+        is_timed, is_open = is_timed or needs.is_timed, is_open or needs.is_open
+    return Needs(tuple(names), is_timed, is_open)
 
 
 def _literal(text: Code | str) -> bool:
     return prints_as_it_is(text) if isinstance(text, str) else text.const is not UNKNOWN
-
-
-def _part(ad: Attributes, names: Iterable[str]) -> AdValue:
-    """Return the attributes that count, so that the job's own ad may change."""
-    codes, spelled = ad.codes, ad.names
-    held = {name: code for name in names if (code := codes.get(name)) is not None}
-    return AdValue(held, {key: spelled.get(key, key) for key in held})

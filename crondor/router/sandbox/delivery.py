@@ -12,13 +12,14 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from crondor.classad import ClassAdSyntaxError, Expression, lower, print_string
 from crondor.classad.ad import ClassAd
+from crondor.codes import SPOOLING_INPUT
 from crondor.config import Configuration, InvalidConfig
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, has_error
 from crondor.job.attributes import JobStatus, exact_integer, string
 from crondor.job_queue.records import JobId
 from crondor.rights.replacing import as_account
 from crondor.rights.trust import Account, Accounts, account_of, is_root
-from crondor.router.applying import SPOOLING, RoutedAd, SharedProxy
+from crondor.router.applying import RoutedAd, SharedProxy
 from crondor.router.sandbox.reach import (
     FilesRefused,
     Made,
@@ -443,8 +444,7 @@ class TokenFiles:
 
 
 SPOOLED: Final = "Data files spooled"
-_CODE: Final = dict(SPOOLING)["HoldReasonCode"]
-_WAITS: Final = f"JobStatus =?= {int(JobStatus.HELD)} && HoldReasonCode =?= {_CODE}"
+_WAITS: Final = f"JobStatus =?= {int(JobStatus.HELD)} && HoldReasonCode =?= {SPOOLING_INPUT}"
 _SWEEPING: Final = 3600
 _NO_TOKENS: Final = TokenPlan()
 _NO_FILES: Final[Mapping[str, str]] = {}

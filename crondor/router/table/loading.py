@@ -64,7 +64,7 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
         if meant is not None:
             written = f"{_BEGIN.upper()}{meant.upper() if _BEGIN + meant in _NAMES else knob.name[-len(meant) :]}"
             message = f"no job router of HTCondor looks at {knob.name}"
-            yield _said("route-knob-unknown", message, knob.name_span, f"did you mean {written}?", written)
+            yield _warning("route-knob-unknown", message, knob.name_span, f"did you mean {written}?", written)
             continue
         if not name.startswith(("job_router", "jobrouter")) or name in _NAMES or _OF_ANY_DAEMON.fullmatch(name):
             continue
@@ -74,9 +74,8 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
         near = _nearest(own)
         help_text = f"did you mean {near}?" if near else "crondor's docs/route.md lists the knobs of a router"
         fix = prefix + near if near is not None and "<" not in near else None
-        yield _said(
-            "route-knob-unknown", f"no job router of HTCondor looks at {knob.name}", knob.name_span, help_text, fix
-        )
+        message = f"no job router of HTCondor looks at {knob.name}"
+        yield _warning("route-knob-unknown", message, knob.name_span, help_text, fix)
 
 
 def _mistyped_begin(name: str) -> str | None:
@@ -115,7 +114,7 @@ def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
                 message = (
                     f"HTCondor reads {path[:60]} too, as {name} says, and crondor does not: what it sets is not known"
                 )
-                yield _said("config-hidden", message, knob.span, help_text)
+                yield _warning("config-hidden", message, knob.span, help_text)
 
 
 _CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
@@ -135,7 +134,9 @@ def removed_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
             f"{name} is no longer supported: the configuration syntax for the job router is JOB_ROUTER_ROUTE_NAMES"
             " and JOB_ROUTER_ROUTE_<name>"
         )
-        yield _said("route-knob-removed", message, knob.name_span or knob.span, "crondor route convert writes it new")
+        yield _warning(
+            "route-knob-removed", message, knob.name_span or knob.span, "crondor route convert writes it new"
+        )
 
 
 def _nearest(name: str) -> str | None:
@@ -149,8 +150,10 @@ def _nearest(name: str) -> str | None:
     return near if begin == near or not own else begin + own
 
 
-def _said(code: str, message: str, span: Span | None, help: str, fix: str | None = None) -> Diagnostic:
-    return Diagnostic(code, message, Severity.WARNING, span, help, fix)
+def _warning(
+    code: str, message: str, span: Span | None, advice: str | None = None, fix: str | None = None
+) -> Diagnostic:
+    return Diagnostic(code, message, Severity.WARNING, span, advice, fix)
 
 
 class SettingsReader:
@@ -289,7 +292,7 @@ class _Asked(TransformRun):
         super().__init__(ad, facts, macros, defaults)
         self.failed: list[tuple[str, str | None]] = []
 
-    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: ARG002 - as Run's
+    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002, ARG002 - as Run's
         """Keep a failure, which no line of the rules stands for."""
         self.failed.append((message, help))
 
@@ -313,10 +316,12 @@ class RouteValues:
     def text(self, name: str) -> str | None:
         """Return a macro's text, its own macros replaced; None where it is not defined."""
         raw = self._run.lookup(name.lower())
+        if raw is None:
+            return None
         self._run.failed.clear()
         text = None
         try:
-            text = None if raw is None else self._run.expand(raw)
+            text = self._run.expand(raw)
         except MacroError as error:
             for fault in error.diagnostics:
                 self._warn("route-macro", f"{name}: {fault.message}", name, fault.help)
@@ -333,9 +338,8 @@ class RouteValues:
         if value is None:
             instead = default()
             message = f"{name} = {text[:40]} is no integer: it becomes {instead}"
-            self._warn(
-                "route-limit", message, name, "write a number; a macro of the job is not known when a route loads"
-            )
+            advice = "write a number; a macro of the job is not known when a route loads"
+            self._warn("route-limit", message, name, advice)
             return instead
         return max(-(1 << 31), min(value, (1 << 31) - 1))
 
@@ -344,9 +348,8 @@ class RouteValues:
         text = self.text(name)
         value = None if text is None else as_real(text, self._context)
         if text is not None and value is None:
-            self._warn(
-                "route-limit", f"{name} = {text[:40]} is no number: it becomes {default:g}", name, "write a number"
-            )
+            message = f"{name} = {text[:40]} is no number: it becomes {default:g}"
+            self._warn("route-limit", message, name, "write a number")
         return default if value is None else value
 
     def unquoted(self, name: str) -> str | None:
@@ -360,21 +363,16 @@ class RouteValues:
     def expression(self, name: str, *, empty: str = "") -> Expression | None:
         """Return an expression; what is none counts as not given. ``empty`` stands for a text without any."""
         text = self.text(name)
-        if text is None:
-            return None
+        text = None if text is None else text.strip() or empty
         try:
-            return (
-                Expression.parse(Source(text.strip() or empty, name), old=True, open_choice=True)
-                if text.strip() or empty
-                else None
-            )
+            return Expression.parse(Source(text, name), old=True, open_choice=True) if text else None
         except ClassAdSyntaxError as error:
             why = error.diagnostics[0]
             self._warn("route-expression", f"{name} is no expression, and never holds: {why.message}", name, why.help)
             return None
 
-    def _warn(self, code: str, message: str, name: str, help: str | None) -> None:
-        self._say(code, f"{self._name}: {message}", self.place(name), help)
+    def _warn(self, code: str, message: str, name: str, advice: str | None) -> None:
+        self._say(code, f"{self._name}: {message}", self.place(name), advice)
 
 
 ROUTE = "JOB_ROUTER_ROUTE_"
@@ -416,7 +414,7 @@ class _Loader:
         self.rejected: dict[str, Rejected] = {}
         self._words: dict[str, dict[str, tuple[int, int]]] = {}
         self._limits: dict[str, int] = {}
-        self._has_old_routes = any(configuration.is_set(name) for name in _OLD_ROUTES)
+        self._has_old_routes = any(map(configuration.is_set, _OLD_ROUTES))
 
     def load(self, *, keep_routes: bool) -> RoutingTable:
         """Make the table; what is found stands in the order in which HTCondor comes to it."""
@@ -425,7 +423,7 @@ class _Loader:
         self.found += removed_knobs(self.took)
         self.found += unknown_knobs(self.took)
         listed = self._listed()
-        before, after = (tuple(self._transforms(knob)) for knob in (BEFORE, AFTER))
+        before, after = tuple(self._transforms(BEFORE)), tuple(self._transforms(AFTER))
         routes = self._routes(listed, needs_requirements=not self.reader.has_constraint())
         is_idle = self.is_enabled and bool(self.reader.faults)
         self.is_enabled = self.is_enabled and not is_idle
@@ -483,9 +481,8 @@ class _Loader:
                 )
             except InvalidTransform as error:
                 for fault in error.diagnostics:
-                    self._fault(
-                        "route-transform", f"{TRANSFORM}{name} load error: {fault.message}", fault.span, fault.help
-                    )
+                    message = f"{TRANSFORM}{name} load error: {fault.message}"
+                    self._fault("route-transform", message, fault.span, fault.help)
 
     def _routes(self, listed: Sequence[str], *, needs_requirements: bool) -> tuple[Route, ...]:
         """Load the routes of a list; a later entry of the same name takes the place of an earlier one."""
@@ -506,7 +503,7 @@ class _Loader:
     def _route(self, name: str, *, needs_requirements: bool) -> Route | None:
         knob = self._knob(ROUTE + name)
         if name.upper() == "NAMES":
-            self._reject(name, None, _error("route-name", "NAMES is no name for a route: HTCondor skips it", None))
+            self._reject(name, None, _error("route-name", "NAMES is no name for a route: HTCondor skips it"))
         elif knob is None:
             message = f"route '{name}' from {NAMES} not found in the routing table"
             help_text = self._near(name) or f"{ROUTE}{name} is not defined; set it, or take {name} out of the list"
@@ -519,9 +516,7 @@ class _Loader:
             self._reject(name, None, _error("route-missing", message, self._place(NAMES, name), help_text))
         elif not knob.text.strip():
             message = f"{ROUTE}{name} definition is empty, ignoring"
-            self._reject(
-                name, knob, _error("route-empty", message, knob.name_span, "write its commands, or take it out")
-            )
+            self._reject(name, knob, _error("route-empty", message, knob.name_span, "write its commands, or remove it"))
         else:
             return self._parsed(name, knob, needs_requirements=needs_requirements)
         return None
@@ -619,11 +614,11 @@ class _Loader:
         source = Source(knob.text, ROUTE + name) if knob is not None else None
         self.rejected[name.lower()] = Rejected(name, why, source, knob.span if knob is not None else None)
 
-    def _warn(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:
-        self.found.append(Diagnostic(code, message, Severity.WARNING, span, help))
+    def _warn(self, code: str, message: str, span: Span | None, advice: str | None = None) -> None:
+        self.found.append(_warning(code, message, span, advice))
 
-    def _fault(self, code: str, message: str, span: Span | None, help: str | None = None) -> None:
-        self.found.append(_error(code, message, span, help))
+    def _fault(self, code: str, message: str, span: Span | None, advice: str | None = None) -> None:
+        self.found.append(_error(code, message, span, advice))
         self.is_enabled = False
 
 
@@ -681,8 +676,8 @@ def sets(transform: Transform, name: str) -> bool:
     return pattern.search(transform.source.text) is not None
 
 
-def _error(code: str, message: str, span: Span | None, help: str | None = None) -> Diagnostic:
-    return Diagnostic(code, message, Severity.ERROR, span, help)
+def _error(code: str, message: str, span: Span | None = None, advice: str | None = None) -> Diagnostic:
+    return Diagnostic(code, message, span=span, help=advice)
 
 
 _OLD_ROUTES = ("JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD")
