@@ -292,7 +292,7 @@ class _Asked(TransformRun):
         super().__init__(ad, facts, macros, defaults)
         self.failed: list[tuple[str, str | None]] = []
 
-    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: A002, ARG002 - as Run's
+    def warn(self, code: str, message: str, help: str | None) -> None:  # noqa: ARG002 - as Run's
         """Keep a failure, which no line of the rules stands for."""
         self.failed.append((message, help))
 
