@@ -24,35 +24,6 @@ from crondor.job import attributes
 from crondor.job_queue.records import JobId
 from crondor.schedd.protocol import Selection, read_constraint
 
-__all__ = [
-    "HELD",
-    "IDLE",
-    "NOT_RUNNING",
-    "ROUTED",
-    "RUNNING",
-    "EndedJob",
-    "Listed",
-    "Period",
-    "RouteHistory",
-    "SummaryRow",
-    "Times",
-    "Totals",
-    "banner",
-    "batch_lines",
-    "ended_of",
-    "heading",
-    "history_files",
-    "job_lines",
-    "look_at",
-    "record_lines",
-    "routed",
-    "site_lines",
-    "sites_of",
-    "summarise",
-    "summary_lines",
-    "totals_lines",
-]
-
 
 class AdValues:
     """Reads attributes of one ad, in one context."""
@@ -104,8 +75,8 @@ _RUNS: Final = (_RUNNING, _TRANSFERRING_OUTPUT, _SUSPENDED)
 _COUNTED: Final = {
     1: "idle", 2: "running", 3: "removed", 4: "completed", 5: "held", 6: "running", 7: "suspended", 8: "completed",
 }  # fmt: skip
+DAY: Final = 86400
 _ORDER: Final = ("completed", "removed", "idle", "running", "held", "suspended")
-_DAY: Final = 86400
 
 
 # HTCondor: src/condor_q.V6/queue.cpp.
@@ -225,7 +196,8 @@ def _batch_name(job: AdValues, cluster: int | None) -> str | None:
 
 def banner(source: str, now: int, zone: tzinfo) -> list[str]:
     """Return the lines above a list: where the jobs are from, and when (epoch seconds)."""
-    return ["", "", f"-- {printable(source)} @ {_moment_in(now, zone, '%m/%d/%y %H:%M:%S') or '???'}"]
+    moment = _local(now, zone)
+    return ["", "", f"-- {printable(source)} @ {'???' if moment is None else f'{moment:%m/%d/%y %H:%M:%S}'}"]
 
 
 def job_lines(jobs: Sequence[Listed], zone: tzinfo) -> Iterator[str]:
@@ -260,24 +232,19 @@ def totals_lines(query: Totals, everybody: Totals | None) -> Iterator[str]:
 
 def date(epoch: int | None, zone: tzinfo) -> str:
     """Return a moment as condor_q's lists show it: month, day, hour and minute."""
-    if epoch is None or epoch < 0:
-        return UNKNOWN_DATE
-    try:
-        moment = datetime.fromtimestamp(epoch, zone)
-    except (OverflowError, OSError, ValueError):
-        return UNKNOWN_DATE
-    return f"{moment.month:2}/{moment.day:<2} {moment.hour:02}:{moment.minute:02}"
+    moment = None if epoch is None or epoch < 0 else _local(epoch, zone)
+    return UNKNOWN_DATE if moment is None else f"{moment.month:2}/{moment.day:<2} {moment.hour:02}:{moment.minute:02}"
 
 
-def _moment_in(epoch: int, zone: tzinfo, form: str) -> str | None:
+def _local(epoch: float, zone: tzinfo) -> datetime | None:
     try:
-        return datetime.fromtimestamp(epoch, zone).strftime(form)
+        return datetime.fromtimestamp(epoch, zone)
     except (OverflowError, OSError, ValueError):
         return None
 
 
 def _duration(seconds: int) -> str:
-    days, rest = divmod(seconds, _DAY)
+    days, rest = divmod(seconds, DAY)
     return f"{days:3}+{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
 
 
@@ -407,7 +374,6 @@ def summary_lines(rows: Iterable[SummaryRow]) -> Iterator[str]:
         yield row.line
 
 
-DAY: Final = 86400
 _COMPLETED: Final = "C"
 _RULE: Final = "-" * 55
 _FORM: Final = "%Y-%m-%d %H:%M"
@@ -490,14 +456,9 @@ def history_files(folder: Path | str, since: float) -> list[Path]:
 
 def heading(period: Period, zone: tzinfo) -> str:
     """Return the first line of both reports."""
-    return f"Routed job history from {_moment(period.start, zone)} to {_moment(period.end, zone)}"
-
-
-def _moment(epoch: float, zone: tzinfo) -> str:
-    try:
-        return datetime.fromtimestamp(epoch, zone).strftime(_FORM)
-    except (OverflowError, OSError, ValueError):
-        return f"epoch {epoch:.0f}"
+    ends = ((epoch, _local(epoch, zone)) for epoch in period)
+    begin, end = (f"epoch {epoch:.0f}" if moment is None else moment.strftime(_FORM) for epoch, moment in ends)
+    return f"Routed job history from {begin} to {end}"
 
 
 def record_lines(jobs: Iterable[EndedJob], *, iwd: bool = False) -> Iterator[str]:

@@ -15,25 +15,6 @@ from crondor.job.attributes import JobStatus, count, exact_integer, expression, 
 from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
 from crondor.job_queue.records import JobId, cluster_of
 
-__all__ = [
-    "SUBMITTING",
-    "Acted",
-    "Capabilities",
-    "Clock",
-    "Forbidden",
-    "Hold",
-    "JobChange",
-    "NotOffered",
-    "PartlyEdited",
-    "Refused",
-    "Schedd",
-    "ScheddError",
-    "Scheduled",
-    "Selection",
-    "Unreachable",
-    "Which",
-]
-
 _NUMBER: Final = re.compile(r"([1-9][0-9]{0,9})(?:\.(0|[1-9][0-9]{0,9}))?\Z").match
 _OWNER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_@.-]{0,255}\Z").match
 _STRING: Final = re.compile(r'"([^"\\]*)"\Z').match
@@ -429,6 +410,14 @@ _FOLLOWED: Final = frozenset(("jobstatus", "holdreasoncode"))
 
 Writes: TypeAlias = Mapping[str, object]
 """Attributes by name, as Python values or Expressions; None deletes."""
+
+
+def edited(ad: ClassAd, edits: Mapping[str, object]) -> ClassAd:
+    """Return a copy of an ad with some attributes set."""
+    made = ad.copy()
+    for name, value in edits.items():
+        made.set(name, value)
+    return made
 
 
 def entered(ad: ClassAd, status: JobStatus, now: int) -> dict[str, object]:

@@ -49,7 +49,7 @@ class PoolEvent(NamedTuple):
 class QuietRun(NamedTuple):
     """A run of which nothing but numbers is to be told (epoch seconds): when it is matched, arrives, starts, ends; how.
 
-    Its job stays, see ``daemons.quiet``.
+    Its job stays, see ``Quiet``.
     """
 
     matched: int

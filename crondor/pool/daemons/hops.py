@@ -140,60 +140,6 @@ def _is_plain(code: str | Code | None) -> bool:
 
 
 _MOST: Final = 100  # runs in one leap: whoever shows how far a simulation is wants to be asked
-
-
-# Nothing of such runs comes onto the timetable, and the ad is written when the leap is over. A leap ends before
-# whatever is not quiet, and the pool goes on from there event by event.
-class Leaps:
-    """Leaps over the quiet runs of jobs, where there are as many slots as jobs."""
-
-    def __init__(self, core: Core, matching: Matching, quiet: Quiet, passes: Passes) -> None:
-        """Take what a run consists of."""
-        self._core = core
-        self._matching = matching
-        self._quiet = quiet
-        self._passes = passes
-
-    def leap(self, job: PoolJob, claim: Claim) -> bool:
-        """Go through runs of a job that is to be matched now, up to the first that is not quiet; say if there was one.
-
-        The job is idle again then, and waits for the match of the run that follows; its slot is free.
-        """
-        core, quiet = self._core, self._quiet
-        first = core.timetable.now
-        matched: int | None = first
-        runs, last = 0, None
-        told: dict[str, int] = {}
-        while matched is not None and runs < _MOST:
-            found = quiet.run(job, matched) if job.gate.opens(matched) == matched else None
-            following = None if found is None else core.schedd.book.next_time(job.id, found.ended)
-            if found is None or following is None or following <= found.ended:
-                break
-            if runs:
-                self._passes.leap_over(found.matched)
-            quiet.tell(job, found)
-            job.began = found.started
-            last, runs = found, runs + 1
-            told |= found.exit.attributes
-            matched = self._plan(job, found, following)
-        if last is None:
-            return False
-        core.plan(job, job.gate.time or 0)
-        core.count(job, {"JobStatus": int(JobStatus.IDLE), **left(job, runs, first, last, told)})
-        self._matching.negotiator.give_back(claim)
-        if matched is not None:
-            self._matching.turn(job, matched)
-        self._passes.plan()
-        return True
-
-    def _plan(self, job: PoolJob, ended: QuietRun, following: int) -> int | None:
-        """Tell of the next time; return when its run is matched, None where that is not known."""
-        job.gate.plan(following)
-        self._quiet.tell_plan(job, ended.ended, following)
-        opens = job.gate.opens(ended.ended)
-        return None if opens is None else self._matching.moment(job, opens, ended.ended)
-
-
 _IDLE: Final = int(JobStatus.IDLE)
 _RUNNING: Final = int(JobStatus.RUNNING)
 
@@ -233,8 +179,10 @@ class _Unwritten:
             core.count(job, left(job, self._runs, self._first, self._last, self._told))
 
 
-class Hops:
-    """Hops over the quiet runs of jobs, one at a time."""
+# Nothing of the runs of a leap comes onto the timetable; the ad is written when the leap is over. A leap ends before
+# whatever is not quiet, and the pool goes on from there event by event.
+class Shortcuts:
+    """What a pool does with quiet runs: leaps over many where each job has a slot, hops where jobs compete for them."""
 
     def __init__(self, core: Core, matching: Matching, quiet: Quiet, passes: Passes) -> None:
         """Take what a run consists of."""
@@ -242,9 +190,70 @@ class Hops:
         self._matching = matching
         self._quiet = quiet
         self._passes = passes
+        self._slots = core.settings.slots
         self._book = core.schedd.book
 
-    def hop(self, job: PoolJob, claim: Claim) -> bool:
+    def take(self, job: PoolJob, now: int) -> bool:
+        """Go through what is quiet of a job that is considered now, and say if that is all.
+
+        One that finds no slot is rejected, and waits for one.
+        """
+        negotiator, gate = self._matching.negotiator, job.gate
+        if not self._quiet.has_quiet_runs(job) or negotiator.is_partitionable:
+            return False
+        if not gate.lets(now, self._core.context) or not gate.is_settled:
+            return False
+        claim = negotiator.take()
+        if claim is None:
+            self._reject(job)
+            negotiator.wait(job, FIRST)
+            return True
+        competes = len(self._core.jobs) > self._slots
+        if self._hop(job, claim) if competes else self._leap(job, claim):
+            return True
+        negotiator.give_back(claim)
+        return False
+
+    def _leap(self, job: PoolJob, claim: Claim) -> bool:
+        """Go through runs of a job that is to be matched now, up to the first that is not quiet; say if there was one.
+
+        The job is idle again then, and waits for the match of the run that follows; its slot is free.
+        """
+        core, quiet = self._core, self._quiet
+        first = core.timetable.now
+        matched: int | None = first
+        runs, last = 0, None
+        told: dict[str, int] = {}
+        while matched is not None and runs < _MOST:
+            found = quiet.run(job, matched) if job.gate.opens(matched) == matched else None
+            following = None if found is None else self._book.next_time(job.id, found.ended)
+            if found is None or following is None or following <= found.ended:
+                break
+            if runs:
+                self._passes.leap_over(found.matched)
+            quiet.tell(job, found)
+            job.began = found.started
+            last, runs = found, runs + 1
+            told |= found.exit.attributes
+            matched = self._plan(job, found, following)
+        if last is None:
+            return False
+        core.plan(job, job.gate.time or 0)
+        core.count(job, {"JobStatus": int(JobStatus.IDLE), **left(job, runs, first, last, told)})
+        self._matching.negotiator.give_back(claim)
+        if matched is not None:
+            self._matching.turn(job, matched)
+        self._passes.plan()
+        return True
+
+    def _plan(self, job: PoolJob, ended: QuietRun, following: int) -> int | None:
+        """Tell of the next time; return when its run is matched, None where that is not known."""
+        job.gate.plan(following)
+        self._quiet.tell_plan(job, ended.ended, following)
+        opens = job.gate.opens(ended.ended)
+        return None if opens is None else self._matching.moment(job, opens, ended.ended)
+
+    def _hop(self, job: PoolJob, claim: Claim) -> bool:
         """Go through the run of a job that is to be matched now; say if it is quiet. Its slot is free at its end."""
         core, quiet = self._core, self._quiet
         found = quiet.run(job, core.timetable.now)
@@ -274,7 +283,7 @@ class Hops:
             self._matching.look(job)
         self._passes.plan()
 
-    def reject(self, job: PoolJob) -> None:
+    def _reject(self, job: PoolJob) -> None:
         """Note that no machine was found for a job."""
         self._owed(job).rejected = self._core.timetable.now
         self._core.tell(PoolEventKind.REJECTED, job, text=REJECTED)
@@ -291,38 +300,3 @@ class Hops:
         if not isinstance(found, _Unwritten):
             found = job.unwritten = _Unwritten(self._core, job)
         return found
-
-
-class Shortcuts:
-    """What a pool does with quiet runs: leaps where each job has a slot, hops where jobs compete for them."""
-
-    def __init__(self, core: Core, matching: Matching, quiet: Quiet, passes: Passes) -> None:
-        """Take what a run consists of."""
-        self._core = core
-        self._matching = matching
-        self._quiet = quiet
-        self._slots = core.settings.slots
-        self._leaps = Leaps(core, matching, quiet, passes)
-        self._hops = Hops(core, matching, quiet, passes)
-        self.write = self._hops.write
-
-    def take(self, job: PoolJob, now: int) -> bool:
-        """Go through what is quiet of a job that is considered now, and say if that is all.
-
-        One that finds no slot is rejected, and waits for one.
-        """
-        negotiator, gate = self._matching.negotiator, job.gate
-        if not self._quiet.has_quiet_runs(job) or negotiator.is_partitionable:
-            return False
-        if not gate.lets(now, self._core.context) or not gate.is_settled:
-            return False
-        claim = negotiator.take()
-        if claim is None:
-            self._hops.reject(job)
-            negotiator.wait(job, FIRST)
-            return True
-        competes = len(self._core.jobs) > self._slots
-        if self._hops.hop(job, claim) if competes else self._leaps.leap(job, claim):
-            return True
-        negotiator.give_back(claim)
-        return False

@@ -48,9 +48,7 @@ class Timetable:
     def __init__(self, now: int) -> None:
         """Begin at a time with nothing to come."""
         self.now = self.until = now
-        self._heap: list[
-            tuple[int, int, tuple[int, ...], int, TimetableEntry]
-        ] = []  # the serial number is nobody else's
+        self._heap: list[tuple[int, int, tuple[int, ...], int, TimetableEntry]] = []  # no two serial numbers are alike
         self._off = 0
         self._serial = 0
 
@@ -77,7 +75,7 @@ class Timetable:
         return entry
 
     def cancel(self, entry: TimetableEntry | None) -> None:
-        """TimedCall something off; what was called already is none the worse."""
+        """Call something off, unless it was called already."""
         if entry is None or entry.call is None:
             return
         entry.call = None
@@ -112,68 +110,20 @@ class Timetable:
 
 
 # What a pool writes into a job by itself.
-VOLATILE: Final = frozenset(
-    (
-        "currenthosts",
-        "deferraltime",
-        "enteredcurrentstatus",
-        "exitbysignal",
-        "exitcode",
-        "holdreason",
-        "holdreasoncode",
-        "holdreasonsubcode",
-        "jobcurrentstartdate",
-        "jobcurrentstartexecutingdate",
-        "jobruncount",
-        "jobstartdate",
-        "jobstatus",
-        "lastholdreason",
-        "lastholdreasoncode",
-        "lastholdreasonsubcode",
-        "lastjobstatus",
-        "lastrejmatchreason",
-        "lastrejmatchtime",
-        "lastsuspensiontime",
-        "lastvacatetime",
-        "numholds",
-        "numjobcompletions",
-        "numjobstarts",
-        "numshadowstarts",
-        "releasereason",
-        "totalsuspensions",
-    )
-)
+_VOLATILE_NAMES: Final = """
+    currenthosts deferraltime enteredcurrentstatus exitbysignal exitcode holdreason holdreasoncode
+    holdreasonsubcode jobcurrentstartdate jobcurrentstartexecutingdate jobruncount jobstartdate jobstatus
+    lastholdreason lastholdreasoncode lastholdreasonsubcode lastjobstatus lastrejmatchreason lastrejmatchtime
+    lastsuspensiontime lastvacatetime numholds numjobcompletions numjobstarts numshadowstarts releasereason
+    totalsuspensions
+"""
+VOLATILE: Final = frozenset(_VOLATILE_NAMES.split())
 # Functions that have one value for the same arguments, and ask for nothing else.
-_PURE: Final = frozenset(
-    [
-        "ceiling",
-        "floor",
-        "ifthenelse",
-        "int",
-        "iserror",
-        "isundefined",
-        "max",
-        "member",
-        "min",
-        "real",
-        "regexp",
-        "round",
-        "size",
-        "split",
-        "strcat",
-        "string",
-        "stringlistimember",
-        "stringlistmember",
-        "substr",
-        "tolower",
-        "toupper",
-        "versioneq",
-        "versionge",
-        "versiongt",
-        "versionle",
-        "versionlt",
-    ]
-)
+_PURE_NAMES: Final = """
+    ceiling floor ifthenelse int iserror isundefined max member min real regexp round size split strcat string
+    stringlistimember stringlistmember substr tolower toupper versioneq versionge versiongt versionle versionlt
+"""
+_PURE: Final = frozenset(_PURE_NAMES.split())
 CLOCK: Final = frozenset(("currenttime", "servertime"))
 _NUMBERS: Final = ("DeferralTime", "DeferralWindow", "DeferralPrepTime", "ScheddInterval")
 _KEYS: Final = tuple(name.lower() for name in _NUMBERS)
@@ -433,19 +383,9 @@ class JobRun:
     """
 
     __slots__ = (
-        "ad",
-        "arrived",
-        "claim",
-        "exit",
-        "is_over",
-        "is_suspended",
-        "left",
-        "matched",
-        "next",
-        "started",
-        "taken",
-        "time",
-    )
+        "ad", "arrived", "claim", "exit", "is_over", "is_suspended", "left", "matched", "next", "started",
+        "taken", "time",
+    )  # fmt: skip
 
     def __init__(self, ad: ClassAd, matched: int, claim: Claim | None) -> None:
         """Begin with the match."""
@@ -486,35 +426,13 @@ class PoolJob:
     its Requirements against each kind of machine, ``gate`` the first of them; ``ruling`` what happens at every exit,
     where that is always the same; ``has_dollars`` says that something in it is expanded with the machine's ad. ``kept``
     is the ad in the queue as it is, ``unwritten`` brings it up to date; ``is_quiet`` is what was found out about its
-    runs, see ``daemons.quiet``. ``began`` is when its last run was matched, or started, None for never.
+    runs, see ``Quiet``. ``began`` is when its last run was matched, or started, None for never.
     """
 
     __slots__ = (
-        "_chances",
-        "_has_policy",
-        "began",
-        "check",
-        "codes",
-        "gate",
-        "gates",
-        "has_dollars",
-        "has_left",
-        "has_stayed",
-        "id",
-        "is_local",
-        "is_over",
-        "is_periodic",
-        "is_quiet",
-        "is_starved",
-        "kept",
-        "key",
-        "rank",
-        "ruling",
-        "run",
-        "status",
-        "turn",
-        "universe",
-        "unwritten",
+        "_chances", "_has_policy", "began", "check", "codes", "gate", "gates", "has_dollars", "has_left",
+        "has_stayed", "id", "is_local", "is_over", "is_periodic", "is_quiet", "is_starved", "kept", "key",
+        "rank", "ruling", "run", "status", "turn", "universe", "unwritten",
     )  # fmt: skip
 
     def __init__(

@@ -448,14 +448,6 @@ class RouterContext:
         return written
 
 
-def written(ad: ClassAd, edits: Mapping[str, object]) -> ClassAd:
-    """Return an ad with edits that were made in its queue."""
-    made = ad.copy()
-    for name, value in edits.items():
-        made.set(name, value)
-    return made
-
-
 # HTCondor: JobRouterHookMgr.
 class _Waiting(Enum):
     WAITING = "waiting"

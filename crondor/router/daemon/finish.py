@@ -27,7 +27,6 @@ from crondor.router.daemon.context import (
     run_again,
     tell,
     update_source,
-    written,
 )
 from crondor.router.daemon.context import (
     give_back as give_back_edit,
@@ -47,7 +46,7 @@ from crondor.router.daemon.routed_job import (
     status,
     waits_for_input,
 )
-from crondor.schedd.protocol import NotOffered
+from crondor.schedd.protocol import NotOffered, edited
 
 _UNWRITTEN: Final = frozenset(("clusterid", "procid", "mytype", "targettype", "jobstatus", "managed", "managedmanager"))
 _TRIES: Final = 3
@@ -105,7 +104,7 @@ def _take_back(context: RouterContext, job: RoutedJob) -> bool:
         return False
     job.has_run = False
     if job.source is not None:
-        job.source = written(job.source, edits)
+        job.source = edited(job.source, edits)
     return True
 
 
@@ -120,7 +119,7 @@ def _update_source(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
         context.failed(RouterEvent.NOT_UPDATED, job, error)
         clean_up(context, job)
         return False
-    job.source = written(job.source, edits)
+    job.source = edited(job.source, edits)
     context.say(RouterEvent.SOURCE_UPDATED, job)
     return True
 

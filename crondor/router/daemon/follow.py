@@ -34,7 +34,6 @@ from crondor.router.daemon.context import (
     moved_release,
     tell,
     update_copy,
-    written,
 )
 from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.routed_job import (
@@ -53,6 +52,7 @@ from crondor.router.daemon.routed_job import (
     working,
 )
 from crondor.router.table.route import Route
+from crondor.schedd.protocol import edited
 
 
 # HTCondor: JobRouter::TakeOverJob, JobRouter::SubmitJob, JobRouter::FinishSubmitJob.
@@ -98,7 +98,7 @@ def take_over(context: RouterContext, job: RoutedJob) -> None:
         job.is_claimed = not isinstance(error, UNDONE)
         _refused(context, job, interrupted=True)
         return
-    job.source = written(job.source, {"Managed": EXTERNAL, "ManagedManager": context.name})
+    job.source = edited(job.source, {"Managed": EXTERNAL, "ManagedManager": context.name})
     job.is_claimed = True
     job.state = RoutedState.CLAIMED
     context.claimed += 1
@@ -249,7 +249,7 @@ def _edit_in_place(context: RouterContext, job: RoutedJob, route: Route, transla
     if not done:
         clean_up(context, job, RouterEvent.NOT_EDITED, f" {_busy(live(context.source, job.id), job)}")
         return
-    job.source = written(source, edits)
+    job.source = edited(source, edits)
     job.is_success = job.is_done = True
     context.routed += 1
     clean_up(context, job, RouterEvent.EDITED)
@@ -448,7 +448,7 @@ def _write_copy(context: RouterContext, job: RoutedJob, ad: ClassAd) -> bool:
         context.failed(RouterEvent.COPY_NOT_UPDATED, job, error)
         clean_up(context, job)
         return False
-    job.see_copy(written(job.copy, edits))
+    job.see_copy(edited(job.copy, edits))
     context.say(RouterEvent.COPY_UPDATED, job)
     return True
 
@@ -525,7 +525,7 @@ def _tell_source(context: RouterContext, job: RoutedJob) -> bool:
             clean_up(context, job)
         context.look_again(job.id)
         return False
-    job.source = written(source, edits)
+    job.source = edited(source, edits)
     job.has_run = status(job.source) in RUNNING
     job.owed = {}
     context.say(RouterEvent.UPDATED, job)
@@ -555,7 +555,7 @@ def apply_policy(context: RouterContext, job: RoutedJob) -> None:
         context.failed(RouterEvent.NOT_UPDATED, job, error)
         context.look_again(job.id)
         return
-    job.source = written(job.source, edits)
+    job.source = edited(job.source, edits)
     job.has_run = False
     is_held = edits["JobStatus"] == JobStatus.HELD
     context.say(RouterEvent.POLICY_HELD if is_held else RouterEvent.POLICY_REMOVED, job)

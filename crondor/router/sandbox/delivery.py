@@ -36,7 +36,7 @@ from crondor.router.sandbox.reach import (
     write_file,
 )
 from crondor.router.sandbox.transfer import Sandbox
-from crondor.schedd.protocol import Clock, NotOffered, Schedd, Selection, released
+from crondor.schedd.protocol import Clock, NotOffered, Schedd, Selection, edited, released
 
 _MOST_PROXY: Final = 1 << 20
 _FILE: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -538,7 +538,7 @@ class FileDelivery:
         except CrondorError:
             self._forget_proxy(job.id)
             raise
-        return _edited(copy, edits)
+        return edited(copy, edits)
 
     def spool(self, job: Carried) -> None:
         """Rewrite a copy's ad, spool its input, release it; each is done once, whoever begins again.
@@ -556,16 +556,12 @@ class FileDelivery:
             edits["StageInStart"] = self._clock()
         if edits and not self._schedd.edit_if(job.copy_id, _WAITS, edits):
             return
-        sandbox.spool_in(job.copy_id, _edited(found.flat(), edits), self._own_files())
+        sandbox.spool_in(job.copy_id, edited(found.flat(), edits), self._own_files())
         self._schedd.edit_if(job.copy_id, f"{_WAITS} && StageInFinish =?= undefined", {"StageInFinish": self._clock()})
-        self._let_go(job.copy_id)
+        found = self._live(job.copy_id)
+        if found is not None and _holds(found, _WAITS):  # released as by a schedd itself: nobody else may do it
+            self._schedd.edit_if(job.copy_id, _WAITS, released(found, SPOOLED, self._clock()))
         self._forget_proxy(job.id)
-
-    def _let_go(self, copy: JobId) -> None:
-        """Release a copy whose input is there, as a schedd does itself: nobody else may release such a job."""
-        found = self._live(copy)
-        if found is not None and _holds(found, _WAITS):
-            self._schedd.edit_if(copy, _WAITS, released(found, SPOOLED, self._clock()))
 
     def fetch(self, job: Carried) -> None:
         """Bring a completed copy's output to its source. Raises CrondorError."""
@@ -595,9 +591,7 @@ class FileDelivery:
     def _spooling(self) -> Sandbox:
         """Return what moves files. Raises NotOffered."""
         if self._sandbox is None:
-            raise NotOffered(
-                fault("no-spool", "this router has no spool", help="give it one, or route without a sandbox")
-            )
+            raise _no_spool()
         if not self._schedd.capabilities.atomic_edits:
             message = "this schedd's spool is its own: crondor spools for an embedded queue only"
             raise NotOffered(fault("spool-not-ours", message, help="take JobShouldBeSandboxed out of the route"))
@@ -647,9 +641,7 @@ class PlannedDelivery:
         if not job.is_sandboxed:
             return copy
         if self._sandbox is None:
-            raise NotOffered(
-                fault("no-spool", "this router has no spool", help="give it one, or route without a sandbox")
-            )
+            raise _no_spool()
         copy = fresh(copy)
         plain = copy.copy()
         if routed.proxy is not None:
@@ -658,7 +650,7 @@ class PlannedDelivery:
         plain.set("TransferInput", ",".join(each for each in files if each not in self._paths.values()))
         edits = self._sandbox.prepared(plain)
         edits.pop("TransferInput", None)
-        return _edited(copy, edits)
+        return edited(copy, edits)
 
     def spool(self, job: Carried) -> None:
         """Do nothing."""
@@ -675,11 +667,8 @@ _OVER: Final = (
 )
 
 
-def _edited(ad: ClassAd, edits: Mapping[str, object]) -> ClassAd:
-    made = ad.copy()
-    for name, value in edits.items():
-        made.set(name, value)
-    return made
+def _no_spool() -> NotOffered:
+    return NotOffered(fault("no-spool", "this router has no spool", help="give it one, or route without a sandbox"))
 
 
 def _holds(ad: ClassAd, condition: str) -> bool:

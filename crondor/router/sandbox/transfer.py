@@ -42,6 +42,7 @@ from crondor.router.sandbox.reach import (
     warning,
 )
 from crondor.router.table.route import EndlessRemaps, remapped
+from crondor.schedd.protocol import edited
 from crondor.schedd.reading import owner_of
 
 _LINKS_SKIPPED: Final = "a link to a folder is not followed"
@@ -368,10 +369,7 @@ class Sandbox:
             made = expanded(copy, reach)
             if made is not None:
                 edits["TransferInput"] = made
-            changed = copy.copy()
-            for name, value in edits.items():
-                changed.set(name, value)
-            inputs(changed, reach, self._limits).check()
+            inputs(edited(copy, edits), reach, self._limits).check()
             return edits
 
         return _as(reach.who, looked)
