@@ -245,6 +245,9 @@ class Configuration:
         """Return what functions in a text may see."""
         return Around(self.environ, Dice(self.context.seed), "", None, self.context.now, lambda _: None)
 
+    get = string
+    """Look a knob up as the hooks do."""
+
     def texts(self) -> dict[str, str]:
         """Return all knobs by lower-case name as the subsystem sees them, as they are written."""
         found = dict(self.defaults)

@@ -82,8 +82,8 @@ def test_help_has_examples(name: str) -> None:
         (["format", "x"], "--to"),
         (["format", "/nowhere/x", "--to", "new"], "cannot read '/nowhere/x'"),
         (["eval", "1", "--my", "/nowhere/x"], "cannot read"),
-        (["eval", "1", "--my", "-", "--target", "-"], "standard input is one file"),
-        (["match", "-", "-"], "standard input is one file"),
+        (["eval", "1", "--my", "-", "--target", "-"], "standard input (-) can be read only once"),
+        (["match", "-", "-"], "standard input (-) can be read only once"),
         (["eval", "1", "--now", "never"], "--now"),
     ],
 )

@@ -147,7 +147,7 @@ def test_the_clock_and_the_seed_are_options(tmp_path: Path) -> None:
         (("--rules", "nowhere"), "cannot read 'nowhere'"),
         (("--rules", "r", "nowhere.ads"), "cannot read 'nowhere.ads'"),
         (("--rules", "r", "a", "."), "cannot read '.': Is a directory"),
-        (("--rules", "r", "-", "-"), "standard input is one file"),
+        (("--rules", "r", "-", "-"), "standard input (-) can be read only once"),
         (("--rules", "r", "-D", "x"), "write NAME=VALUE"),
         (("--rules", "r", "a", "--output", "a", "--force"), "--output 'a' is read, too"),
         (("--rules", "r", "--output", "r", "--force"), "--output 'r' is read, too"),
@@ -260,7 +260,7 @@ def test_rules_may_come_from_standard_input(ads: str) -> None:
     assert (result.status, result.err, result.out.count("X = 1")) == (0, "", 2)
     result = crondor("classad", "transform", "--rules", "-", stdin="SET X 1\n")
     assert result.status == 2
-    assert "standard input is one file" in result.err
+    assert "standard input (-) can be read only once" in result.err
 
 
 def test_a_transform_makes_no_more_ads_than_the_bound(ads: str, tmp_path: Path) -> None:

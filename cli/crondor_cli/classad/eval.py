@@ -10,8 +10,9 @@ from crondor.classad import EvaluationFailed, Explanation, Expression, print_val
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Reference
 from crondor.diagnostics import Source, printable
-from crondor_cli.kit.ads import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of
+from crondor_cli.kit.ads import ad_of, context_of, faithful_option, lenient_option, mode_of
 from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import check_stdin
 from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.screen import say
 from crondor_cli.kit.tables import echo_json

@@ -12,8 +12,9 @@ from crondor.classad import Context, Explanation, matches
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor_cli.classad.eval import part_data
-from crondor_cli.kit.ads import ad_of, check_stdin, context_of, faithful_option, lenient_option, mode_of, name_of
+from crondor_cli.kit.ads import ad_of, context_of, faithful_option, lenient_option, mode_of, name_of
 from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import check_stdin
 from crondor_cli.kit.options import Clock, clock_options, format_option
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import echo_json

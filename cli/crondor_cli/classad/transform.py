@@ -27,14 +27,13 @@ from crondor_cli.kit.ads import (
     Report,
     SharedAds,
     byte_chunks,
-    check_stdin,
     lenient_option,
     mode_of,
     name_of,
 )
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import load_config
-from crondor_cli.kit.files import FileProblem, open_given, read_source, refuse_overwriting, written_file
+from crondor_cli.kit.files import FileProblem, check_stdin, open_given, read_source, refuse_overwriting, written_file
 from crondor_cli.kit.options import Clock, ConfigFiles, clock_options, config_options, include_option, output_option
 from crondor_cli.kit.parallel import jobs_option
 from crondor_cli.kit.screen import emit, say

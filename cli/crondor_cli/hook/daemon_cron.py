@@ -308,7 +308,7 @@ def _read(config: tuple[str, ...], wanted: list[Manager], clock: Clock) -> tuple
     settings = [read_settings(each, knobs) for each in wanted]
     faults = [*knobs.diagnostics, *chain.from_iterable(each.diagnostics for each in settings)]
     for each in settings:
-        faults += misspelt(each, each.listed, knobs.names())
+        faults += misspelt(each, each.listed, knobs.texts())
     show(faults)
     return settings, has_error(faults)
 

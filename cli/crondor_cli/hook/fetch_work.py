@@ -15,7 +15,6 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source, has_error, pri
 from crondor.hooks.fetch.journal import FetchRunState, Journal, JournalFault, RunRecord
 from crondor.hooks.fetch.source import FetchableJob, WorkSource
 from crondor.hooks.kinds import HookType, ad_text, read_output
-from crondor.job.attributes import integer
 from crondor.macro import MAX_BYTES, source_from_bytes
 from crondor.rights.trust import current_user, user_name
 from crondor.submit import SubmitHost, job_ads
@@ -160,12 +159,9 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
             findings.append(Diagnostic("fetch-many", message, help="divide it"))
             continue
         for one in made:
-            for process in range(one.jobs.count):
-                ad = one.ad.copy()
-                proc = (integer(one.ad, "ProcId") or 0) + process
-                ad["ProcId"] = proc
+            for ad in one.each():
                 ad["Owner"] = owner or writer
-                yield FetchableJob(f"{path.name}#{proc}", ad)
+                yield FetchableJob(f"{path.name}#{ad.value('ProcId')}", ad)
 
 
 def _read_file(path: Path) -> tuple[str, Source]:

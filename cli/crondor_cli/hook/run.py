@@ -34,8 +34,9 @@ from crondor.hooks.kinds import (
 )
 from crondor.hooks.runner import PATH_FAULTS, HookCall, HookLimits, HookRun, HookRunner, wait
 from crondor.job.attributes import boolean, string
-from crondor_cli.kit.ads import ad_of, check_stdin, lenient_option, mode_of
+from crondor_cli.kit.ads import ad_of, lenient_option, mode_of
 from crondor_cli.kit.command import Command
+from crondor_cli.kit.files import check_stdin
 from crondor_cli.kit.options import format_option
 from crondor_cli.kit.progress import waking
 from crondor_cli.kit.screen import say, show

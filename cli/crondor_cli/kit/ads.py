@@ -20,7 +20,7 @@ from crondor_cli.kit.files import check_kind, file_problem, open_given, standard
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.parallel import Alone, Sharing
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import show, usage
+from crondor_cli.kit.screen import show
 
 _CHUNK = 1 << 16
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -108,12 +108,6 @@ def faithful_option(function: _Function) -> _Function:
 def mode_of(lenient: bool) -> ReadMode:
     """Return how strict to read."""
     return ReadMode.DAEMON if lenient else ReadMode.STRICT
-
-
-def check_stdin(*paths: str | None) -> None:
-    """Refuse standard input for two files at once. Raises UsageError."""
-    if paths.count("-") > 1:
-        raise usage("standard input is one file")
 
 
 SIZE: Final = 1 << 18  # bytes of a chunk that is sent: 10 ms of work

@@ -29,21 +29,13 @@ from crondor.config.deployed import (
     with_variables,
 )
 from crondor.config.reader import DEFAULTS, VERSION
-from crondor.diagnostics import CrondorError, Diagnostic, Source, printable
+from crondor.diagnostics import CrondorError, Source, printable
 from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import file_problem, files_of, read_source
+from crondor_cli.kit.files import check_stdin, file_problem, files_of, read_source
 from crondor_cli.kit.options import ConfigFiles, config_of, config_options, include_option
 from crondor_cli.kit.screen import usage
-
-
-def check_paths(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths. Raises UsageError where standard input is named twice."""
-    given = tuple(paths)
-    if given.count("-") > 1:
-        raise usage("standard input (-) can be read only once")
-    return given
 
 
 def files_below(config: ConfigFiles, allow_dirs: Iterable[str]) -> Files:
@@ -122,7 +114,8 @@ class ConfigReader:
     def tried(self) -> Iterator[tuple[str, Source | CrondorError]]:
         """Yield the named files as ``named`` does; for one that is no text, why. Raises UsageError."""
         root = None if self._config.paths else self._root()
-        for path in (root,) if root is not None else check_paths(self._config.paths):
+        check_stdin(*self._config.paths)
+        for path in self._config.paths if root is None else (root,):
             yield path, self._file(path)
 
     def _file(self, path: str) -> Source | CrondorError:
@@ -255,27 +248,7 @@ def load_config(
     return ConfigReader(config_of(config), allow_dirs, context).read()
 
 
-class FileKnobs:
-    """The knobs of some files, later ones over earlier ones; ``diagnostics`` are what is wrong with the files."""
-
-    def __init__(self, configuration: Configuration) -> None:
-        """Take what was read."""
-        self.diagnostics: tuple[Diagnostic, ...] = tuple(configuration.diagnostics)
-        self._configuration = configuration
-
-    def get(self, name: str, /) -> str | None:
-        """Return a knob's value with its macros replaced, None where it is not set.
-
-        Raises CrondorError.
-        """
-        return self._configuration.string(name)
-
-    def names(self) -> list[str]:
-        """Return the names of all knobs, in lower case."""
-        return list(self._configuration.texts())
-
-
-def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> FileKnobs:
+def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> Configuration:
     """Return the knobs of configuration files. Raises UsageError for one that cannot be read, and InvalidText."""
     found: Configuration | None = None
     for path in paths:
@@ -289,4 +262,4 @@ def knobs_of(paths: tuple[str, ...], context: Context, subsystem: str) -> FileKn
             subsystem=subsystem,
             context=context,
         )
-    return FileKnobs(found or read_config(""))
+    return found or read_config("")

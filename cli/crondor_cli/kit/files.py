@@ -115,6 +115,12 @@ class FileProblem(click.UsageError):
             file.write(f"{line}\n")
 
 
+def check_stdin(*paths: str | None) -> None:
+    """Refuse standard input for two files at once. Raises UsageError."""
+    if paths.count("-") > 1:
+        raise usage("standard input (-) can be read only once")
+
+
 def refuse_overwriting(out: str, inputs: Iterable[str]) -> None:
     """Refuse to write over a file that is read as well; - is none. Raises UsageError."""
     if out == "-" or not os.path.isfile(out):
@@ -329,8 +335,7 @@ def find(names: Iterable[str]) -> tuple[str, ...]:
     standard input named twice.
     """
     given = tuple(names)
-    if given.count("-") > 1:
-        raise usage("standard input (-) can be read only once")
+    check_stdin(*given)
     found: dict[str, None] = {}
     for name in given:
         paths = [name] if name == "-" or "\0" in name else list(_expand(name))

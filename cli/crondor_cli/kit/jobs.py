@@ -16,7 +16,7 @@ from crondor.schedule import misspelt
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor.zones import Policy
-from crondor_cli.kit.files import files_of, read_source
+from crondor_cli.kit.files import check_stdin, files_of, read_source
 from crondor_cli.kit.options import Clock, Surroundings
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import usage
@@ -68,8 +68,7 @@ class ScheduleRequest(NamedTuple):
         given = any(text is not None for text in self.fields.values())
         if sum([bool(self.paths), self.crontab is not None, bool(self.ads), given]) != 1:
             raise usage(_ways())
-        if self.ads.count("-") > 1:
-            raise usage("standard input (-) can be read only once")
+        check_stdin(*self.ads)
 
     def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
         """Return the jobs and the warnings about their file; those of a queue are not looked for.

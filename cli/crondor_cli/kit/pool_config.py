@@ -15,7 +15,8 @@ from crondor.preview.jobs import Job, ReadingTerms
 from crondor.preview.stored import schedules_of
 from crondor.submit import SubmitFile
 from crondor.transform import TransformFacts
-from crondor_cli.kit.configs import ConfigReader, check_paths
+from crondor_cli.kit.configs import ConfigReader
+from crondor_cli.kit.files import check_stdin
 from crondor_cli.kit.jobs import Through, host_of
 from crondor_cli.kit.options import ConfigFiles
 from crondor_cli.kit.screen import show
@@ -46,7 +47,7 @@ def read_pool(
     if config is None:
         configuration = read_config({}, subsystem=_SCHEDD, context=context, version=version)
     else:
-        check_paths((*config.paths, *beside))
+        check_stdin(*config.paths, *beside)
         configuration = ConfigReader(config, allow_dirs, context, subsystem=_SCHEDD, version=version).read()
     found = read_access_point(configuration, TransformFacts(environ=os.environ, context=context))
     faults = [each for each in found.diagnostics if each.severity is Severity.ERROR]

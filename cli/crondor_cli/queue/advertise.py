@@ -9,7 +9,6 @@ import click
 from crondor.classad.ad import ClassAd
 from crondor.classad.printing import Format, Order
 from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
-from crondor.job.attributes import integer
 from crondor.schedd.reading import advertised, coming_starts
 from crondor.spec import Dialect
 from crondor.submit import job_ads
@@ -108,10 +107,4 @@ def _jobs(request: ScheduleRequest, path: str, number: int) -> Iterator[ClassAd]
         message = f"{printable(path)} has {count} jobs: no more than {_MOST_JOBS} of a file are advertised"
         raise CrondorError(Diagnostic("advertise-many", message, help="submit it, and advertise the queue"))
     for one in made:
-        first = integer(one.ad, "ProcId") or 0
-        for process in range(one.jobs.count):
-            ad = one.ad.copy()
-            ad["ProcId"] = first + process
-            if "JobStatus" not in ad:
-                ad["JobStatus"] = 1
-            yield ad
+        yield from one.each(JobStatus=1)

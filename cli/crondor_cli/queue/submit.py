@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import getpass
 import platform
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,11 +17,8 @@ from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable
 from crondor.job_queue import JobId, QueueLocked
-from crondor.job_queue.records import refused_by_disk
 from crondor.knowledge.kinds import FileKind
-from crondor.pool.local.run_records import Request
-from crondor.pool.local.session import MARKER
-from crondor.rights.walk import is_there
+from crondor.pool.local.session import ask
 from crondor.schedd.cron_tabs import CronEdit
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import PartlyEdited, ScheddError, Selection, read_constraint
@@ -264,10 +260,6 @@ def _late(queue: Span | None) -> Diagnostic:
     return Diagnostic("submit-late", message, span=queue, help="leave the command out")
 
 
-_PATIENCE: Final = 15.0  # seconds for a session to take a request up, and as many to answer
-_PAUSE: Final = 0.02  # seconds between two looks
-
-
 def changed(
     queue: str | None, clock: Clock, direct: Callable[[EmbeddedSchedd], dict[str, Any]], request: Mapping[str, object]
 ) -> dict[str, Any]:
@@ -276,62 +268,12 @@ def changed(
     Where nobody can be asked it waits some seconds for the queue. Raises CrondorError; QueueLocked where somebody else
     has the queue.
     """
-    try:
-        return _direct(queue, clock, direct, waits=False)
-    except QueueLocked:
-        answer = _asked(folder_of(queue), request)
-    return _direct(queue, clock, direct, waits=True) if answer is None else answer
-
-
-def _direct(
-    queue: str | None, clock: Clock, direct: Callable[[EmbeddedSchedd], dict[str, Any]], *, waits: bool
-) -> dict[str, Any]:
-    with embedded_of(queue, clock, waits=waits) as schedd:
+    with suppress(QueueLocked), embedded_of(queue, clock, waits=False) as schedd:
         return direct(schedd)
-
-
-def _asked(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
-    """Return a session's answer, None where none took the request up. Raises CrondorError."""
-    marker = folder / MARKER
-    if not is_there(marker):
-        return None
-    try:
-        asking = Request(folder, request)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise refused_by_disk(folder, "crondor run cannot be asked", error) from error
-    answer = None
-    try:
-        answer = _waited(asking.answer, marker.exists)
-    finally:
-        was_taken = answer is not None or not asking.withdraw()
-    if not was_taken:
-        return None
-    answer = answer or _waited(asking.answer, lambda: True)
-    if answer is None:
-        message = "the crondor run that has this queue took the request up, and has not said what came of it"
-        raise CrondorError(
-            Diagnostic(
-                "no-answer",
-                message,
-                help="crondor run tells what happens to its jobs; crondor queue history lists those that have left",
-            )
-        )
-    if "faults" in answer:
-        raise CrondorError([Diagnostic(str(code), str(said), help=hint) for code, said, hint in answer["faults"]])
-    return answer
-
-
-def _waited(look: Callable[[], dict[str, Any] | None], is_there: Callable[[], bool]) -> dict[str, Any] | None:
-    """Look for an answer as long as there is somebody to give it, and for some seconds at most."""
-    end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end:
-        found = look()
-        if found is not None or not is_there():
-            return found
-        time.sleep(_PAUSE)
-    return None
+    if (answer := ask(folder_of(queue), request)) is not None:
+        return answer
+    with embedded_of(queue, clock) as schedd:
+        return direct(schedd)
 
 
 EDIT_EXAMPLE = """\

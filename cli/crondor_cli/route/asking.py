@@ -35,14 +35,13 @@ from crondor_cli.kit.ads import (
     Report,
     SharedAds,
     byte_chunks,
-    check_stdin,
     decoded,
     lenient_option,
     mode_of,
     name_of,
     own_ad,
 )
-from crondor_cli.kit.files import FileProblem, files_of, submit_files
+from crondor_cli.kit.files import FileProblem, check_stdin, files_of, submit_files
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -152,14 +151,7 @@ class JobFiles(NamedTuple):
         findings.add(file.warnings, counts=False)
         owner = self.owner or getpass.getuser()
         for made in job_ads(file, in_order=True, cluster=cluster):
-            first = made.jobs.first[1]
-            for proc in range(first, first + made.jobs.count):
-                ad = made.ad.copy()
-                ad.set("ProcId", proc)
-                for name, value in (("JobStatus", 1), ("Owner", owner), ("QDate", self.clock.now)):
-                    if name not in ad:
-                        ad.set(name, value)
-                yield ad
+            yield from made.each(JobStatus=1, Owner=owner, QDate=self.clock.now)
 
 
 def _passing_over(read: Callable[[], Iterator[ClassAd]], findings: AdFindings) -> Callable[[Report], Iterator[ClassAd]]:

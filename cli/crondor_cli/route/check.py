@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -13,6 +13,7 @@ from crondor.diagnostics import Source
 from crondor.lint import CheckReport, Rule
 from crondor.lint.fixing import Cured, without_fixes
 from crondor.lint.routes import ROUTE_RULES, CheckedRoutes, check_routes, fixed_routes, refused_routes
+from crondor_cli.kit.ads import context_of
 from crondor_cli.kit.configs import ConfigCommand, ConfigReader
 from crondor_cli.kit.findings import (
     BaselineOptions,
@@ -35,16 +36,6 @@ from crondor_cli.kit.options import (
 from crondor_cli.kit.printing import Asked, conclude
 
 
-class RouteCheckOptions(NamedTuple):
-    """What the command line says."""
-
-    allow_dirs: tuple[str, ...]
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    strict: bool
-    tries_fixes: bool = True  # so that those are shown and counted that --fix makes
-
-
 @dataclass(frozen=True, kw_only=True)
 class RouteCheckResult(ChosenReports):
     """What was found by the rules about routes.
@@ -62,15 +53,20 @@ class RouteCheckResult(ChosenReports):
         return ROUTE_RULES
 
 
-def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str | None) -> RouteCheckResult:
+def _checked(
+    config: ConfigFiles,
+    allow_dirs: tuple[str, ...],
+    context: Context,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    *,
+    strict: bool,
+) -> RouteCheckResult:
     """Check the files together; one that is no text is a finding like any other, and the others are checked.
 
-    Raises UsageError for options that cannot be used, and for a file that cannot be read.
+    Raises UsageError for a file that cannot be read.
     """
-    select, ignore = codes_of(given.select, ROUTE_RULES), codes_of(given.ignore, ROUTE_RULES)
-    clock = clock_of(now, tz)
-    context = Context(now=clock.now, zone=clock.zone)
-    reader = ConfigReader(config, given.allow_dirs, context)
+    reader = ConfigReader(config, allow_dirs, context)
     texts: list[tuple[str, Source]] = []
     broken: list[CheckReport] = []
     for path, read in reader.tried():
@@ -82,15 +78,14 @@ def run(config: ConfigFiles, given: RouteCheckOptions, now: str | None, tz: str 
 
     def again(sources: Sequence[Source]) -> CheckedRoutes:
         paths = (path for path, _ in texts)
-        configuration = ConfigReader(config, given.allow_dirs, context).read(zip(paths, sources, strict=True))
+        configuration = ConfigReader(config, allow_dirs, context).read(zip(paths, sources, strict=True))
         others = [each for each in configuration.sources if each not in sources] if configuration.is_followed else []
         return check_routes(configuration, [*others, *sources])
 
     reports = (*broken, *(again(named).reports if texts else ()))
     is_whole = bool(texts) and not broken and is_fixable(config)
     reports = tuple(each if is_whole and each.source in named else _without_fixes(each) for each in reports)
-    result = RouteCheckResult(reports, select, ignore, given.strict, named=named, again=again if is_whole else None)
-    return replace(result, reports=tuple(_offered(result))) if given.tries_fixes else result
+    return RouteCheckResult(reports, select, ignore, strict, named=named, again=again if is_whole else None)
 
 
 def _offered(result: RouteCheckResult) -> Iterator[CheckReport]:
@@ -196,5 +191,8 @@ def command(
         return
     asked = Asked(baseline, fix, write, statistics, quiet, format_)
     asked.refuse(is_fixable=is_fixable(config))
-    result = run(config, RouteCheckOptions(allow_dirs, select, ignore, strict, not fix), now, tz)
+    chosen, ignored = codes_of(select, ROUTE_RULES), codes_of(ignore, ROUTE_RULES)
+    result = _checked(config, allow_dirs, context_of(clock_of(now, tz)), chosen, ignored, strict=strict)
+    if not fix:  # those are shown and counted that --fix makes
+        result = replace(result, reports=tuple(_offered(result)))
     raise click.exceptions.Exit(conclude(result, asked, _cured))

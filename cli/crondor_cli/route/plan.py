@@ -38,7 +38,7 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, chunks, name_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import submit_files
+from crondor_cli.kit.files import check_stdin, submit_files
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
@@ -431,8 +431,7 @@ def command(
     """List the coming runs of scheduled jobs, the route that takes each, and what becomes of the schedule there."""
     if not (paths or ads or queue):
         raise usage("name the jobs: FILES, --ads FILE or --queue PATH")
-    if [*paths, *ads, *config.paths].count("-") > 1:
-        raise usage("standard input (-) can be read only once")
+    check_stdin(*paths, *ads, *config.paths)
     end = _end(clock, until, days)
     reading = JobSettings(
         clock.zone, dialect or Dialect.MANUAL, policy, schedd_interval, job_owner or getpass.getuser()

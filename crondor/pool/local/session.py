@@ -10,19 +10,20 @@ from __future__ import annotations
 import heapq
 import os
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from itertools import chain
 from pathlib import Path
+from time import monotonic, sleep
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
-from crondor.diagnostics import Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
 from crondor.event_log import JobEvent, write_event
 from crondor.job.attributes import ON_MACHINE, JobStatus, boolean, count, integer, string
 from crondor.job_queue import JobId, read_history
@@ -32,7 +33,7 @@ from crondor.pool.daemons.pool import Pool
 from crondor.pool.daemons.pool_job import PoolJob, Timetable, TimetableEntry
 from crondor.pool.daemons.starter import time_of
 from crondor.pool.local.programs import RUN_TIME, TOKEN, KeptQueue, RealPrograms, token_of
-from crondor.pool.local.run_records import Records, Requests, RunEnd, RunState, perform
+from crondor.pool.local.run_records import Records, Request, Requests, RunEnd, RunState, perform
 from crondor.pool.local.supervisor import publish
 from crondor.pool.settings import PoolSettings
 from crondor.rights.trust import check
@@ -120,6 +121,8 @@ _RUNS: Final = "runs"
 _GONE: Final = (int(JobStatus.COMPLETED), int(JobStatus.REMOVED))
 _LEAD: Final = 5  # seconds before its time, from which on a run has its supervisor ready
 _PATIENCE: Final = 10.0  # seconds for what was killed to be gone
+_LONGEST_WAIT: Final = 15.0  # seconds for a session to take a request up, and as many to answer
+_LOOK: Final = 0.02  # seconds between two looks at the answer
 _POLL: Final = 1.0  # seconds between two looks at the requests, where no pipe tells of them
 
 
@@ -518,3 +521,45 @@ def log_path(ad: ClassAd) -> str | None:
     if not log:
         return None
     return os.path.join("/" if folder is None else folder, log)  # noqa: PTH118 - a Path would change it
+
+
+def ask(folder: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
+    """Return what the session that has a queue's folder answers to a request, None where none took the request up.
+
+    Raises CrondorError.
+    """
+    marker = folder / MARKER
+    if not is_there(marker):
+        return None
+    try:
+        asking = Request(folder, request)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise refused_by_disk(folder, "crondor run cannot be asked", error) from error
+    answer = None
+    try:
+        answer = _waited(asking.answer, marker.exists)
+    finally:
+        was_taken = answer is not None or not asking.withdraw()
+    if not was_taken:
+        return None
+    answer = answer or _waited(asking.answer, lambda: True)
+    if answer is None:
+        message = "the crondor run that has this queue took the request up, and has not said what came of it"
+        hint = "crondor run tells what happens to its jobs; crondor queue history lists those that have left"
+        raise CrondorError(Diagnostic("no-answer", message, help=hint))
+    if "faults" in answer:
+        raise CrondorError([Diagnostic(str(code), str(said), help=hint) for code, said, hint in answer["faults"]])
+    return answer
+
+
+def _waited(look: Callable[[], dict[str, Any] | None], is_there: Callable[[], bool]) -> dict[str, Any] | None:
+    """Look for an answer as long as there is somebody to give it, and for some seconds at most."""
+    end = monotonic() + _LONGEST_WAIT
+    while monotonic() < end:
+        found = look()
+        if found is not None or not is_there():
+            return found
+        sleep(_LOOK)
+    return None

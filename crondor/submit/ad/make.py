@@ -224,6 +224,17 @@ class JobAd(NamedTuple):
     jobs: JobGroup
     ad: ClassAd
 
+    def each(self, **defaults: str | int) -> Iterator[ClassAd]:
+        """Yield an ad for each job, with its ProcId, and with these attributes where the ad lacks them."""
+        first = self.jobs.first[1]
+        for proc in range(first, first + self.jobs.count):
+            ad = self.ad.copy()
+            ad.set("ProcId", proc)
+            for name, value in defaults.items():
+                if name not in ad:
+                    ad.set(name, value)
+            yield ad
+
 
 def job_ads(
     file: SubmitFile,
