@@ -136,8 +136,8 @@ def command(
         if format_ != "json":
             say(str(each))
     if format_ == "json":
-        several: results.Clusters = {"files": [{"file": each.name, **each.data} for each in made]}
-        echo_json(made[0].data if len(made) == 1 else several)
+        several: results.Clusters = {"files": [{"file": each.name, **_data(each)} for each in made]}
+        echo_json(_data(made[0]) if len(made) == 1 else several)
     if any(each.is_held or not each.jobs for each in made):
         raise click.exceptions.Exit(1)
 
@@ -195,12 +195,11 @@ class _Cluster(NamedTuple):
         count = plural(len(self.jobs), "job")
         return f"{count} submitted to {_clusters_text(self.jobs)}" if self.jobs else "no job submitted"
 
-    @property
-    def data(self) -> results.Cluster:
-        """The same for programs."""
-        cluster = self.jobs[0].cluster if self.jobs else None
-        found = [diagnostic_data(finding) for finding in self.findings]
-        return {"cluster": cluster, "jobs": [str(job) for job in self.jobs], "diagnostics": found}
+
+def _data(made: _Cluster) -> results.Cluster:
+    cluster = made.jobs[0].cluster if made.jobs else None
+    found = [diagnostic_data(finding) for finding in made.findings]
+    return {"cluster": cluster, "jobs": [str(job) for job in made.jobs], "diagnostics": found}
 
 
 def _submitted(file: SubmitFile, jobs: list[JobId], held: list[CronEdit]) -> _Cluster:
