@@ -29,6 +29,7 @@ from crondor.classad.tree import (
     bare,
     children,
     nodes,
+    plain_name,
 )
 from crondor.diagnostics import Severity
 
@@ -153,7 +154,7 @@ def _references(tree: Node) -> dict[str, bool]:
         node = part.node
         if isinstance(node, Reference):
             name = lower(node.name)
-            if node.scope is not None and not _is_own(node.scope):
+            if node.scope is not None and plain_name(node.scope) not in _OWN:
                 work.append(part._replace(node=node.scope))
             elif name not in part.hidden and (node.scope is not None or name not in BEYOND):
                 found[name] = found.get(name, False) or part.is_sure
@@ -163,10 +164,6 @@ def _references(tree: Node) -> dict[str, bool]:
         else:
             work += [part._replace(node=each, is_sure=part.is_sure and is_sure) for each, is_sure in _evaluated(node)]
     return found
-
-
-def _is_own(scope: Node) -> bool:
-    return isinstance(scope, Reference) and scope.scope is None and not scope.absolute and lower(scope.name) in _OWN
 
 
 def _evaluated(node: Node) -> Iterator[tuple[Node, bool]]:
@@ -182,7 +179,9 @@ def _evaluated(node: Node) -> Iterator[tuple[Node, bool]]:
         isinstance(node, Call) and _TAKES_UNDEFINED(lower(node.name))
     ):
         yield from ((each, False) for each in children(node))
-    elif isinstance(node, Ternary) or (isinstance(node, Call) and _is_choice(node)):
+    elif isinstance(node, Ternary) or (
+        isinstance(node, Call) and lower(node.name) == "ifthenelse" and len(node.arguments) == 3
+    ):
         test, yes, no = children(node)
         yield test, True
         known = _constant(test)
@@ -197,10 +196,6 @@ def _evaluated(node: Node) -> Iterator[tuple[Node, bool]]:
         yield from ((each, False) for each in node.arguments[1:])
     else:
         yield from ((each, not isinstance(node, ListNode)) for each in children(node))
-
-
-def _is_choice(call: Call) -> bool:
-    return lower(call.name) == "ifthenelse" and len(call.arguments) == 3
 
 
 def _constant(node: Node) -> bool | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
-from crondor.classad.text import to_bytes
+from crondor.classad.text import lower, to_bytes
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 
 
@@ -213,6 +213,12 @@ def bare(node: Node) -> Node:
     while isinstance(node, Unary) and node.op == "()":
         node = node.operand
     return node
+
+
+def plain_name(node: Node) -> str:
+    """Return the lower-case name of a reference that is nothing but a name, "" for any other node."""
+    is_plain = isinstance(node, Reference) and node.scope is None and not node.absolute
+    return lower(node.name) if is_plain else ""  # type: ignore[union-attr]
 
 
 def measure(node: Node) -> tuple[int, int]:

@@ -148,14 +148,10 @@ def _chosen(path: str, letters: str) -> tuple[int, int]:
     elif parts and not of_name:
         end = name - 1 if "b" in letters and name else name
     if parts & _FOLDERS:
-        return _last_folders(path, letters.count("d")), end
+        separators = [match.end() for match in re.finditer(_SEPARATOR, path)]
+        count = letters.count("d")
+        return separators[-count - 1] if count < len(separators) else 0, end
     return 0 if parts & _PATH or not parts else name, end
-
-
-def _last_folders(path: str, count: int) -> int:
-    """Return where the last ``count`` folders of a path begin, 0 if there are no more."""
-    separators = [match.end() for match in re.finditer(_SEPARATOR, path)]
-    return separators[-count - 1] if count < len(separators) else 0
 
 
 def _quoted(path: str, start: int, end: int, quote: str) -> str:
@@ -280,16 +276,12 @@ def parse(text: str, kind: str, most: int) -> PrintfFormat | None:
         found = each
     if found is None or found[3] or found[5] or found[7] not in _LETTERS[kind]:
         return None
-    width, precision = _short_number(found[2]) or 0, None if found[4] is None else _short_number(found[4]) or 0
+    # Kept small enough to compare: nobody formats with more than nine digits.
+    width, precision = int(found[2][:10] or "0"), None if found[4] is None else int(found[4][:10] or "0")
     if kind == "string" and max(width, precision or 0) > most:
         return None
     before, behind = (re.sub(_CONVERSION, "%", piece) for piece in (text[: found.start()], text[found.end() :]))
     return PrintfFormat(before, found[1].replace("'", ""), width, precision, found[6], found[7], behind)
-
-
-def _short_number(digits: str) -> int | None:
-    """Return a number, kept small enough to compare: nobody formats with more than nine digits."""
-    return int(digits[:10]) if digits else None
 
 
 _INT = 1 << 31
@@ -441,14 +433,6 @@ def _substr(of: MacroCall) -> str:
     return value[: max(0, len(value) + length) if length < 0 else length]
 
 
-def _int(of: MacroCall) -> str:
-    return _number(of, "int", "$INT() macro", "an integer")
-
-
-def _real(of: MacroCall) -> str:
-    return _number(of, "real", "$REAL() macro", "an real")
-
-
 def _number(of: MacroCall, kind: str, title: str, noun: str) -> str:
     name, comma, given = of.body.partition(",")
     shape = parse(given, kind, LONGEST) if comma else None
@@ -496,10 +480,6 @@ def _base_name(of: MacroCall) -> str:
     return base_name(of.argument(name if comma else of.body), suffix.lstrip(BLANKS) if comma else "")
 
 
-def _folder_name(of: MacroCall) -> str:
-    return pick(of.argument(of.body), "p", "")
-
-
 def _file_name(of: MacroCall) -> str:
     letters, folder = of.name[1:], of.around.folder
     if not isinstance(folder, str):
@@ -510,13 +490,13 @@ def _file_name(of: MacroCall) -> str:
 _FUNCTIONS: dict[str, Callable[[MacroCall], str]] = {
     "BASENAME": _base_name,
     "CHOICE": _choice,
-    "DIRNAME": _folder_name,
+    "DIRNAME": lambda of: pick(of.argument(of.body), "p", ""),
     "ENV": _env,
     "EVAL": _eval,
-    "INT": _int,
+    "INT": lambda of: _number(of, "int", "$INT() macro", "an integer"),
     "RANDOM_CHOICE": _random_choice,
     "RANDOM_INTEGER": _random_integer,
-    "REAL": _real,
+    "REAL": lambda of: _number(of, "real", "$REAL() macro", "an real"),
     "STRING": _string,
     "SUBSTR": _substr,
 }

@@ -171,7 +171,11 @@ class SubmitFile:
             item = next(queue.items(), None)
             if item is None:
                 continue
-            if queue.arguments.items is None and queue.version == version and not _varies(same):
+            if (
+                queue.arguments.items is None
+                and queue.version == version
+                and not any(value.varies for value in same.values())
+            ):
                 firsts.append((queue, same))
                 continue
             limits.take(queue.span)
@@ -212,16 +216,9 @@ class _Standing:
         self._values, self._version = found, queue.version
         self._moving = None
         if queue.arguments.items is None:
-            self._moving = frozenset(name for name in moved if not self._is_fixed(name, queue))
+            texts = {name: definition.text for name in moved if (definition := self._table.at(name, queue.version))}
+            self._moving = frozenset(name for name in moved if name == "item" or "$" in texts.get(name, ""))
         return found
-
-    def _is_fixed(self, name: str, queue: QueuedItems) -> bool:
-        definition = self._table.at(name, queue.version)
-        return name != "item" and (definition is None or "$" not in definition.text)
-
-
-def _varies(values: Values) -> bool:
-    return any(value.varies for value in values.values())
 
 
 _WORD = r"[a-z_][a-z0-9_]*"

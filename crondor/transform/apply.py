@@ -14,7 +14,7 @@ from crondor.classad.parser import UnparseForm, unparse
 from crondor.classad.scope import Allowance, Code, Codes, Context, Value, code_tree, print_value
 from crondor.classad.text import lower
 from crondor.classad.tree import MAX_STEPS, ClassAdSyntaxError, Literal, nodes
-from crondor.diagnostics import Diagnostic, Source
+from crondor.diagnostics import Diagnostic, Source, Span
 from crondor.macro import Around, Budget, MacroError, expand, expand_self
 from crondor.macro.conditions import ConditionError, Conditions, IfStack
 from crondor.macro.expand import is_template
@@ -133,11 +133,12 @@ class TransformRun:
                 return None
             self._begin(statements)
             while (statement := self._next()) is not None:
-                self._go(statement.run(self))
+                to = statement.run(self)
+                self.at = self.at if to is None else to
         except Stop as stop:
             return stop.diagnostic
         except MacroError as error:
-            return self._macro_fault(error).diagnostic
+            return macro_fault(error, self._span).diagnostic
         return self._unclosed()
 
     def _begin(self, statements: Sequence[RunnableLine]) -> None:
@@ -165,17 +166,19 @@ class TransformRun:
         try:
             while (statement := self._next()) is not None:
                 self.reached += statement.is_command and not self._has_fault
-                self._go(statement.check(self))
+                to = statement.check(self)
+                self.at = self.at if to is None else to
         except Stop as stop:
             self._has_fault = True
             return stop.diagnostic
         except MacroError as error:
             self._has_fault = True
-            return self._macro_fault(error).diagnostic
+            return macro_fault(error, self._span).diagnostic
         return None
 
-    def _macro_fault(self, error: MacroError) -> Stop:
-        return macro_fault(error, Source("").span() if self.line is None else self.line.line.span())
+    @property
+    def _span(self) -> Span:
+        return Source("").span() if self.line is None else self.line.line.span()
 
     def _next(self) -> RunnableLine | None:
         """Return the next line that is to be run, None behind the last; conditions are tested on the way."""
@@ -188,22 +191,17 @@ class TransformRun:
                 return statement
         return None
 
-    def _go(self, to: int | None) -> None:
-        if to is not None:
-            self.at = to
+    def body(self, tag: str) -> tuple[str, int] | None:
+        """Return the lines from here to one that is a tag, and the number of the line after it.
 
-    @property
-    def count(self) -> int:
-        """The number of lines."""
-        return len(self._statements)
-
-    def text_of(self, number: int) -> str:
-        """Return a line as it is written."""
-        return self._statements[number].line.text
-
-    def to_end(self) -> None:
-        """Go behind the last line."""
-        self.at = len(self._statements)
+        None: there is no such line, and no other line is run.
+        """
+        lines = self._statements
+        end = next((at for at in range(self.at, len(lines)) if lines[at].line.text == tag), None)
+        if end is None:
+            self.at = len(lines)
+            return None
+        return "\n".join(each.line.text for each in lines[self.at : end]), end + 1
 
     def _unclosed(self) -> Diagnostic | None:
         if self._ifs is None or not self._ifs.is_open:
@@ -225,7 +223,9 @@ class TransformRun:
         try:
             self._ifs.enter(keyword, text, self._conditions)
         except ConditionError as error:
-            raise Stop(self._fault("conditional", str(error), _help_on(str(error)))) from None
+            reason = str(error)
+            instead = _CONDITION if "complex" in reason or "expression" in reason else None
+            raise Stop(fault("conditional", reason, self._span, instead)) from None
 
     def _is_true(self, text: str) -> bool | None:
         """Return True for an expression that is true of the ad; HTCondor takes no other for a condition."""
@@ -281,10 +281,6 @@ class TransformRun:
         if self._budget is None:
             self._budget = Budget()
         return self._budget
-
-    def spend(self, amount: int) -> None:
-        """Take work from what is left. Raises MacroError when there is no more."""
-        self.budget.spend(amount)
 
     def charge(self, made: int) -> None:
         """Count the price of what is made. Raises Stop when there is too much, or what is too long."""
@@ -405,13 +401,9 @@ class TransformRun:
         if self.steps is not None and self.line is not None:
             self.steps.append(TraceStep(self.line.line.span(), text, is_detail))
 
-    def _fault(self, code: str, message: str, help: str | None) -> Diagnostic:
-        span = Source("").span() if self.line is None else self.line.line.span()
-        return fault(code, message, span, help)
-
     def stop(self, code: str, message: str, help: str) -> NoReturn:
         """End the transform at the line under way. Raises Stop."""
-        raise Stop(self._fault(code, message, help))
+        raise Stop(fault(code, message, self._span, help))
 
     def warn(self, code: str, message: str, help: str | None) -> None:
         """Note a failure that HTCondor prints and passes over; the first hundred are kept."""
@@ -436,13 +428,8 @@ def definitions(statements: Sequence[RunnableLine], facts: TransformFacts) -> di
     return macros
 
 
+_CONDITION = "write a number, true or false, defined NAME, or EVALMACRO v EXPRESSION and then if $(v); ! inverts"
 _EVALMACRO = "HTCondor refuses it otherwise; write EVALMACRO v EXPRESSION, and then if $(v)"
-
-
-def _help_on(message: str) -> str | None:
-    if "complex" in message or "expression" in message:
-        return "write a number, true or false, defined NAME, or EVALMACRO v EXPRESSION and then if $(v); ! inverts"
-    return None
 
 
 class AttributeChange(NamedTuple):

@@ -472,7 +472,7 @@ def _groups(match: RegexpMatch, groups: int) -> tuple[bytes, ...]:
 def _spend(run: TransformRun, amount: int) -> None:
     """Take work from what is left to a run. Raises Stop when there is no more."""
     try:
-        run.spend(amount)
+        run.budget.spend(amount)
     except MacroError:
         run.stop("too-much-work", "the search for names takes too long: there are too many, or too long ones", _DOUBLED)
 

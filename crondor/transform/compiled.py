@@ -244,34 +244,31 @@ class Transform(Made):
         """
         return apply_all((self,), ad, facts, macros=macros, trace=trace)
 
-    def items(self, facts: TransformFacts, macros: dict[str, str], found: list[Diagnostic]) -> IteratedItems:
-        """Return what a TRANSFORM goes over; ``found`` takes the failures of functions in it. Raises Stop."""
-        if self._iteration is None:
+    def items(
+        self, facts: TransformFacts, macros: dict[str, str], found: list[Diagnostic], most: int | None
+    ) -> IteratedItems:
+        """Return what a TRANSFORM goes over; ``found`` takes what fails in it, and its patterns that match no file.
+
+        Raises Stop, also where it makes more than ``most`` ads of each ad.
+        """
+        of = self._iteration
+        if of is None:
             return IteratedItems(1, (), (), is_once=True)
         without_knobs = TransformFacts(environ=facts.environ, context=facts.context)
         run = TransformRun(None, without_knobs, macros, facts.defaults(iterates=True))
-        run.line = RunnableLine(self._iteration.line)
+        run.line = RunnableLine(of.line)
         try:
-            text = run.expand(self._iteration.text)
+            text = run.expand(of.text)
         except MacroError as error:
-            raise macro_fault(error, self._iteration.span) from None
+            raise macro_fault(error, of.span) from None
         found += run.found
-        return read_items(self._iteration, text, facts.files)
-
-    def check_rounds(self, items: IteratedItems, most: int | None) -> None:
-        """Raise Stop where a TRANSFORM makes more than ``most`` ads of each ad."""
-        if self._iteration is None or most is None or items.total <= most:
-            return
-        message = f"this TRANSFORM makes {items.total:,} ads of each ad that is read; the bound is {most:,}"
-        help_text = f"write a smaller number, or raise the bound: --max-ads {items.total}"
-        raise Stop(fault("too-many-ads", message, self._iteration.span, help_text))
-
-    def missing(self, items: IteratedItems) -> list[Diagnostic]:
-        """Return warnings for patterns of TRANSFORM ... MATCHING that match no file."""
-        of = self._iteration
-        if of is None:
-            return []
-        return [warning("no-match", f"'{each}' does not match any files", of.span) for each in items.missing]
+        items = read_items(of, text, facts.files)
+        if most is not None and items.total > most:
+            message = f"this TRANSFORM makes {items.total:,} ads of each ad that is read; the bound is {most:,}"
+            help_text = f"write a smaller number, or raise the bound: --max-ads {items.total}"
+            raise Stop(fault("too-many-ads", message, of.span, help_text))
+        found += [warning("no-match", f"'{each}' does not match any files", of.span) for each in items.missing]
+        return items
 
     def plan(self, plan: NamePlan) -> None:
         """Add what the lines do to a plan. Raises Unplanned where that cannot be told before."""
@@ -326,12 +323,11 @@ class Chain:
             return
         found: list[Diagnostic] = []
         try:
-            items = last.items(self.facts, self.macros, found)
-            last.check_rounds(items, self._most)
+            items = last.items(self.facts, self.macros, found, self._most)
         except Stop as stop:
             yield TransformOutcome(ad, None, (), (*found, stop.diagnostic), ())
             return
-        missing = (*found, *last.missing(items))
+        missing = tuple(found)
         kept = dict(self.macros)
         count = 0
         for row, step, text in items.rounds():

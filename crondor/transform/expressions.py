@@ -30,6 +30,7 @@ from crondor.classad.tree import (
     Reference,
     RelTime,
     Unary,
+    plain_name,
 )
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, shortened
 from crondor.macro.lines import MacroError
@@ -141,7 +142,7 @@ def _names(tree: Node) -> tuple[str, ...] | None:
         node = work.pop()
         if isinstance(node, Reference):
             key = lower(node.name)
-            if node.absolute or key in BEYOND or not (node.scope is None or _is_my(node.scope)):
+            if node.absolute or key in BEYOND or (node.scope is not None and plain_name(node.scope) != "my"):
                 return None
             names[key] = None
             if node.scope is not None:
@@ -155,10 +156,6 @@ def _names(tree: Node) -> tuple[str, ...] | None:
         elif not isinstance(node, Literal) or isinstance(node.value, LocalTime):
             return None
     return tuple(names)
-
-
-def _is_my(scope: Node) -> bool:
-    return isinstance(scope, Reference) and scope.scope is None and not scope.absolute and lower(scope.name) == "my"
 
 
 def evaluation(text: str) -> Evaluation:

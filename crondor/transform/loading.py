@@ -328,18 +328,12 @@ class Rules:
                 self.diagnostics.append(warning("left-out", message, transform.source.span(0, 0), help_text))
         self.diagnostics += as_warnings(find_circles(self.transforms, self.facts))
 
-    def add_knob(self, prefix: str, name: str) -> None:
-        """Add the rules of a knob; one that is missing, empty or not valid is left out and reported, as HTCondor does.
-
-        Raises InvalidTransform behind rules that iterate.
-        """
-        self.add_knobs(prefix, name)
-
     def add_knobs(self, prefix: str, names: str) -> None:
-        """Add the rules of knobs whose names are separated by commas or blanks, as add_knob() does.
+        """Add the rules of knobs whose names are separated by commas or blanks.
 
-        As in condor_transform_ads only the last of them may iterate, and only the last is left out where its check on
-        loading comes to no command.
+        A knob that is missing, empty or not valid is left out and reported, as HTCondor does. As in
+        condor_transform_ads only the last of them may iterate, and only the last is left out where its check on loading
+        comes to no command. Raises InvalidTransform after rules that iterate.
         """
         given = re.findall(r"[^, \t\r\n]+", names)
         self._check_last(prefix + (given[0] if given else ""))
@@ -347,17 +341,14 @@ class Rules:
         for name in given:
             self._add_knob(prefix, name)
         for number in range(begin, len(self.transforms) - 1):
-            if self.transforms[number].iterates:
-                self._do_once(number)
+            if (each := self.transforms[number]).iterates:
+                message = f"TRANSFORM of {each.name} has no effect: HTCondor looks at that of the last transform alone"
+                ignored = warning("transform-ignored", message, each.source.span(0, 0), "put it last")
+                self.diagnostics.append(ignored)
+                self.transforms[number] = each.once()
         last = self.transforms[-1] if len(self.transforms) > begin else None
         if last is not None and not last.iterates and not last.reached:
             self._left_out += [self.transforms.pop()] if last.has_commands else []
-
-    def _do_once(self, number: int) -> None:
-        transform = self.transforms[number]
-        message = f"TRANSFORM of {transform.name} has no effect: HTCondor looks at that of the last transform alone"
-        self.diagnostics.append(warning("transform-ignored", message, transform.source.span(0, 0), "put it last"))
-        self.transforms[number] = transform.once()
 
     def _add_knob(self, prefix: str, name: str) -> None:
         knob = prefix + name

@@ -101,7 +101,7 @@ class Assignment(RunnableLine):
         if parts.operator == "+=":
             earlier = run.lookup(key)
             if earlier:
-                run.spend(len(earlier))
+                run.budget.spend(len(earlier))
                 text = earlier + parts.joint + text
         run.define(key, text)
         return None
@@ -112,14 +112,13 @@ class Assignment(RunnableLine):
 class Heredoc(RunnableLine):
     """``name @=tag``: the value is the lines up to one that is ``@tag``."""
 
-    __slots__ = ("_end", "_parts", "_text", "tag")
+    __slots__ = ("_body", "_parts", "tag")
 
     def __init__(self, line: LogicalLine, parts: Parts) -> None:
         super().__init__(line)
         self._parts = parts
         self.tag = "@" + line.text[parts.value :]
-        self._text: str | None = None
-        self._end = 0
+        self._body: tuple[str, int] | None = None
 
     def run(self, run: TransformRun) -> int | None:
         """Define the macro, and go on behind the tag."""
@@ -129,23 +128,16 @@ class Heredoc(RunnableLine):
         if not is_name(name):
             message = f"Illegal Identifier: <{short(name)}>: names are made of letters, digits, _ . and /"
             raise Stop(fault("macro-name", message, self.line.span(0, max(1, len(self._parts.name)))))
-        if self._text is None:
-            self._read(run)
-        run.define(name.lower(), self._text or "")
-        return self._end
+        if self._body is None:
+            self._body = run.body(self.tag)
+        if self._body is None:
+            message = f"Found end-of-file while scanning for '{short(self.tag)}'"
+            raise Stop(fault("heredoc", message, self.line.span(), f"end the value with a line {short(self.tag)}"))
+        text, end = self._body
+        run.define(name.lower(), text)
+        return end
 
     check = run
-
-    def _read(self, run: TransformRun) -> None:
-        tag = self.tag
-        begin = run.at
-        end = next((n for n in range(begin, run.count) if run.text_of(n) == tag), None)
-        if end is None:
-            run.to_end()
-            message = f"Found end-of-file while scanning for '{short(tag)}'"
-            raise Stop(fault("heredoc", message, self.line.span(), f"end the value with a line {short(tag)}"))
-        self._text = "\n".join(run.text_of(n) for n in range(begin, end))
-        self._end = end + 1
 
 
 class Said(RunnableLine):

@@ -234,5 +234,5 @@ def test_any_text_can_be_a_knob_and_a_file(text: str) -> None:
     rules = Rules(TransformFacts({"JOB_TRANSFORM_x": text}))
     with suppress(CrondorError):
         rules.add_file(Source(text, "r"))
-        rules.add_knob(JOB_TRANSFORM, "x")
+        rules.add_knobs(JOB_TRANSFORM, "x")
         rules.finish()

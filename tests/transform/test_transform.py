@@ -376,7 +376,7 @@ def test_knobs_are_rules_too() -> None:
     assert read_knobs(Source(knobs["job_transform_one"] + "\nMaxJobs = 5"), form=RuleSource.KNOB) == {"maxjobs": "5"}
     rules = Rules(TransformFacts(knobs))
     rules.add_knobs(JOB_TRANSFORM, "One, Two  Three")
-    rules.add_knob(JOB_ROUTE, "None")
+    rules.add_knobs(JOB_ROUTE, "None")
     rules.finish()
     assert [transform.name for transform in rules.transforms] == ["One"]
     assert [found.kind for found in rules.diagnostics] == ["knob", "knob", "knob"]

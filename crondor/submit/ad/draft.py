@@ -258,16 +258,9 @@ class Draft:
                 return self.commands[name] or None
         return None
 
-    def use(self, *names: str) -> None:
-        """Note that condor_submit looks a command up, though nothing here depends on it."""
-        self.command(*names)
-
-    def written(self, *names: str) -> str | None:
-        """Return the first of some names that is assigned."""
-        for name in names:
-            if name in self.commands:
-                return name
-        return None
+    def written(self, *names: str) -> str:
+        """Return the first of some names that is assigned, "" where none is."""
+        return next((name for name in names if name in self.commands), "")
 
     def flag(self, *names: str) -> bool | None:
         """Return a command that must be a boolean, None where it is not given."""
@@ -329,7 +322,7 @@ class Draft:
         text = self.command(*names)
         if text is None:
             return False
-        self.expression(attribute, text, self.written(*names) or "")
+        self.expression(attribute, text, self.written(*names))
         return True
 
     def string(self, attribute: str, *names: str) -> str | None:
@@ -371,10 +364,6 @@ class Draft:
     def holds(self, attribute: str) -> bool:
         """Say whether an attribute is true, or a number that is not zero."""
         return boolean_of(self.value(attribute)) is True
-
-    def get(self, attribute: str) -> Expression | None:
-        """Return the expression of an attribute, None where it is not set."""
-        return self.ad.get(attribute)
 
     def named(self, *prefixes: str) -> list[str]:
         """Return the assigned names that begin with one of some prefixes, sorted; none of them is used by that."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from crondor._schedule import CRON_COMMANDS
+from crondor._schedule import CRON_COMMANDS, TIME_COMMANDS
 from crondor._types import Memory, expect
 from crondor.classad import ClassAdSyntaxError, lower
 from crondor.classad.ad import ClassAd
@@ -28,7 +28,7 @@ from crondor.submit.ad.draft import (
     shown,
     without_quotes,
 )
-from crondor.submit.ad.requirements import check_scheduler, set_deferral
+from crondor.submit.ad.requirements import deferred_by, set_deferral
 from crondor.submit.facts import MPI, PREFIX, InvalidSubmit, SubmitHost
 from crondor.submit.file import LIMIT, SubmitFile
 from crondor.submit.jobs import JobGroup
@@ -52,13 +52,13 @@ def set_size(draft: Draft) -> None:
     """
     text = draft.command(*_SIZE)
     if text is None:
-        size = draft.get("ExecutableSize")
+        size = draft.ad.get("ExecutableSize")
         if size is not None and not draft.has("ImageSize"):
             draft.ad.set("ImageSize", size)
         return
     found = amount(text, KIB)
     if found is None or found.value < 1:
-        name = draft.written(*_SIZE) or ""
+        name = draft.written(*_SIZE)
         draft.fault("submit-value", name, "Image Size must be positive", "write a number of KiB, or 2G")
     else:
         draft.set("ImageSize", found.value)
@@ -82,28 +82,26 @@ def set_automatic(draft: Draft) -> None:
         draft.set("JobPrio", 0)
     if draft.has("JobStarterLog") and not draft.has("JobStarterDebug"):
         draft.set("JobStarterDebug", value=True)
-    _correct_lease(draft)
-
-
-def _correct_lease(draft: Draft) -> None:
-    given = draft.get("JobLeaseDuration")
+    given = draft.ad.get("JobLeaseDuration")
     number = None if given is None else literal_number(given)
     if number is not None and 1 <= number < _SHORTEST_LEASE and not draft.cluster.corrected_lease:
         draft.cluster.corrected_lease = True  # only once: a later job keeps what is too short (25.14)
         draft.set("JobLeaseDuration", _SHORTEST_LEASE)
 
 
-def check_history(draft: Draft) -> None:
-    """Refuse a number of remembered machines that HTCondor cannot keep."""
-    expression = draft.get("JobMachineAttrsHistoryLength")
+def check_attributes(draft: Draft) -> None:
+    """Refuse too many remembered machines, a deferral time without a starter to wait for it, two places for output."""
+    expression = draft.ad.get("JobMachineAttrsHistoryLength")
     length = None if expression is None else literal_number(expression)
     if isinstance(length, int) and not 0 <= length < 2**31:
         message = f"job_machine_attrs_history_length={length} is out of bounds 0 to {2**31 - 1}"
         draft.fault("submit-value", "job_machine_attrs_history_length", message, "write a small number")
-
-
-def check_output(draft: Draft) -> None:
-    """Refuse two places for the output."""
+    if draft.cluster.universe == Universe.SCHEDULER and draft.has("DeferralTime"):
+        message = (
+            f"{deferred_by(draft) or 'DeferralTime'} does not work for scheduler universe jobs. "
+            "Consider submitting this job using the local universe, instead"
+        )
+        draft.fault("submit-scheduler", draft.written(*TIME_COMMANDS), message, "write universe = local")
     if draft.has("OutputDestination") and draft.has("OutputDirectory"):
         message = "You cannot use both output_destination and output_directory in the same submit file"
         draft.fault("submit-transfer", "output_directory", message, "remove one of them")
@@ -117,11 +115,9 @@ def set_forced(draft: Draft) -> None:
         if attribute and text is not None:
             draft.expression(attribute, text)
     for name in draft.named(ATTRIBUTE):
-        draft.expression(_bare(draft.spelled(name)), draft.command(name) or "undefined", name)
-
-
-def _bare(spelling: str) -> str:
-    return spelling[len(ATTRIBUTE) :] if lower(spelling).startswith(ATTRIBUTE) else spelling.lstrip("+-")
+        spelling = draft.spelled(name)
+        bare = spelling[len(ATTRIBUTE) :] if lower(spelling).startswith(ATTRIBUTE) else spelling.lstrip("+-")
+        draft.expression(bare, draft.command(name) or "undefined", name)
 
 
 def set_job_set(draft: Draft) -> None:
@@ -139,12 +135,11 @@ def set_job_set(draft: Draft) -> None:
 
 
 def _check_expression(draft: Draft, name: str) -> None:
-    text = draft.commands[name]
     try:
-        parse(text)
+        parse(draft.commands[name])
     except ClassAdSyntaxError:
         attribute = draft.spelled(name)[len(JOB_SET) :]
-        message = f"Parse error in JOBSET expression: {attribute} = {shown(text)}"
+        message = f"Parse error in JOBSET expression: {attribute} = {shown(draft.commands[name])}"
         draft.fault("submit-expression", name, message, "write one complete ClassAd expression")
 
 
@@ -157,7 +152,7 @@ def _check_job_set(draft: Draft) -> None:
         f"({number}.0:{shown(first)} != {number}.{draft.process}:{shown(mine)}) "
         "All jobs from a single submission must be in the same JOBSET"
     )
-    draft.fault("submit-jobset", draft.written("jobset", "jobsetname") or "", message, "name the same set for all")
+    draft.fault("submit-jobset", draft.written("jobset", "jobsetname"), message, "name the same set for all")
 
 
 def keep_to_cluster(draft: Draft) -> None:
@@ -311,7 +306,11 @@ class _Maker:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
         assigned = dict.fromkeys(name.removeprefix(PREFIX) for name in (*file.keys, *loops))
         known = _KNOWN.union(each.command.lower() for each in policy.extended(knobs))
-        own = [name for name in assigned if _is_named_by_its_user(name)]
+        own = [  # their users have made these names, in whole or in part
+            name
+            for name in assigned
+            if name.startswith(_PREFIXES) or name.endswith(program.PORT) or transfer.OF_SERVICE.search(name)
+        ]
         self.names = tuple(dict.fromkeys((*(name for name in assigned if name in known), *own)))
         places = {key: file.name(key) for key in own}
         self.spellings = {key: place.text for key, place in places.items() if place is not None}
@@ -338,7 +337,7 @@ class _Maker:
         draft = self._draft(group, cluster)
         universe.start_cluster(draft)
         universe.set_universe(draft)
-        self.is_late = self.is_late or _is_late(draft)
+        self.is_late = self.is_late or any(draft.integer(*names, is_int=True) is not None for names in LATE)
         self.faults += draft.faults
         cluster.ad = draft.ad
         ad = self._job(group, cluster)
@@ -401,16 +400,6 @@ class _Maker:
         return draft.ad
 
 
-def _is_named_by_its_user(key: str) -> bool:
-    """Say whether a command has a name that its user has made, in whole or in part."""
-    return key.startswith(_PREFIXES) or key.endswith(program.PORT) or transfer.is_of_service(key)
-
-
-def _is_late(draft: Draft) -> bool:
-    """Say whether the schedd makes the jobs later from the cluster's ad (want_factory_submit)."""
-    return any(draft.integer(*names, is_int=True) is not None for names in LATE)
-
-
 _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     program.check_filechecks,
     program.set_folder,
@@ -428,7 +417,6 @@ _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     policy.set_notification,
     policy.set_rank,
     policy.set_periodic,
-    policy.set_leave_in_queue,
     policy.set_retries,
     policy.set_transforms,
     policy.set_signals,
@@ -438,14 +426,11 @@ _STEPS: Final[tuple[Callable[[Draft], None], ...]] = (
     policy.set_accounting,
     transfer.set_services,
     policy.set_simple,
-    policy.set_extended,
     set_deferral,
     set_size,
     transfer.set_transfer,
     set_automatic,
-    check_history,
-    check_scheduler,
-    check_output,
+    check_attributes,
     set_forced,
     set_job_set,
     requirements.set_required_properties,

@@ -89,7 +89,7 @@ def set_notification(draft: Draft) -> None:
     number = _NOTIFICATIONS.get(lower(text))
     if number is None:
         message = "Notification must be 'Never', 'Always', 'Complete', 'Start', or 'Error'"
-        draft.fault("submit-value", draft.written(*names) or "", message, "write one of these")
+        draft.fault("submit-value", draft.written(*names), message, "write one of these")
     else:
         draft.set("JobNotification", number)
 
@@ -106,20 +106,16 @@ def set_rank(draft: Draft) -> None:
     if rank is None:
         draft.set("Rank", 0.0)
     else:
-        draft.expression("Rank", rank, draft.written("rank", "preferences") or "")
+        draft.expression("Rank", rank, draft.written("rank", "preferences"))
 
 
 def set_periodic(draft: Draft) -> None:
-    """Set the periodic_* expressions, and the reason and subcode of on_exit_hold.
+    """Set the periodic_* expressions, the reason and subcode of on_exit_hold, and LeaveJobInQueue.
 
-    HTCondor: SubmitHash::SetPeriodicExpressions.
+    HTCondor: SubmitHash::SetPeriodicExpressions, SubmitHash::SetLeaveInQueue.
     """
     for check in _PERIODIC:
         _set_check(draft, check)
-
-
-def set_leave_in_queue(draft: Draft) -> None:
-    """Set LeaveJobInQueue (HTCondor: SubmitHash::SetLeaveInQueue)."""
     if not draft.copy_expression("LeaveJobInQueue", "leave_in_queue", "leavejobinqueue") and not draft.has(
         "LeaveJobInQueue"
     ):
@@ -164,7 +160,11 @@ def _until(draft: Draft, text: str | None) -> str | None:
     if text is None:
         return None
     clause = _wrapped(text)
-    if clause is not None and not _refers(text):
+    try:
+        is_number = clause is not None and not any(parse(text).references()[:2])
+    except CircularReference:  # one whose references cannot be told names none
+        is_number = True
+    if is_number:
         code = integer(text, draft.context)
         if code is not None:
             clause = f"ExitCode =?= {code}" if code in _INT else None
@@ -174,21 +174,13 @@ def _until(draft: Draft, text: str | None) -> str | None:
     return clause
 
 
-def _refers(text: str) -> bool:
-    """Say whether an expression names attributes; one whose references cannot be told names none."""
-    try:
-        return any(parse(text).references()[:2])
-    except CircularReference:
-        return False
-
-
 def _own_remove(draft: Draft) -> str | None:
     names = ("on_exit_remove", "onexitremove")
     text = draft.command(*names)
     clause = None if text is None else _wrapped(text)
     if text is not None and clause is None:
         message = f"on_exit_remove={shown(text)} is invalid, it must be a boolean expression."
-        draft.fault("submit-value", draft.written(*names) or "", message, "write one complete ClassAd expression")
+        draft.fault("submit-value", draft.written(*names), message, "write one complete ClassAd expression")
     return clause
 
 
@@ -279,11 +271,10 @@ def set_transforms(draft: Draft) -> None:
     tags: list[str] = []
     for tag in words(checks):
         name = draft.written(*(f"{prefix}{tag}".lower() for prefix in BODIES))
-        if name is None:
-            continue
-        tags.append(tag)
-        lines = (line.strip() for line in (draft.command(name) or "").split("\n"))
-        draft.set(f"TransformBody_{tag}", _JOINT.join(line for line in lines if line and not line.startswith("#")))
+        if name:
+            tags.append(tag)
+            lines = (line.strip() for line in (draft.command(name) or "").split("\n"))
+            draft.set(f"TransformBody_{tag}", _JOINT.join(line for line in lines if line and not line.startswith("#")))
     draft.set("TransformOnEvict", " ".join(tags))
 
 
@@ -295,8 +286,8 @@ def set_retries_of(draft: Draft, attribute: str, rest: str, base: int) -> None:
         return
     given = draft.command(f"retry_{name}")
     if attribute == "RequestMemory":
-        draft.use(_MORE)
-        draft.use(_MOST)
+        draft.command(_MORE)
+        draft.command(_MOST)
     if given is not None:
         reported = name if attribute == "RequestDisk" else f"retry_{name}"
         _set_steps(draft, attribute, f"retry_{name}", reported, given, base)
@@ -315,10 +306,7 @@ def _set_steps(draft: Draft, attribute: str, name: str, reported: str, text: str
     retry = f"Retry{attribute}"
     draft.expression(retry, "{" + ",".join(steps.texts) + "}")
     index = f"{retry}Index"
-    lines = (
-        f"EVALSET {attribute} {retry}[{index}?:0]",
-        f"EVALSET {index} MIN({{size({retry})-1, ({index}?:0)+1}})",
-    )
+    lines = (f"EVALSET {attribute} {retry}[{index}?:0]", f"EVALSET {index} MIN({{size({retry})-1, ({index}?:0)+1}})")
     _set_body(draft, attribute, _JOINT.join(lines))
 
 
@@ -443,7 +431,7 @@ for _place, _simple in enumerate(TABLE):
 
 
 def set_simple(draft: Draft) -> None:
-    """Set the attributes of all simple commands that are given."""
+    """Set the attributes of all simple commands that are given, and of those that the administrator has added."""
     before = -1
     for place in sorted({place for name in draft.commands for place in _PLACES.get(name, ())}):
         simple = TABLE[place]
@@ -452,6 +440,10 @@ def set_simple(draft: Draft) -> None:
         text = draft.command(*simple.names)
         if text is not None:
             before = place
+            _set(draft, simple, text)
+    for simple in extended(draft.knobs):
+        text = draft.command(*simple.names)
+        if text is not None:
             _set(draft, simple, text)
 
 
@@ -487,14 +479,6 @@ def _kind(value: object) -> CommandType | None:
     return kind
 
 
-def set_extended(draft: Draft) -> None:
-    """Set the attributes of the commands that the administrator has added."""
-    for simple in extended(draft.knobs):
-        text = draft.command(*simple.names)
-        if text is not None:
-            _set(draft, simple, text)
-
-
 def _set(draft: Draft, simple: Simple, text: str) -> None:
     kind = simple.type
     if kind is CommandType.EXPRESSION:
@@ -503,7 +487,7 @@ def _set(draft: Draft, simple: Simple, text: str) -> None:
         message = f"{simple.attribute}={shown(text)} has been disabled by the administrator."
         page = draft.knobs.get("EXTENDED_SUBMIT_HELPFILE")
         instead = "remove it" if page is None else f"remove it; the pool's own commands are explained in {page}"
-        draft.fault("submit-disabled", draft.written(*simple.names) or "", message, instead)
+        draft.fault("submit-disabled", draft.written(*simple.names), message, instead)
     elif kind is CommandType.BOOLEAN:
         flag = draft.flag(*simple.names)
         if flag is not None:
@@ -515,14 +499,10 @@ def _set(draft: Draft, simple: Simple, text: str) -> None:
         elif number is not None:
             draft.set(simple.attribute, number)
     else:
-        draft.set(simple.attribute, _string(draft, kind, text))
-
-
-def _string(draft: Draft, kind: CommandType, text: str) -> str:
-    text = without_quotes(text) if kind in _UNQUOTED else text
-    if kind in _FILES and text:
-        return draft.path(text)
-    return ",".join(words(text)) if kind in _LISTS else text
+        text = without_quotes(text) if kind in _UNQUOTED else text
+        if kind in _FILES and text:
+            text = draft.path(text)
+        draft.set(simple.attribute, ",".join(words(text)) if kind in _LISTS else text)
 
 
 # In the order of their numbers on Linux, whatever machine the file is read on; HTCondor has no name for some.
@@ -531,11 +511,7 @@ _ORDER: Final = (
     "XCPU XFSZ - PROF WINCH IO - SYS"
 )
 _SIGNALS: Final = {number: f"SIG{name}" for number, name in enumerate(_ORDER.split(), 1) if name != "-"}
-_KILLING: Final = (
-    ("kill_sig", "KillSig"),
-    ("remove_kill_sig", "RemoveKillSig"),
-    ("hold_kill_sig", "HoldKillSig"),
-)
+_KILLING: Final = (("kill_sig", "KillSig"), ("remove_kill_sig", "RemoveKillSig"), ("hold_kill_sig", "HoldKillSig"))
 _TIMEOUT: Final = ("kill_sig_timeout", "killsigtimeout")
 
 
@@ -585,7 +561,7 @@ def set_signals(draft: Draft) -> None:
         number = leading_int(text)
         name = _SIGNALS.get(number) if number else text.upper()
         if name is None or name not in _SIGNALS.values():
-            written = draft.written(command, attribute.lower()) or ""
+            written = draft.written(command, attribute.lower())
             draft.fault("submit-signal", written, f"invalid signal {shown(text)}", "write SIGTERM, or its number")
         else:
             draft.set(attribute, name)
@@ -600,27 +576,25 @@ def set_streams(draft: Draft) -> None:
     A stream without a file is /dev/null, and is not transferred; a virtual machine has no files for them.
     """
     for each in _STREAMS:
-        _set_stream(draft, each)
-
-
-def _set_stream(draft: Draft, each: _Stream) -> None:
-    before = boolean_of(draft.value(each.transfer_attribute)) is not False
-    given = draft.flag(each.transfer, each.transfer_attribute.lower())
-    transfers = before if given is None else given
-    is_changed = transfers != before
-    streams = draft.flag(each.stream, each.stream_attribute.lower())
-    if streams is None:
-        streams = draft.holds(each.stream_attribute)
-    path = draft.command(*each.files)
-    if path is not None or not draft.has(each.file_attribute):
-        path = path or _NO_FILE
-        if path == _NO_FILE:
-            transfers = streams = False
-        elif draft.cluster.universe == Universe.VM:
-            message = "You cannot use input, ouput, and error parameters in the submit description file for vm universe"
-            draft.fault("submit-vm", draft.written(*each.files) or "", message, "remove it")
-        draft.set(each.file_attribute, path)
-    if transfers:
-        draft.set(each.stream_attribute, streams)
-    if is_changed or not transfers:
-        draft.set(each.transfer_attribute, transfers)
+        before = boolean_of(draft.value(each.transfer_attribute)) is not False
+        given = draft.flag(each.transfer, each.transfer_attribute.lower())
+        transfers = before if given is None else given
+        is_changed = transfers != before
+        streams = draft.flag(each.stream, each.stream_attribute.lower())
+        if streams is None:
+            streams = draft.holds(each.stream_attribute)
+        path = draft.command(*each.files)
+        if path is not None or not draft.has(each.file_attribute):
+            path = path or _NO_FILE
+            if path == _NO_FILE:
+                transfers = streams = False
+            elif draft.cluster.universe == Universe.VM:
+                message = (
+                    "You cannot use input, ouput, and error parameters in the submit description file for vm universe"
+                )
+                draft.fault("submit-vm", draft.written(*each.files), message, "remove it")
+            draft.set(each.file_attribute, path)
+        if transfers:
+            draft.set(each.stream_attribute, streams)
+        if is_changed or not transfers:
+            draft.set(each.transfer_attribute, transfers)

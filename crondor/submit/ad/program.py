@@ -75,7 +75,7 @@ def _set_container(draft: Draft) -> None:
     image = without_quotes(text)
     if not image or image.startswith(_NO_CONTAINERS):
         message = f"'{shown(image)}' is not a valid container image"
-        draft.fault("submit-image", draft.written(*_CONTAINER) or "", message, "name a file or docker://")
+        draft.fault("submit-image", draft.written(*_CONTAINER), message, "name a file or docker://")
         return
     draft.set("ContainerImage", image)
     kinds = {"HasDockerURL": "WantDockerImage", "HasSIF": "WantSIF", "HasSandboxImage": "WantSandboxImage"}
@@ -158,7 +158,7 @@ def set_services(draft: Draft) -> None:
                 f"Requested container service '{shown(service)}' was not assigned a port, or the assigned port was "
                 "not valid."
             )
-            draft.fault("submit-service", draft.written(command, *_SERVICES) or "", message, f"write {command} = 8080")
+            draft.fault("submit-service", draft.written(command, *_SERVICES), message, f"write {command} = 8080")
 
 
 _EXECUTABLE: Final = ("executable", "cmd")
@@ -205,7 +205,11 @@ def set_executable(draft: Draft) -> None:
             return
         is_name = True
     transfer = draft.command(*_TRANSFER)
-    stays = is_name or (transfer[0] in "fF" if transfer is not None else _stays_in_the_image(draft, text))
+    if transfer is None:
+        is_inside = is_in_container(draft) and (text or "").startswith("/") and draft.knobs.flag(_NEVER, default=False)
+    else:
+        is_inside = transfer[0] in "fF"
+    stays = is_name or is_inside
     if stays:
         draft.set("TransferExecutable", value=False)
     path = text or ""
@@ -217,10 +221,6 @@ def _is_name(draft: Draft) -> bool:
     universe = draft.cluster.universe
     is_cloud = universe == Universe.GRID and lower(draft.cluster.grid_type) in _NAMED_ONLY
     return universe == Universe.VM or is_cloud
-
-
-def _stays_in_the_image(draft: Draft, path: str | None) -> bool:
-    return is_in_container(draft) and (path or "").startswith("/") and draft.knobs.flag(_NEVER, default=False)
 
 
 ARGUMENT_NAMES: Final = (
@@ -268,23 +268,21 @@ def set_arguments(draft: Draft) -> None:
     shell = draft.command("shell")
     draft.flag("allow_arguments_v1")
     if shell is not None:
-        draft.use(*_OF_JOB.old)
-        draft.use(_OF_JOB.new)
+        draft.command(*_OF_JOB.old)
+        draft.command(_OF_JOB.new)
         draft.set("Arguments", joined(["-c", shell]))
         return
     found = read_arguments(draft, _OF_JOB)
     if found is not None:
         draft.set(*found.attribute(_OF_JOB))
-        _need_class(draft, found.items)
+        if draft.cluster.universe == Universe.JAVA and not found.items:
+            message = "In Java universe, you must specify the class name to run."
+            name = draft.written("arguments", "args") or draft.written("universe") or "arguments"
+            draft.fault("submit-arguments", name, message, "write arguments = MyClass")
 
 
-def set_java_arguments(draft: Draft) -> None:
-    """Set JavaVMArgs or JavaVMArguments (SubmitHash::SetJavaVMArgs)."""
-    set_more(draft, _OF_JAVA)
-
-
-def set_more(draft: Draft, of: ArgumentList) -> None:
-    """Set arguments that stand in the ad only where there are any."""
+def set_java_arguments(draft: Draft, of: ArgumentList = _OF_JAVA) -> None:
+    """Set JavaVMArgs or JavaVMArguments (SubmitHash::SetJavaVMArgs), or others, where there are any."""
     found = read_arguments(draft, of)
     if found is not None and found.items:
         draft.set(*found.attribute(of))
@@ -314,7 +312,7 @@ def read_arguments(draft: Draft, of: ArgumentList) -> WrittenArguments | None:
     try:
         return WrittenArguments(split(unquoted(text)) if is_new else _plain(text), is_new)
     except WrongQuotes as error:
-        name = of.new if new is not None else draft.written(*of.old, of.older) or ""
+        name = of.new if new is not None else draft.written(*of.old, of.older)
         message = of.error.format(str(error), shown(text))
         draft.fault("submit-arguments", name, message, "write arguments = \"one 'two three'\"")
     return None
@@ -334,13 +332,6 @@ def _are_contradictory(draft: Draft, of: ArgumentList, old: str | None, older: s
         draft.fault("submit-arguments", of.new, message, "keep one of them")
         return True
     return False
-
-
-def _need_class(draft: Draft, found: list[str]) -> None:
-    if draft.cluster.universe == Universe.JAVA and not found:
-        message = "In Java universe, you must specify the class name to run."
-        name = draft.written("arguments", "args") or draft.written("universe") or "arguments"
-        draft.fault("submit-arguments", name, message, "write arguments = MyClass")
 
 
 def is_quoted(text: str) -> bool:
@@ -419,11 +410,8 @@ def _quoted(text: str, start: int) -> tuple[str, int]:
 
 def joined(arguments: list[str]) -> str:
     """Return arguments in the new syntax: blanks and quotes stand in single quotes, nothing else does."""
-    return " ".join(_SPECIAL.sub(_in_quotes, argument) or "''" for argument in arguments)
-
-
-def _in_quotes(match: re.Match[str]) -> str:
-    return "'" + match[0].replace("'", "''") + "'"
+    quoted = (_SPECIAL.sub(lambda match: "'" + match[0].replace("'", "''") + "'", each) for each in arguments)
+    return " ".join(each or "''" for each in quoted)
 
 
 _GETENV: Final = ("getenv", "get_env")
@@ -443,9 +431,9 @@ def set_environment(draft: Draft) -> None:
     allowed = draft.flag("allow_environment_v1")
     if draft.process and first is None and second is None:
         return
-    draft.use(*_GETENV)
+    draft.command(*_GETENV)
     if first is not None and second is None:
-        draft.use("env")
+        draft.command("env")
     if first is not None and second is not None and not allowed:
         message = (
             "If you wish to specify both 'environment' and 'environment2' for maximal compatibility with different "
@@ -459,13 +447,14 @@ def set_environment(draft: Draft) -> None:
         given = _variables(unquoted(text) if is_new else text, is_new=is_new)
     except WrongQuotes as error:
         message = f"{error} The environment you specified was: '{shown(text)}'"
-        name = "environment2" if second is not None else draft.written("environment", "env") or ""
+        name = "environment2" if second is not None else draft.written("environment", "env")
         draft.fault("submit-environment", name, message, _QUOTED)
         return
     submitter = _of_submitter(draft, may_delimit=first is None or second is not None)
     found = {**submitter, **_inherited(draft), **given}
     if found or not draft.has("Env", "Environment"):
-        _write(draft, found, is_old=second is None and _is_old(draft.command("env")))
+        env = draft.command("env") if second is None else None
+        _write(draft, found, is_old=env is not None and not is_quoted(env))
 
 
 def _inherited(draft: Draft) -> dict[str, str | None]:
@@ -485,11 +474,6 @@ def _variables(text: str, *, is_new: bool) -> dict[str, str | None]:
     return dict(map(_pair, filter(None, split(text)) if is_new else old_entries(text)))
 
 
-def _is_old(env: str | None) -> bool:
-    """Say whether a value of the old command is written in the old syntax."""
-    return env is not None and not is_quoted(env)
-
-
 def _write(draft: Draft, found: Mapping[str, str | None], *, is_old: bool) -> None:
     """Set the attribute of the syntax, and the other one too where the ad has it already."""
     pairs = [name if found[name] is None else f"{name}={found[name]}" for name in sorted(found)]
@@ -498,7 +482,7 @@ def _write(draft: Draft, found: Mapping[str, str | None], *, is_old: bool) -> No
         if wrong is not None:
             why = f"Environment entry is not compatible with V1 syntax: {shown(wrong)}"
             message = f"failed to insert environment into job ad: {why}"
-            draft.fault("submit-environment", draft.written("environment", "env") or "", message, _QUOTED)
+            draft.fault("submit-environment", draft.written("environment", "env"), message, _QUOTED)
             return
         draft.set("Env", _DELIMITER.join(pairs))
         draft.set("EnvDelim", _DELIMITER)
@@ -518,7 +502,7 @@ def _of_submitter(draft: Draft, *, may_delimit: bool) -> dict[str, str]:
         return {}
     if wanted and not draft.knobs.flag("SUBMIT_ALLOW_GETENV", default=True):
         message = "getenv = true command not allowed because administrator has set SUBMIT_ALLOW_GETENV = false"
-        draft.fault("submit-environment", draft.written(*_GETENV) or "", message, "name the variables")
+        draft.fault("submit-environment", draft.written(*_GETENV), message, "name the variables")
         return {}
     is_taken = _selection([] if wanted else words(text, ",; \t\r\n"))
     forbidden = {"\n"} if may_delimit else {"\n", _DELIMITER}
@@ -594,4 +578,4 @@ def set_tool(draft: Draft) -> None:
     suspends = draft.flag(*_SUSPEND)
     if suspends is not None:
         draft.set("SuspendJobAtExec", suspends)
-    set_more(draft, _ARGUMENTS)
+    set_java_arguments(draft, _ARGUMENTS)

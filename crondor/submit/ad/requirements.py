@@ -47,39 +47,21 @@ def _set_seconds(draft: Draft, attribute: str, command: str, names: Sequence[str
     text = draft.command(*pair)
     if text is None:
         return False
-    name = draft.written(*pair) or ""
+    name = draft.written(*pair)
     given = draft.expression(attribute, text, name)
     tree = draft.ad[attribute].tree if given else None
     found = literal(tree) if tree is not None else None
-    number = found.value if found is not None else None
-    if not given or (found is not None and not _is_length(number)):
+    length = exact_integer_of(found.value) if found is not None else 0
+    if not given or length is None or length < 0:
         message = f"{command} = {shown(text)} is invalid, must eval to a non-negative integer."
         draft.fault("submit-number", name, message, "write a number of seconds from 0 up, or an expression")
     return True
 
 
-def _is_length(number: object) -> bool:
-    length = exact_integer_of(number)
-    return length is not None and length >= 0
-
-
-def check_scheduler(draft: Draft) -> None:
-    """Refuse a deferral time in the scheduler universe, which has no starter to wait for it."""
-    if draft.cluster.universe == Universe.SCHEDULER and draft.has("DeferralTime"):
-        attribute = deferred_by(draft) or "DeferralTime"
-        message = (
-            f"{attribute} does not work for scheduler universe jobs. "
-            "Consider submitting this job using the local universe, instead"
-        )
-        draft.fault("submit-scheduler", draft.written(*TIME_COMMANDS) or "", message, "write universe = local")
-
-
 REQUIREMENTS_NAMES: Final = ("requirements", "my.requirements")
 _TRANSFERS: Final = frozenset((Universe.VANILLA, MPI, Universe.PARALLEL, Universe.JAVA, Universe.VM))
 _APPENDED: Final[dict[int, str]] = {Universe.VANILLA: "APPEND_REQ_VANILLA", Universe.VM: "APPEND_REQ_VM"}
-_OPSYS: Final = frozenset(
-    ("opsys", "opsysandver", "opsyslongname", "opsysshortname", "opsysname", "opsyslegacy"),
-)
+_OPSYS: Final = frozenset(("opsys", "opsysandver", "opsyslongname", "opsysshortname", "opsysname", "opsyslegacy"))
 _STANDARD: Final = frozenset(("requestcpus", "requestdisk", "requestmemory"))
 _DISK: Final = "(TARGET.Disk >= RequestDisk)"
 # A starter from 25.12 on shrinks RequestDisk by what several jobs have in common.
@@ -103,7 +85,10 @@ def set_requirements(draft: Draft) -> None:
     append = draft.knobs.get(_APPENDED.get(draft.cluster.universe, "")) or draft.knobs.get("APPEND_REQUIREMENTS")
     if append is not None:
         clauses.append(f"({append})")
-    if draft.cluster.universe != Universe.GRID or _is_condor_c(draft):
+    is_remote = draft.cluster.universe == Universe.GRID
+    if is_remote and lower(draft.cluster.grid_type) == "condor":
+        is_remote = not draft.knobs.flag("SUBMIT_GENERATE_CONDOR_C_REQUIREMENTS", default=True)
+    if not is_remote:
         added = _Clauses(draft, " && ".join(clauses))
         if added.is_circular:
             message = f"Requirements = {shown(written or '')} Is Circular. Did you intend to use $(Requirements) ?"
@@ -111,11 +96,6 @@ def set_requirements(draft: Draft) -> None:
             return
         clauses += added
     draft.expression("Requirements", " && ".join(clauses) or "TRUE", "requirements")
-
-
-def _is_condor_c(draft: Draft) -> bool:
-    wanted = draft.knobs.flag("SUBMIT_GENERATE_CONDOR_C_REQUIREMENTS", default=True)
-    return lower(draft.cluster.grid_type) == "condor" and wanted
 
 
 class _Clauses:
@@ -129,7 +109,10 @@ class _Clauses:
     def __iter__(self) -> Iterator[str]:
         yield from self._platform()
         yield from self._disk()
-        yield from self._machine() if self.universe == Universe.VM else self._memory()
+        if self.universe == Universe.VM:
+            yield from self._machine()
+        else:
+            yield from self._above_one("RequestMemory", "(TARGET.Memory >= RequestMemory)")
         yield from self._resources()
         if self.draft.has("ToolDaemonCmd") and not self.asks("HasTDP"):
             yield "TARGET.HasTDP"
@@ -185,7 +168,7 @@ class _Clauses:
             yield _MAC_FREE
 
     def _disk(self) -> Iterator[str]:
-        request = self.draft.get("RequestDisk")
+        request = self.draft.ad.get("RequestDisk")
         if self.asks("Disk"):
             if request is not None and self.universe != Universe.VM:
                 yield _DISK
@@ -211,12 +194,9 @@ class _Clauses:
             if draft.has("JobVMNetworkingType"):
                 yield 'stringListIMember(JobVMNetworkingType,TARGET.VM_Networking_Types,",")'
 
-    def _memory(self) -> Iterator[str]:
-        return self._above_one("RequestMemory", "(TARGET.Memory >= RequestMemory)")
-
     def _above_one(self, attribute: str, clause: str) -> Iterator[str]:
         """Yield a clause for a request that is above 1, or not known to be a number."""
-        request = self.draft.get(attribute)
+        request = self.draft.ad.get(attribute)
         if request is not None:
             number = literal_number(request)
             if number is None or number > 1:
@@ -392,7 +372,7 @@ def _requested(draft: Draft, name: str, attribute: str) -> str | None:
 def _set_plain(draft: Draft, name: str, attribute: str) -> None:
     text = _requested(draft, name, attribute)
     if text is not None:
-        draft.expression(attribute, text, draft.written(name, attribute.lower()) or "")
+        draft.expression(attribute, text, draft.written(name, attribute.lower()))
 
 
 def _set_amount(draft: Draft, name: str, attribute: str, base: int) -> None:
@@ -404,7 +384,7 @@ def _set_amount(draft: Draft, name: str, attribute: str, base: int) -> None:
     if text is None:
         return
     found = amount(text, base, in_list=True)
-    written = draft.written(name, attribute.lower()) or ""
+    written = draft.written(name, attribute.lower())
     if found is None:
         draft.expression(attribute, text, written)
         return
@@ -430,7 +410,7 @@ def _set_gpus(draft: Draft) -> None:
         draft.copy_expression(attribute, name, attribute.lower())
     memory = draft.command("gpus_minimum_memory", "gpusminmemory")
     if memory is None:
-        draft.use("request_gpu_memory", "request_gpus_memory")  # looked at to warn of it, and passed over
+        draft.command("request_gpu_memory", "request_gpus_memory")  # looked at to warn of it, and passed over
     else:
         found = amount(memory, MIB)
         if found is None:
@@ -461,7 +441,7 @@ def set_required_properties(draft: Draft) -> None:
     """Complete RequireGPUs by what the job asks of each GPU (SubmitHash::SetResourceRequirements)."""
     if not draft.has("RequestGPUs"):
         return
-    own = draft.get("RequireGPUs")
+    own = draft.ad.get("RequireGPUs")
     asked: set[str] = set()
     if own is not None:
         properties = AdValue(dict.fromkeys(map(lower, _PROPERTIES), "1"), {lower(name): name for name in _PROPERTIES})

@@ -121,7 +121,7 @@ def _set_usage(draft: Draft) -> None:
     found = amount(text, KIB)
     if found is None or found.value < 1:
         message = f"'{shown(text)}' is not valid for disk_usage. It must be >= 1"
-        draft.fault("submit-value", draft.written(*_USAGE) or "", message, "write a number of KiB, or 2G")
+        draft.fault("submit-value", draft.written(*_USAGE), message, "write a number of KiB, or 2G")
     else:
         draft.set("DiskUsage", found.value)
 
@@ -152,14 +152,17 @@ def _decide(draft: Draft, *, has_input: bool, has_output: bool) -> tuple[str, st
     moment = when(word or "ON_EXIT")
     if moment is None:
         message = f"invalid value ({shown(word or '')}) for WhenToTransferOutput."
-        draft.fault("submit-transfer", draft.written(*_WHEN_NAMES) or "", message, "write ON_EXIT or ON_EXIT_OR_EVICT")
+        draft.fault("submit-transfer", draft.written(*_WHEN_NAMES), message, "write ON_EXIT or ON_EXIT_OR_EVICT")
         return None
     if said.transfer == NO and word is None and not said.is_default:
         moment = _NONE
     if not _agree(draft, said, word or "ON_EXIT", moment):
         return None
-    if said.transfer == NO:
-        _refuse_executable(draft)
+    names = ("transfer_executable", "transferexecutable")
+    is_foreign = draft.cluster.universe in {Universe.GRID, Universe.JAVA, Universe.VM}
+    if said.transfer == NO and not is_foreign and draft.flag(*names):
+        message = "You explicitly requested that the executable be transfered, but should_transfer_files is off"
+        draft.fault("submit-transfer", draft.written(*names), message, "write should_transfer_files = YES")
     return YES if moment == _EVICT else said.transfer, moment
 
 
@@ -169,7 +172,7 @@ def _whether(draft: Draft) -> _Whether | None:
     default = draft.knobs.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
     text = asked or (default if should(default) else None) or IF_NEEDED
     transfer = should(text)
-    name = draft.written(*_SHOULD_NAMES) or ""
+    name = draft.written(*_SHOULD_NAMES)
     if transfer is None:
         message = f"invalid value ({shown(text)}) for ShouldTransferFiles."
         draft.fault("submit-transfer", name, message, "write YES, NO or IF_NEEDED")
@@ -184,7 +187,7 @@ def _agree(draft: Draft, said: _Whether, word: str, moment: str) -> bool:
             f"WhenToTransferOutput specified as {shown(word)} yet ShouldTransferFiles defined as "
             f"{shown(said.text)}. Please remove this contradiction from your submit file and try again."
         )
-        blamed = said.name or draft.written(*_WHEN_NAMES) or ""
+        blamed = said.name or draft.written(*_WHEN_NAMES)
     elif moment == _EVICT and said.transfer == IF_NEEDED and not said.is_default:
         message = (
             '"when_to_transfer_output = ON_EXIT_OR_EVICT" and "should_transfer_files = IF_NEEDED" are incompatible.'
@@ -194,14 +197,6 @@ def _agree(draft: Draft, said: _Whether, word: str, moment: str) -> bool:
         return True
     draft.fault("submit-transfer", blamed, message, "write should_transfer_files = YES")
     return False
-
-
-def _refuse_executable(draft: Draft) -> None:
-    """Refuse an executable that is to be transferred where nothing is."""
-    names = ("transfer_executable", "transferexecutable")
-    if draft.cluster.universe not in {Universe.GRID, Universe.JAVA, Universe.VM} and draft.flag(*names):
-        message = "You explicitly requested that the executable be transfered, but should_transfer_files is off"
-        draft.fault("submit-transfer", draft.written(*names) or "", message, "write should_transfer_files = YES")
 
 
 def methods(draft: Draft) -> list[str]:
@@ -228,18 +223,13 @@ _LIFETIME: Final = ("delegate_job_gsi_credentials_lifetime", "delegatejobgsicred
 _USE_TOKEN: Final = ("use_scitokens", "use_scitoken")
 _TOKEN: Final = ("scitokens_file", "scitokensfile")
 _SERVICES: Final = ("use_oauth_services", "useoauthservices")
-_OF_SERVICE: Final = re.compile(r"_oauth_(?:permissions|resource|options)", re.IGNORECASE)
+OF_SERVICE: Final = re.compile(r"_oauth_(?:permissions|resource|options)", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+\Z")
 
 CREDENTIAL_NAMES: Final = ("x509userproxy", "use_x509userproxy", *_LIFETIME, *_USE_TOKEN, *_TOKEN, *_SERVICES)
 
 
 # No credential is opened: whether a proxy is there and still valid is for condor_submit to see.
-def is_of_service(name: str) -> bool:
-    """Say whether a lower-case command may describe a token of use_oauth_services."""
-    return _OF_SERVICE.search(name) is not None
-
-
 def set_credentials(draft: Draft) -> None:
     """Set the paths of a proxy and of a token, and how long a delegated proxy lives."""
     environ = draft.cluster.environ or {}
@@ -252,7 +242,7 @@ def set_credentials(draft: Draft) -> None:
     lifetime = draft.command(*_LIFETIME)
     if lifetime is not None and _NUMBER.match(lifetime) is None:
         message = f"invalid integer setting {_LIFETIME[0]} = {shown(lifetime)}"
-        draft.fault("submit-value", draft.written(*_LIFETIME) or "", message, "write a number of seconds")
+        draft.fault("submit-value", draft.written(*_LIFETIME), message, "write a number of seconds")
     elif lifetime is not None:
         draft.set("DelegateJobGSICredentialsLifetime", leading_int(lifetime))
     _set_token(draft)
@@ -267,7 +257,7 @@ def _set_token(draft: Draft) -> None:
     if given is not None:
         is_auto = lower(given) == "auto"
         wanted = bool(token or of_environment) if is_auto else boolean(given, draft.context)
-    name = draft.written(*_USE_TOKEN) or ""
+    name = draft.written(*_USE_TOKEN)
     if wanted is None:
         message = "use_scitokens error. Value should be true, false, or auto."
         draft.fault("submit-value", name, message, "write one of these")
@@ -304,8 +294,8 @@ def set_services(draft: Draft) -> None:
 def _described(draft: Draft) -> Iterator[tuple[str, str]]:
     """Yield the service of each command that describes a token, and what follows, a handle: in order of their names."""
     for name in draft.named(""):
-        found = _OF_SERVICE.search(name)
+        found = OF_SERVICE.search(name)
         if found is not None and not name.startswith("my."):
-            draft.use(name)
+            draft.command(name)
             written = draft.spelled(name)
             yield written[: found.start()], written[found.end() :]

@@ -80,7 +80,7 @@ def _set_remote(draft: Draft) -> None:
             draft.set(f"{attribute}JobUniverse", number)
         else:
             message = f"Unknown {attribute}Universe of '{shown(text)}' specified"
-            draft.fault("submit-universe", draft.written(*names) or "", message, "write the name of a universe")
+            draft.fault("submit-universe", draft.written(*names), message, "write the name of a universe")
 
 
 def _set_grid_type(draft: Draft) -> None:
@@ -95,7 +95,7 @@ def _set_grid_type(draft: Draft) -> None:
             f"Invalid value '{shown(draft.cluster.grid_type)}' for grid type "
             "Must be one of: condor, batch, arc, ec2, gce, or azure"
         )
-        draft.fault("submit-grid", draft.written("grid_resource", "gridresource") or "", message, "write one of these")
+        draft.fault("submit-grid", draft.written("grid_resource", "gridresource"), message, "write one of these")
 
 
 def _force_transfer(draft: Draft) -> None:
@@ -280,7 +280,7 @@ def _set_all(draft: Draft, commands: tuple[_Command, ...]) -> None:
 def _set(draft: Draft, each: _Command, text: str) -> None:
     names = each.command, each.attribute.lower()
     if each.kind is _Kind.EXPRESSION:
-        draft.expression(each.attribute, text, draft.written(*names) or "")
+        draft.expression(each.attribute, text, draft.written(*names))
     elif each.kind is _Kind.BOOLEAN:
         flag = draft.flag(*names)
         if flag is not None:
@@ -328,7 +328,7 @@ def _set_volumes(draft: Draft) -> None:
     text = draft.command(*_VOLUMES)
     if text is None:
         return
-    name = draft.written(*_VOLUMES) or ""
+    name = draft.written(*_VOLUMES)
     volumes = words(text, ",")
     if not volumes or any(volume.count(":") != 1 for volume in volumes):
         message = "'ec2_ebs_volumes' has incorrect format."
