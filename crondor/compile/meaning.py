@@ -411,7 +411,7 @@ class WrittenSchedule(Made, DaySet):
         return self._of.between(start, end)
 
 
-def read_schedule(  # noqa: PLR0913 - all that a schedule may see beside its text, by name
+def read_schedule(
     text: str | Span,
     *,
     zone: str | Zone,

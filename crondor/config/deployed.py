@@ -300,8 +300,8 @@ def read_host_config(
         raise InvalidConfig(Diagnostic("config-host", message, help=f"set {VARIABLE}, or name a file"))
     made = read_config({}, environ=environ, subsystem=subsystem, context=context, version=version)
     if root is not None:
-        path = os.path.abspath(root)  # noqa: PTH100 - the links on the way are those of the files that follow
-        files = Files(["/"], base=os.path.dirname(path))  # noqa: PTH120
+        path = os.path.abspath(root)
+        files = Files(["/"], base=os.path.dirname(path))
         made = follow(read_config(files.read(path), files=files, base=made), files)
     return with_variables(made, environ)
 

@@ -353,7 +353,7 @@ MAX_LINES = 1_000_000
 _NO_TEXT = re.compile("[\\0\\ud800-\\udc7f\\udd00-\\udfff]")
 
 
-def read_config(  # noqa: PLR0913 - all that a configuration may see beside its text, by name
+def read_config(
     source: Source | str | Mapping[str, str],
     *,
     files: Files | None = None,

@@ -154,7 +154,7 @@ def _asks_the_clock(tree: Node) -> bool:
     return any(isinstance(node, (Call, Reference)) and node.name.lower() in _OF_CLOCK for node in nodes(tree))
 
 
-def submitted_schedule(  # noqa: PLR0913 - those of JobSchedule.from_submit
+def submitted_schedule(
     commands: Mapping[str, str],
     now: int,
     *,

@@ -75,7 +75,7 @@ class Files:
     def based(self, base: str) -> Files:
         """Return the same files, with relative paths that begin in another folder."""
         made = copy(self)
-        made.base = os.path.join(self.base, base)  # noqa: PTH118
+        made.base = os.path.join(self.base, base)
         return made
 
     def limited(self, limit: int) -> Files:
@@ -111,7 +111,7 @@ class Files:
     def _name(self, path: str) -> str:
         """Return what the source of a path is called."""
         if self._shown is not None:
-            return os.path.join(self._shown, self._joined(path).lstrip("/"))  # noqa: PTH118
+            return os.path.join(self._shown, self._joined(path).lstrip("/"))
         return os.path.normpath(self._joined(path)) if self._is_named_whole else path
 
     def kind(self, path: str) -> str:
@@ -121,7 +121,7 @@ class Files:
         """
         real = self._resolved(path)
         try:
-            return "folder" if stat.S_ISDIR(os.stat(real).st_mode) else "file"  # noqa: PTH116
+            return "folder" if stat.S_ISDIR(os.stat(real).st_mode) else "file"
         except (OSError, ValueError):
             return ""
 
@@ -132,7 +132,7 @@ class Files:
         """
         real = self._resolved(path)
         try:
-            mode = os.stat(real).st_mode  # noqa: PTH116
+            mode = os.stat(real).st_mode
         except (OSError, ValueError):
             return None
         return bool(mode & 0o111) or os.name == "nt" if stat.S_ISREG(mode) else None
@@ -179,7 +179,7 @@ class Files:
                 if is_last:
                     yield below  # a link that leads out: its name is here, and what it leads to is left alone
                 continue
-            if os.path.isdir(real):  # noqa: PTH112
+            if os.path.isdir(real):
                 yield below + "/"
             elif is_last and (os.path.lexists(real) or self._is_link(below)):
                 yield below
@@ -219,18 +219,18 @@ class Files:
         return sorted(found, key=os.fsencode)
 
     def _joined(self, path: str) -> str:
-        return os.path.join(self.base, path)  # noqa: PTH118
+        return os.path.join(self.base, path)
 
     def _is_folder(self, path: str) -> bool:
         try:
-            return os.path.isdir(self._real(self._joined(path)))  # noqa: PTH112
+            return os.path.isdir(self._real(self._joined(path)))
         except OSError:  # links in a circle
             return False
 
     def _is_link(self, path: str) -> bool:
         """Whether a name is there, be it a link that leads nowhere."""
         folder, name = os.path.split(self._joined(path))
-        return os.path.lexists(os.path.join(self._real(folder or "."), name))  # noqa: PTH118
+        return os.path.lexists(os.path.join(self._real(folder or "."), name))
 
     def _real(self, path: str) -> str:
         """Return the path with all links followed, inside of the tree if there is one. Raises OSError, ValueError."""
@@ -269,7 +269,7 @@ def _real_inside(tree: str, path: str) -> str:
             continue
         below = "/".join([tree.rstrip("/"), *made, piece])
         try:
-            target = os.readlink(below)  # noqa: PTH115
+            target = os.readlink(below)
         except OSError:  # no link, or not there
             made.append(piece)
             continue

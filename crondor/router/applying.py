@@ -97,7 +97,7 @@ class _Refused(Exception):
         self.diagnostic = Diagnostic(code, message, help=help)
 
 
-def apply_route(  # noqa: PLR0913 - all that decides on a copy, by name
+def apply_route(
     table: RoutingTable,
     route: Route,
     ad: ClassAd,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor.diagnostics import Diagnostic, Source, Span
@@ -27,52 +28,32 @@ if TYPE_CHECKING:
 LIMIT = 100_000
 
 
+@dataclass(frozen=True, repr=False)
 class SubmitFile:
     """The jobs that a submit description asks for; ``warnings`` is what will surprise its author.
 
-    ``sources`` are the submit file and what it includes or takes rows from. ``unknown`` is the part of the warnings
+    ``sources`` are the submit file, and what it includes or takes rows from. ``unknown`` is the part of the warnings
     that hides something: a command that would be run, a file that may not be read. Where it is not empty, HTCondor
     may make other jobs, or more. ``behind_queue`` is the first line behind the first queue statement, if there is any.
     ``looked_up`` are the lower-case names that lines of the file have asked for: in conditions, lists and the like.
     ``files`` are those it may name, None where none may be looked at.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what one reading found, made by one reader
-        self,
-        sources: tuple[Source, ...],
-        queues: tuple[QueuedItems, ...],
-        warnings: tuple[Diagnostic, ...],
-        unknown: tuple[Diagnostic, ...],
-        table: Table,
-        facts: SubmitFacts,
-        behind_queue: Span | None = None,
-        looked_up: frozenset[str] = frozenset(),
-        files: Files | None = None,
-    ) -> None:
-        """Take what a reader has found; ``sources`` begins with the submit file itself."""
-        self.sources = sources
-        self.queues = queues
-        self.warnings = warnings
-        self.unknown = unknown
-        self.behind_queue = behind_queue
-        self.looked_up = looked_up
-        self.files = files
-        self._table = table
-        self._facts = facts
+    sources: tuple[Source, ...]
+    queues: tuple[QueuedItems, ...]
+    warnings: tuple[Diagnostic, ...]
+    unknown: tuple[Diagnostic, ...]
+    _table: Table = field(compare=False)
+    _facts: SubmitFacts
+    behind_queue: Span | None = field(compare=False)
+    looked_up: frozenset[str]
+    files: Files | None = field(compare=False)
 
     def __repr__(self) -> str:
         return f"<SubmitFile {self.source.name!r}, {self.job_count} jobs>"
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, SubmitFile):
-            return NotImplemented
-        return self is other or self._read_from() == other._read_from()
-
     def __hash__(self) -> int:
         return hash(self.sources)
-
-    def _read_from(self) -> tuple[object, ...]:
-        return self.sources, self.queues, self.warnings, self.unknown, self._facts, self.looked_up
 
     @property
     def source(self) -> Source:
@@ -136,13 +117,7 @@ class SubmitFile:
         """
         first = next((queue for queue in self.queues if queue.jobs), None)
         node = "" if first is None else node_of_jobs(first, self._table, self._facts, default_universe)
-        facts = self._facts._replace(cluster=cluster, node=node)
-        return SubmitFile(
-            *(self.sources, self.queues, self.warnings, self.unknown, self._table, facts),
-            self.behind_queue,
-            self.looked_up,
-            self.files,
-        )
+        return replace(self, _facts=self._facts._replace(cluster=cluster, node=node))
 
     def groups(
         self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False, budget: Budget | None = None

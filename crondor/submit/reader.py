@@ -189,7 +189,7 @@ class UnreadableLines(InvalidSubmit):
         self.unknown_items = frozenset(unknown_items)
 
 
-def read_submit(  # noqa: PLR0913 - all that a submit description may see beside its text, by name
+def read_submit(
     source: Source,
     *,
     files: Files | None = None,

@@ -159,12 +159,9 @@ def natural_order(left: str, right: str) -> int:
 def _order(left: str, right: str) -> int:
     """Return how HTCondor orders two version strings: runs of digits by value, longer runs of zeros first."""
     one, two = texts.to_bytes(left) + b"\0", texts.to_bytes(right) + b"\0"
-    at = 0
-    for at, (byte, other) in enumerate(zip(one, two, strict=False)):  # noqa: B007 - where they part
-        if byte != other:
-            break
-        if not byte:
-            return 0
+    at = next((at for at, (byte, other) in enumerate(zip(one, two, strict=False)) if byte != other), -1)
+    if at < 0:
+        return 0
     plain = _signed(one[at]) - _signed(two[at])
     begin = at
     while begin and one[begin - 1] in _DIGITS:
