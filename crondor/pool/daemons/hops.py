@@ -205,7 +205,8 @@ class Shortcuts:
             return False
         claim = negotiator.take()
         if claim is None:
-            self._reject(job)
+            self._owed(job).rejected = self._core.timetable.now
+            self._core.tell(PoolEventKind.REJECTED, job, text=REJECTED)
             negotiator.wait(job, FIRST)
             return True
         competes = len(self._core.jobs) > self._slots
@@ -282,11 +283,6 @@ class Shortcuts:
         if job.turn is None:
             self._matching.look(job)
         self._passes.plan()
-
-    def _reject(self, job: PoolJob) -> None:
-        """Note that no machine was found for a job."""
-        self._owed(job).rejected = self._core.timetable.now
-        self._core.tell(PoolEventKind.REJECTED, job, text=REJECTED)
 
     def write(self) -> None:
         """Write all that is not written yet."""

@@ -176,7 +176,7 @@ class RegularTurns:
         self._settings = settings
         self._interval = max(1, settings.schedd_interval)
         self._negotiation = max(1, min(settings.schedd_interval, settings.negotiator_interval))
-        self._start = start - _phase(settings.seed, self._interval)
+        self._start = start - Lengths(0, self._interval - 1).draw(settings.seed, _PHASE)
         self._last = self._start
         self._begun: dict[JobId, int] = {}
 
@@ -210,11 +210,6 @@ class RegularTurns:
 
     def _grid(self, time: int, interval: int) -> int:
         return time + (self._start - time) % interval
-
-
-def _phase(seed: int, interval: int) -> int:
-    """Return how long ago the last pass was when the pool begins."""
-    return Lengths(0, interval - 1).draw(seed, _PHASE)
 
 
 FIRST: Final = (0,)
