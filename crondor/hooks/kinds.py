@@ -262,7 +262,7 @@ SEPARATOR: Final = "------"
 CLEANUP_TRIES: Final = 10
 """How often a JOB_CLEANUP hook may fail before the router finishes the job without it."""
 
-_UPSTREAM: Final = {
+UPSTREAM: Final = {
     HookEnd.SIGNALED: "takes a death by signal for success",
     HookEnd.TIMED_OUT: "waits for it without end",
     HookEnd.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
@@ -438,7 +438,7 @@ def _finalized(run: HookRun, *, is_last: bool) -> Consequence:
 
 
 def _failed(action: HookConsequence, run: HookRun) -> Consequence:
-    return Consequence(action, ClassAd(), run.reason, run.diagnostics, _UPSTREAM.get(run.ended, ""))
+    return Consequence(action, ClassAd(), run.reason, run.diagnostics, UPSTREAM.get(run.ended, ""))
 
 
 def _bad_line(run: HookRun) -> str:

@@ -17,6 +17,7 @@ from crondor.job_queue.records import JobId
 from crondor.monitor.verdicts import (
     CLOCKS,
     COMPLETED,
+    ON_MACHINES,
     Cause,
     DueRun,
     JobCondition,
@@ -40,7 +41,6 @@ SETTLE: Final = 30
 """Seconds behind the last start before a miss is final: a hold of code 20 follows a late arrival by some 10 s."""
 
 _STEPS: Final = 2000  # of the schedd's chain of times that are followed
-_ON_MACHINE: Final = frozenset((JobCondition.WAITING, JobCondition.RUNNING))
 _HELD: Final = {MISSED_DEFERRED_EXECUTION_TIME: Cause.HELD_20, INVALID_CRON_SETTINGS: Cause.HELD_25}
 _IN_THE_WAY: Final = {
     JobCondition.ROUTED: Cause.ROUTER,
@@ -126,7 +126,7 @@ def _unwritten(run: Deferral, history: JobHistory, facts: JobFacts) -> list[Star
         return []
     for stay in history.stays(run.time - 1, run.last_start):
         is_over = stay.until is not None and stay.until < run.time
-        if stay.turn.condition in _ON_MACHINE and not is_over and _is_match_for(run, stay, history, facts):
+        if stay.turn.condition in ON_MACHINES and not is_over and _is_match_for(run, stay, history, facts):
             return [Start(max(run.time, stay.turn.time), run.time)]
         if stay.turn.condition is JobCondition.UNSEEN and not is_over:
             return []
@@ -148,7 +148,7 @@ def _is_match_for(run: Deferral, stay: Stay, history: JobHistory, facts: JobFact
     if first > there:
         return False
     earlier = (each.turn for each in history.stays(first, there - 1))
-    return True if any(turn.condition in _ON_MACHINE for turn in earlier) else None
+    return True if any(turn.condition in ON_MACHINES for turn in earlier) else None
 
 
 def _started(starts: Sequence[Start], run: Deferral, history: JobHistory, now: int) -> Judgement:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from crondor.diagnostics import CrondorError, Diagnostic, Severity
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.monitor import Cause, JobStanding, Look, Verdict
 from crondor.monitor.watched import WatchedQueue
 from crondor.router.daemon import RouterReport
@@ -264,7 +264,7 @@ def _add_look(samples: _Samples, name: str, look: Look) -> None:
     samples.add("crondor_runs_late", label, look.late)
     for state, number in Counter(each.status.state.value for each in look.jobs).items():
         samples.add("crondor_jobs", (*label, state), number)
-    samples.add("crondor_jobs_trouble", label, sum(map(_is_troubled, look.jobs)))
+    samples.add("crondor_jobs_trouble", label, sum(each.status.is_troubled for each in look.jobs))
     samples.add("crondor_gates_open", label, sum(each.is_gate_open for each in look.jobs))
     samples.add("crondor_guard_corrections", label, sum(each.right_time is not None for each in look.jobs))
     for each in look.jobs[:MOST_JOBS]:
@@ -300,7 +300,3 @@ def _add_router(samples: _Samples, path: str, report: RouterReport | None) -> No
         samples.add("crondor_router_failures_total", (*label, what), report.counts.get(what, 0))
     samples.add("crondor_router_poll_seconds", label, report.poll_seconds)
     samples.add("crondor_router_last_poll_timestamp_seconds", label, report.polled)
-
-
-def _is_troubled(each: JobStanding) -> bool:
-    return any(trouble.severity is not Severity.NOTE for trouble in each.status.trouble)

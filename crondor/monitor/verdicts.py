@@ -237,7 +237,7 @@ class JobCondition(Enum):
     UNSEEN = "unseen"
 
 
-_ON_MACHINE: Final = frozenset((JobCondition.WAITING, JobCondition.RUNNING))
+ON_MACHINES: Final = frozenset((JobCondition.WAITING, JobCondition.RUNNING))
 
 
 class Turn(NamedTuple):
@@ -363,7 +363,7 @@ class JobHistory:
         """Take note that a run was cut off, where its end is known."""
         at = self._behind(start)
         for number in range(at, len(self._turns)):
-            if self._turns[number].condition not in _ON_MACHINE:
+            if self._turns[number].condition not in ON_MACHINES:
                 self._turns[number] = self._turns[number]._replace(is_loss=True)
                 return
 
@@ -432,7 +432,7 @@ class JobHistory:
     def end_of(self, start: Start) -> Turn | None:
         """Return the turn that ended a run, None while it goes on or where that is not known."""
         at = self._behind(start)
-        ends = [turn for turn in self._turns[at:] if turn.condition not in _ON_MACHINE][:2]
+        ends = [turn for turn in self._turns[at:] if turn.condition not in ON_MACHINES][:2]
         if len(ends) > 1 and _ends_at(ends[1], ends[0].time):
             return ends[1]  # what it was evicted for
         return ends[0] if ends else None

@@ -313,7 +313,7 @@ class Row(NamedTuple):
     @property
     def is_troubled(self) -> bool:
         """Whether something keeps the job from running, or will."""
-        return self.status is not None and any(each.severity is not Severity.NOTE for each in self.status.trouble)
+        return self.status is not None and self.status.is_troubled
 
 
 def all_rows(queue: str, look: Look, *, every: bool) -> Iterator[Row]:

@@ -327,6 +327,11 @@ class ScheduledJob:
         return None if self.schedule is None else JobTimes(self.schedule, self.queued.requirements)
 
     @property
+    def is_troubled(self) -> bool:
+        """Whether something keeps the job from running, or will."""
+        return any(each.severity is not Severity.NOTE for each in self.trouble)
+
+    @property
     def id(self) -> str:
         """``ClusterId.ProcId``, or where the ad stands."""
         place = self.queued.place
@@ -549,7 +554,7 @@ def advertised(looks: list[ScheduledJob], starts: list[QueuedStart]) -> ClassAd:
     ad = ClassAd({"CrondorJobs": len(looks)})
     for state in _STATES:
         ad[f"Crondor{state.name.title()}"] = states[state]
-    ad["CrondorTrouble"] = sum(any(each.severity is not Severity.NOTE for each in look.trouble) for look in looks)
+    ad["CrondorTrouble"] = sum(look.is_troubled for look in looks)
     if starts:
         first = starts[0]
         ad["CrondorNextJob"] = first.job

@@ -10,7 +10,7 @@ import click
 
 from crondor.classad.printing import Format
 from crondor.deferral import Deferral
-from crondor.diagnostics import Diagnostic, Severity, has_error, printable
+from crondor.diagnostics import Diagnostic, has_error, printable
 from crondor.job.attributes import JobStatus
 from crondor.job.policy import QueuedJob
 from crondor.schedd.cron_tabs import CronEdit, apply_edits, recalculate
@@ -193,7 +193,7 @@ class _Watched:
 
     def __iter__(self) -> Iterator[ScheduledJob]:
         for look in self._looks:
-            self.troubled |= any(trouble.severity is not Severity.NOTE for trouble in look.trouble)
+            self.troubled |= look.is_troubled
             yield look
 
 

@@ -21,6 +21,7 @@ from crondor.classad.tree import UNDEFINED
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.hooks.kinds import (
     STARTER_HOOKS,
+    UPSTREAM,
     Consequence,
     HookConsequence,
     HookType,
@@ -40,7 +41,6 @@ from crondor.hooks.kinds import (
 )
 from crondor.hooks.runner import (
     DEFAULT_LIMITS,
-    PIPE_BUFFER_MAX,
     HookCall,
     HookEnd,
     HookLimits,
@@ -99,11 +99,7 @@ SEPARATOR: Final = "-----"
 DEFAULT_DELAY: Final = 300
 """Seconds from the end of one fetch to the next, where FetchWorkDelay is no integer."""
 
-_UPSTREAM: Final = {
-    HookEnd.SIGNALED: "takes what was printed",
-    HookEnd.TIMED_OUT: "waits for it without end",
-    HookEnd.FLOODED: f"takes {PIPE_BUFFER_MAX} bytes of it, closes the pipe, and reads what it has",
-}
+_UPSTREAM: Final = {**UPSTREAM, HookEnd.SIGNALED: "takes what was printed"}
 
 
 # HTCondor: Resource::tryFetchWork, Resource::evalNextFetchWorkDelay.

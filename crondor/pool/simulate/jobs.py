@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from crondor._schedule import PREP_COMMANDS, WINDOW_COMMANDS
 from crondor.access_point import AccessPoint
@@ -30,10 +30,6 @@ from crondor.spec import Dialect
 from crondor.submit import JobGroup, SubmitFile, job_ads
 from crondor.times import JobTimes
 from crondor.zones import Policy
-
-if TYPE_CHECKING:
-    pass
-
 
 Made = TypeVar("Made")
 

@@ -156,7 +156,9 @@ class OutcomeCounts:
             return
         course = self._courses.get(seen.job.id)
         if course is not None:
-            _NOTES.get(seen.what, _nothing)(self, course, seen)
+            note = _NOTES.get(seen.what)
+            if note is not None:
+                note(self, course, seen)
 
     def _enter(self, seen: PoolEvent) -> None:
         job = QueuedJob(seen.job.ad)
@@ -361,10 +363,6 @@ def _count_start(course: _Course, there: int) -> None:
 
 def _later(one: int | None, other: int) -> int:
     return other if one is None or other > one else one
-
-
-def _nothing(_ledger: OutcomeCounts, _course: _Course, _seen: PoolEvent) -> None:
-    """Pass over what changes no count."""
 
 
 _NOTES = {

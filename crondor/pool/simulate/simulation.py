@@ -189,7 +189,7 @@ class _Advice:
     def enough(self, together: Together | None) -> list[Enough]:
         """Return what would have been enough for each job."""
         ads = [ad for cluster in self._simulation.clusters for ad in cluster]
-        known = {n for n, ad in enumerate(ads) if None not in (_number(ad, _PREP), _number(ad, _WINDOW))}
+        known = {n for n, ad in enumerate(ads) if None not in (integer(ad, _PREP), integer(ad, _WINDOW))}
         each = [[n] for n in range(len(ads))]
         preps, windows = ([[n for n in group if n in known] for group in groups] for groups in together or (each, each))
         prep_times: dict[int, int] = {}
@@ -200,9 +200,9 @@ class _Advice:
             found = self._windows(windows, probe.outcomes)
             if probe.is_contended and max(len(preps), len(windows)) > 1:
                 for group in _first_failing(preps, self._life.outcomes, _is_early):
-                    _replace(prep_times, group, self._prep_time_alone(ads, group))
+                    _replace(prep_times, group, self._alone(ads, group, "prep_times"))
                 for group in _first_failing(windows, self._life.outcomes, _is_in_window):
-                    _replace(found, group, self._window_alone(group))
+                    _replace(found, group, self._alone(ads, group, "windows"))
         return [Enough(prep_times.get(n), found.get(n)) for n in range(len(ads))]
 
     def _probe(self, jobs: Collection[int]) -> Life:
@@ -241,19 +241,15 @@ class _Advice:
         if not self._may(1):
             raise _Spent
 
-    def _prep_time_alone(self, ads: Sequence[ClassAd], group: Sequence[int]) -> int | None:
-        """Return the smallest prep time that is enough for some jobs while the others stay as they are."""
+    def _alone(self, ads: Sequence[ClassAd], group: Sequence[int], what: str) -> int | None:
+        """Return the smallest of ``what`` that is enough for some jobs while the others stay as they are."""
         self._spend()
-        probe = self._probe(group)
-        found = self._prep_times(ads, [group], probe.outcomes, alone=True)
-        return self._least([found.get(n) for n in group], _is_early, group, "prep_times")
-
-    def _window_alone(self, group: Sequence[int]) -> int | None:
-        """Return the smallest window that is enough for some jobs while the others stay as they are."""
-        self._spend()
-        probe = self._probe(group)
-        found = self._windows([group], probe.outcomes, alone=True)
-        return self._least([found.get(n) for n in group], _is_in_window, group, "windows")
+        probe = self._probe(group).outcomes
+        if what == "windows":
+            found, is_fine = self._windows([group], probe, alone=True), _is_in_window
+        else:
+            found, is_fine = self._prep_times(ads, [group], probe, alone=True), _is_early
+        return self._least([found.get(n) for n in group], is_fine, group, what)
 
     def _least(
         self, found: Sequence[int | None], is_fine: Callable[[JobOutcome], bool], group: Sequence[int], what: str
@@ -282,10 +278,10 @@ class _Advice:
         alone: bool = False,
     ) -> dict[int, int]:
         """Return prep times that are enough, all together; ``kept`` lives are left for what follows."""
-        tried = {n: _number(ads[n], _PREP) or 0 for n in _planned(groups, probe)}
+        tried = {n: integer(ads[n], _PREP) or 0 for n in _planned(groups, probe)}
         if not tried:
             return {}
-        windows = {n: _number(ads[n], _WINDOW) or 0 for n in tried}
+        windows = {n: integer(ads[n], _WINDOW) or 0 for n in tried}
         late = {n: _needed(probe[n].ready, windows[n]) for n in tried}
         for number in range(_TRIES):
             if alone:
@@ -400,7 +396,3 @@ def _widest(outcome: JobOutcome) -> int:
         found += [late.arrival] if late.arrival is not None else []
         found += [late.match + 1] if late.match is not None else []
     return max(found)
-
-
-def _number(ad: ClassAd, name: str) -> int | None:
-    return integer(ad, name)

@@ -18,7 +18,6 @@ from crondor.classad.expression import Expression
 from crondor.classad.scope import Context
 from crondor.classad.text import lower
 from crondor.classad.tree import Binary, Call, ClassAdSyntaxError, Node, Ternary, Unary, bare, measure, nodes
-from crondor.diagnostics import Severity
 from crondor.router.applying import RoutedAd
 from crondor.router.compare.models import (
     MOST_NODES,
@@ -32,7 +31,7 @@ from crondor.router.compare.models import (
     references,
     samples,
 )
-from crondor.router.compare.outcomes import Copier, Placing, made_ad
+from crondor.router.compare.outcomes import Copier, Placing, failure, made_ad
 from crondor.router.match.matcher import RouteState
 from crondor.router.match.reasons import JobVerdict, RouteOutcome, why
 from crondor.router.match.umbrella import meets
@@ -395,7 +394,7 @@ class _Trial:
         routed = self._routed(taken, ad)
         if routed.failed:
             if expected.copy:
-                yield Unmet("copy", "a routed copy", f"it cannot be made: {_failure(routed)}")
+                yield Unmet("copy", "a routed copy", f"it cannot be made: {failure(routed)}")
             return
         made = made_ad(routed)
         for name, text in expected.copy.items():
@@ -457,10 +456,6 @@ def reasons_of(told: JobVerdict) -> list[str]:
         if each.reason is not None and each.outcome is not RouteOutcome.NOT_CANDIDATE
     ]
     return found
-
-
-def _failure(routed: RoutedAd) -> str:
-    return next((each.message for each in routed.diagnostics if each.severity is Severity.ERROR), "it fails")
 
 
 def _same(expected: str | None, found: str | None) -> bool:

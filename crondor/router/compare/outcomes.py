@@ -51,8 +51,8 @@ class Copier:
 def copy_differences(old: RoutedAd, new: RoutedAd) -> Iterator[CopyDifference]:
     """Yield what differs between two copies of one job; RouteName aside where the routes have other names."""
     if old.failed or new.failed:
-        if _failure(old) != _failure(new):
-            yield CopyDifference("", _failure(old), _failure(new))
+        if failure(old) != failure(new):
+            yield CopyDifference("", failure(old), failure(new))
         return
     for name, first, last in (
         ("EditJobInPlace", _true(old.in_place is not None), _true(new.in_place is not None)),
@@ -81,7 +81,8 @@ def made_ad(routed: RoutedAd) -> ClassAd:
     return edited
 
 
-def _failure(routed: RoutedAd) -> str | None:
+def failure(routed: RoutedAd) -> str | None:
+    """Return why a route makes nothing of a job, None where it does."""
     if not routed.failed:
         return None
     return next((each.message for each in routed.diagnostics if each.severity is Severity.ERROR), "it fails")
