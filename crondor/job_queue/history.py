@@ -311,7 +311,7 @@ _BANNER_START: Final = b"\n*** "
 
 # The schedd gives a history that has become long another name, with its time (``history.20261125T060000``), and begins
 # a new one (HTCondor 25.14: MaybeRotateHistory, MAX_HISTORY_LOG, MAX_HISTORY_ROTATIONS). A poll costs what is new.
-class _Reached(NamedTuple):
+class Reached(NamedTuple):
     """How far a file was read, and what stands before that: a new file may have the number of one that is gone."""
 
     file: FileId
@@ -330,7 +330,7 @@ class HistoryFollower:
     def __init__(self, path: Path | str) -> None:
         """Read nothing yet: the first poll reads all that is there, unless ``skip`` leaves it out."""
         self.path = os.fspath(path)
-        self._reached: _Reached | None = None
+        self._reached: Reached | None = None
 
     def skip(self) -> None:
         """Leave out what is there now. Raises QueueIO."""
@@ -350,7 +350,7 @@ class HistoryFollower:
                 if descriptor is None:
                     continue  # deleted since, or rotated: then the next poll finds it
                 if self._reached is None or not self._reached.is_in(descriptor):
-                    self._reached = _Reached(FileId.of(os.fstat(descriptor)), 0, b"")
+                    self._reached = Reached(FileId.of(os.fstat(descriptor)), 0, b"")
                 yield from self._new(descriptor, path, self._reached, report)
 
     def _paths(self, report: Report) -> list[str]:
@@ -367,7 +367,7 @@ class HistoryFollower:
             report(Diagnostic("history-rotated", message, Severity.WARNING, Source("", self.path).span(), hint))
         return [*others, self.path]
 
-    def _is_in(self, reached: _Reached, path: str) -> bool:
+    def _is_in(self, reached: Reached, path: str) -> bool:
         with self._opened(path) as descriptor:
             return descriptor is not None and reached.is_in(descriptor)
 
@@ -387,7 +387,7 @@ class HistoryFollower:
         except OSError as error:
             raise refused_by_disk(path, "this history cannot be read", error) from error
 
-    def _new(self, descriptor: int, path: str, reached: _Reached, report: Report) -> Iterator[ClassAd]:
+    def _new(self, descriptor: int, path: str, reached: Reached, report: Report) -> Iterator[ClassAd]:
         """Yield the jobs behind the place reached, which moves on; whole records only. Raises OSError."""
         file, offset, _ = reached
         data = b""
@@ -398,7 +398,7 @@ class HistoryFollower:
             if not end and len(data) > _LONGEST:
                 end = len(data)  # no history: nothing in it is a record's end
             if end:
-                self._reached = _Reached(file, offset + end, data[max(0, end - _PROOF) : end])
+                self._reached = Reached(file, offset + end, data[max(0, end - _PROOF) : end])
                 offset, data = offset + end, data[end:]
             if text:
                 yield from read_ads(text, Format.LONG, ReadMode.LAZY, name=path, report=report)
@@ -410,7 +410,7 @@ def _read_at(descriptor: int, size: int, offset: int) -> bytes:
     return os.read(descriptor, size)
 
 
-def _end_of(descriptor: int) -> _Reached:
+def _end_of(descriptor: int) -> Reached:
     """Return where the last whole record of a file ends. Raises OSError."""
     status = os.fstat(descriptor)
     size, offset = status.st_size, 0
@@ -421,7 +421,7 @@ def _end_of(descriptor: int) -> _Reached:
             offset = size - window + end
             break
     proof = _read_at(descriptor, min(_PROOF, offset), max(0, offset - _PROOF))
-    return _Reached(FileId.of(status), offset, proof)
+    return Reached(FileId.of(status), offset, proof)
 
 
 def _end(data: bytes) -> int:

@@ -10,13 +10,14 @@ import os
 from collections.abc import Iterable, Iterator
 from datetime import timezone, tzinfo
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 
 from crondor._files import FileId, renamed_since
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.event_log import JobEvent, read_events
 from crondor.job.attributes import string
+from crondor.job_queue.history import Reached
 from crondor.job_queue.records import JobId
 from crondor.macro.files import FileRefused, Files
 from crondor.rights.walk import open_file
@@ -34,14 +35,6 @@ _OLD: Final = (".1", ".old")  # what HTCondor and logrotate call a log that was 
 _NOBODY: Final[frozenset[JobId]] = frozenset()
 
 
-class _Reached(NamedTuple):
-    """How far a log was read: in which file, to which byte, and what stands before that."""
-
-    file: FileId
-    offset: int
-    proof: bytes
-
-
 class UserLogFollower:
     """Reads what is new in the logs of jobs (UserLog, from their Iwd), at or below some folders only.
 
@@ -52,7 +45,7 @@ class UserLogFollower:
         """Take the folders; nothing is opened."""
         self._files = Files([str(folder) for folder in folders], base="/")
         self._zone = zone
-        self._reached: dict[str, _Reached] = {}
+        self._reached: dict[str, Reached] = {}
         self._named: dict[str, frozenset[JobId]] = {}  # the logs of the last call, and the jobs that name them
         self._told: set[str] = set()
         self.diagnostics: tuple[Diagnostic, ...] = ()
@@ -100,12 +93,8 @@ class UserLogFollower:
 
     def _read(self, path: str, file: BinaryIO) -> str:
         """Return the events that are whole and new in an open log. Raises OSError."""
-        status = os.fstat(file.fileno())
-        here, before = FileId.of(status), self._reached.get(path)
-        offset = 0
-        if before is not None and before.file == here:
-            file.seek(before.offset - len(before.proof))
-            offset = before.offset if file.read(len(before.proof)) == before.proof else 0
+        status, before = os.fstat(file.fileno()), self._reached.get(path)
+        offset = before.offset if before is not None and before.is_in(file.fileno()) else 0
         begin = max(offset, status.st_size - MOST_BYTES)
         file.seek(0)
         kind = file.read(1)
@@ -117,7 +106,7 @@ class UserLogFollower:
         if last < len(end) or last <= first:
             return ""
         proof = data[max(0, last - _PROOF) : last]
-        self._reached[path] = _Reached(here, begin + last, proof)
+        self._reached[path] = Reached(FileId.of(status), begin + last, proof)
         return data[first:last].decode("utf-8", "surrogateescape")
 
     def _refuse(self, message: str) -> None:

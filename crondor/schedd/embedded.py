@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from datetime import tzinfo
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol, cast
+from typing import Final, cast
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
@@ -66,22 +66,6 @@ _NEVER_COMMON: Final = _OF_A_JOB | _COUNTED
 _GONE: Final = (JobStatus.REMOVED, JobStatus.COMPLETED)
 
 
-class Queue(Protocol):
-    """What an embedded schedd needs of its queue: JobQueue, or one without a disk."""
-
-    mirror: Mirror
-    diagnostics: tuple[Diagnostic, ...]
-
-    def transaction(self, *, durable: bool = True, comment: str = "") -> AbstractContextManager[Transaction]:
-        """Gather changes, and commit them when the block ends."""
-
-    def together(self) -> AbstractContextManager[None]:
-        """Have the transactions of a block wait for the disk once, when it ends."""
-
-    def close(self) -> None:
-        """Let others write."""
-
-
 class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
     """A queue on disk with one writer: itself.
 
@@ -116,7 +100,9 @@ class EmbeddedSchedd(AbstractContextManager["EmbeddedSchedd"]):
             raise refused_by_disk(self.folder, "there can be no queue here", error) from error
         self._begin(JobQueue(self.folder / LOG, now=clock(), wait=wait), clock, zone, dialect, policy)
 
-    def _begin(self, queue: Queue, clock: Clock, zone: str | tzinfo, dialect: Dialect, policy: Policy | None) -> None:
+    def _begin(
+        self, queue: JobQueue | MemoryQueue, clock: Clock, zone: str | tzinfo, dialect: Dialect, policy: Policy | None
+    ) -> None:
         self._queue = queue
         self._clock = clock
         self._zone = zone

@@ -70,15 +70,8 @@ def copy_differences(old: RoutedAd, new: RoutedAd) -> Iterator[CopyDifference]:
 
 def made_ad(routed: RoutedAd) -> ClassAd:
     """Return the copy, or the job as it is edited."""
-    if routed.ad is not None:
-        return routed.ad
-    edited = routed.source.flat().copy()
-    for each in routed.in_place or ():
-        if each.after is None:
-            edited.prune(each.name)
-        else:
-            edited.set_text(each.name, each.after)
-    return edited
+    made = routed.edited if routed.ad is None else routed.ad
+    return routed.source.flat() if made is None else made
 
 
 def failure(routed: RoutedAd) -> str | None:

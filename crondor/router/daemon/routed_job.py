@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
@@ -14,7 +14,7 @@ from crondor.codes import SPOOLING_INPUT
 from crondor.config import Configuration
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.hooks.kinds import Consequence, HookProgram, HookType, RouterHooks, route_ad
-from crondor.hooks.runner import HookCall, HookRun
+from crondor.hooks.runner import HookCall, HookRun, RunningHook
 from crondor.job.attributes import JobStatus, exact_integer, string
 from crondor.job_queue.records import JobId
 from crondor.router.table.route import Route, RoutingTable
@@ -108,7 +108,7 @@ class RoutedJob:
     found_at_poll: int = 0
     retired: int = 0
     retired_at_poll: int = 0
-    hook: HookInProgress | None = None
+    hook: RunningHook | None = None
     hook_type: HookType | None = None
     hook_tries: int = 0
     owed: dict[str, object] = field(default_factory=dict)
@@ -251,16 +251,6 @@ def domain_of(source: ClassAd) -> str:
     return (string(source, "User") or "").partition("@")[2]
 
 
-class HookInProgress(Protocol):
-    """A call that has been started."""
-
-    def poll(self) -> HookRun | None:
-        """Return how it ended; None: it has not."""
-
-    def cancel(self) -> HookRun:
-        """End it now."""
-
-
 @dataclass(frozen=True)
 class HookRunners:
     """The hooks of a configuration, and what starts one, as ``HookRunner.start`` does.
@@ -271,12 +261,12 @@ class HookRunners:
     """
 
     hooks: RouterHooks
-    start: Callable[[HookCall], HookInProgress]
+    start: Callable[[HookCall], RunningHook]
     as_owner: bool = False
 
     def begin(
         self, kind: HookType, source: ClassAd, copy: ClassAd | None, route: Route | None, context: Context
-    ) -> tuple[HookProgram, HookInProgress | None]:
+    ) -> tuple[HookProgram, RunningHook | None]:
         """Start a hook; None where there is none to be called."""
         found = self.hooks.find(kind, source, context)
         told = None if route is None else route_ad(route.name, route.universe, route.grid_resource)

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple, TypeAlias
 
 from crondor.classad import Context
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.job.attributes import JobStatus, string
-from crondor.job_queue.mirror import ChangeKind, Mirror
+from crondor.job_queue.mirror import ChangeKind
 from crondor.job_queue.records import JobId, refused_by_disk
 from crondor.rights.walk import open_plain
 from crondor.router.daemon import runs
-from crondor.router.daemon.context import RouteCounts, RouterOptions
+from crondor.router.daemon.context import RouteCounts, RouterContext, RouterOptions
 from crondor.router.daemon.routed_job import (
     ROUTE_NAME,
     ROUTED_BY,
@@ -79,32 +79,8 @@ class RouteNow(NamedTuple):
     text: str
 
 
-class Position(Protocol):
-    """Where a router stands: its table, what it has counted, its options and the time (epoch seconds)."""
-
-    @property
-    def table(self) -> RoutingTable:
-        """The table in force."""
-
-    @property
-    def ledger(self) -> RouteCounts:
-        """What it counts."""
-
-    @property
-    def options(self) -> RouterOptions:
-        """How it differs from HTCondor's."""
-
-    @property
-    def now(self) -> int:
-        """How late it is."""
-
-    @property
-    def context(self) -> Context:
-        """The context of expressions now."""
-
-    @property
-    def name(self) -> str:
-        """JOB_ROUTER_NAME."""
+Position: TypeAlias = "RouterContext | QueueStatus"
+"""Where a router stands: its table, what it has counted, its options and the time (epoch seconds)."""
 
 
 def because(position: Position, jobs: Mapping[JobId, RoutedJob], job: JobId, ad: ClassAd | None) -> Because:
@@ -455,19 +431,10 @@ class QueueView:
 
         One that is in this process is asked piece by piece, so that its ads are not all there at a time.
         """
-        if isinstance(self.schedd, _InMemory) or len(wanted) <= max(_CHUNK, self.size // _SHARE):
+        if hasattr(self.schedd, "mirror") or len(wanted) <= max(_CHUNK, self.size // _SHARE):
             return {}
         every = _named(self.schedd.jobs())
         return {job: every.get(job) for job in wanted}
-
-
-@runtime_checkable
-class _InMemory(Protocol):
-    """A schedd whose queue is in this process."""
-
-    @property
-    def mirror(self) -> Mirror:
-        """The queue."""
 
 
 def _named(ads: Iterable[ClassAd]) -> dict[JobId, ClassAd]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import cast
 
 from crondor.classad import Context, Expression, UnparseForm
 from crondor.classad.ad import ClassAd
@@ -16,7 +17,7 @@ from crondor.config import read_config
 from crondor.diagnostics import Source
 from crondor.event_log import EventType, JobEvent, read_events
 from crondor.hooks.kinds import HookProgram, HookType, RouterHooks
-from crondor.hooks.runner import HookCall, HookEnd, HookRun
+from crondor.hooks.runner import HookCall, HookEnd, HookRun, RunningHook
 from crondor.job.attributes import JobStatus
 from crondor.job_queue import JobId
 from crondor.router.daemon import HookRunners, LogEntry, Router, RouterEvent, RouterOptions
@@ -107,9 +108,9 @@ class _Recorded(RouterHooks):
         path = self.paths.get(hook.value, "UNDEFINED")
         return HookProgram(hook, None if path == "UNDEFINED" else path, hook.value)
 
-    def start(self, call: HookCall) -> _Answered:
+    def start(self, call: HookCall) -> RunningHook:
         """Return the answer at once."""
-        return _Answered(call, self)
+        return cast("RunningHook", _Answered(call, self))
 
     def said(self, words: str) -> bool:
         """Say whether a line of the log has some words."""

@@ -11,16 +11,15 @@ from pathlib import Path
 from crondor.classad import ClassAd, Context
 from crondor.event_log import EventType
 from crondor.hooks.kinds import HookType, RouterHooks
-from crondor.hooks.runner import HookCall, HookEnd, HookRunner
+from crondor.hooks.runner import HookCall, HookEnd, HookRunner, RunningHook
 from crondor.router.daemon import HookRunners, RoutedState, RouterEvent, RouterOptions
 from crondor.router.daemon.rehearsal import Site, SiteFault
-from crondor.router.daemon.routed_job import HookInProgress
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
 TRANSLATE = "sed '1,/^------$/d'; echo Translated = true"
 
 
-def start(call: HookCall) -> HookInProgress:
+def start(call: HookCall) -> RunningHook:
     """Start a hook and wait until it has answered, so that a poll finds it."""
     running = HookRunner(time.monotonic).start(call)
     running.finish()
@@ -64,9 +63,9 @@ def test_all_four_hooks(tmp_path: Path) -> None:
 def test_a_router_that_ends_leaves_no_hook_running(tmp_path: Path) -> None:
     """The program is ended with it; the source is given back by the next router."""
     stage = stage_of(tmp_path, Site("Site1"), TRANSLATE_JOB="exec sleep 1000")
-    running: list[HookInProgress] = []
+    running: list[RunningHook] = []
 
-    def begin(call: HookCall) -> HookInProgress:
+    def begin(call: HookCall) -> RunningHook:
         running.append(HookRunner(time.monotonic).start(call))
         return running[-1]
 
@@ -145,7 +144,7 @@ def test_a_hook_has_the_rights_of_the_owner_where_they_can_be_given(tmp_path: Pa
     hooks = RouterHooks({"JOB_ROUTER_HOOK_KEYWORD": "HK", "HK_HOOK_TRANSLATE_JOB": str(path)}, {})
     calls: list[HookCall] = []
 
-    def noted(call: HookCall) -> HookInProgress:
+    def noted(call: HookCall) -> RunningHook:
         calls.append(call)
         return start(replace(call, user=None))
 
