@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from importlib import metadata
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from crondor.diagnostics import Diagnostic, Severity
-from crondor.schedd.live import Access, Connection, Offset, connection_of
+from crondor.schedd.live import Connection, connection_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import ConfigReader
 from crondor_cli.kit.options import (
@@ -39,46 +39,43 @@ _REQUIREMENT: Final = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*;.*\bextra == ['\"
 _USERS: Final = ("plot", "htcondor", "watch", "ics", "lsp", "holidays", "monitor")
 
 
-class Extra(NamedTuple):
-    """A package that an extra of ours brings, and its version where it is installed."""
-
-    extra: str
-    package: str
-    version: str | None
-
-
-class Installed(NamedTuple):
-    """The versions; ``crondor`` is None in a checkout that is not installed."""
-
-    crondor: str | None
-    python: str
-    executable: str
-    extras: tuple[Extra, ...]
-
-    def findings(self) -> Iterator[Diagnostic]:
-        """Yield what a service's user would stumble over."""
-        home = home_path(sys.prefix)
-        if home is not None:
-            message = f"this Python environment is in a home folder ({home}), which the user of a service cannot read"
-            hint = "for a service make the environment below /opt or /usr/local: python3 -m venv /opt/crondor"
-            yield Diagnostic("doctor-home", message, Severity.NOTE, help=hint)
-
-
-def installed() -> Installed:
-    """Look at this Python's packages; nothing of them is imported."""
+def _result(connection: Connection | None, clock: Clock, findings: list[Diagnostic]) -> results.DoctorResult:
+    """Return what is found; nothing of the packages is imported."""
     try:
         own = metadata.distribution("crondor")
     except metadata.PackageNotFoundError:
         version, requires = None, []
     else:
         version, requires = own.version, own.requires or []
-    found = (_REQUIREMENT.fullmatch(line) for line in requires)
-    extras = [
-        Extra(each["extra"], each["name"], _version(each["name"]))
-        for each in found
-        if each is not None and each["extra"] in _USERS
-    ]
-    return Installed(version, ".".join(map(str, sys.version_info[:3])), sys.executable, tuple(extras))
+    needed = [found for line in requires if (found := _REQUIREMENT.fullmatch(line)) and found["extra"] in _USERS]
+    return {
+        "crondor": version,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "executable": sys.executable,
+        "zone": clock.zone_name,
+        "configuration": _configuration(),
+        "packages": [{"extra": e["extra"], "package": e["name"], "version": _version(e["name"])} for e in needed],
+        "live": None if connection is None else _live(connection),
+        "diagnostics": [diagnostic_data(each) for each in findings],
+    }
+
+
+def _live(connection: Connection) -> results.Live:
+    return {
+        "bindings": connection.bindings or None,
+        "schedd": connection.name or None,
+        "machine": connection.machine or None,
+        "address": connection.address or None,
+        "release": connection.release or None,
+        "access": [
+            {"level": e.level, "allowed": e.fault is None, "user": e.user or None, "methods": e.methods or None}
+            for e in connection.access
+        ],
+        "schedd_interval": connection.interval,
+        "seconds_ahead": connection.ahead,
+        "offsets": [{"time": e.time, "theirs": e.theirs, "ours": e.ours} for e in connection.offsets],
+        "log": connection.log or None,
+    }
 
 
 def _version(package: str) -> str | None:
@@ -112,24 +109,18 @@ _READABLE, _UNREADABLE, _UNSEEN = "readable", "not readable", "not seen from her
 def command(asked: QueueOptions, schedd_interval: int, now: str | None, tz: str | None, format_: str) -> None:
     """Show what crondor finds on this host, and with --live whether it can work with a schedd."""
     clock = clock_of(now, tz)
-    here = installed()
     connection = _connection(asked, clock, lambda: clock_of(now, tz).now)
     log = "" if connection is None else _access_to(connection.log)
-    findings = [*here.findings(), *_findings(connection, schedd_interval, log)]
+    findings = list(_findings(connection, schedd_interval, log))
+    data = _result(connection, clock, findings)
     if format_ == "json":
-        data: results.DoctorResult = {
-            "crondor": here.crondor,
-            "python": here.python,
-            "executable": here.executable,
-            "zone": clock.zone_name,
-            "configuration": _configuration(),
-            "packages": [{"extra": e.extra, "package": e.package, "version": e.version} for e in here.extras],
-            "live": None if connection is None else _live_data(connection),
-            "diagnostics": [diagnostic_data(each) for each in findings],
-        }
         echo_json(data)
     else:
-        rows = [*_here_rows(here, clock), *(() if connection is None else _live_rows(connection, schedd_interval, log))]
+        rows = list(_here_rows(data, is_given=clock.is_given))
+        if connection is not None and connection.fault is not None:
+            rows.append(["schedd", "does not answer"])
+        elif data["live"] is not None:
+            rows += _live_rows(data["live"], schedd_interval, log)
         print_rows(["what", "found"], rows)
     show(findings)
     if any(each.severity is not Severity.NOTE for each in findings):
@@ -156,6 +147,11 @@ def _access_to(path: str) -> str:
 
 
 def _findings(connection: Connection | None, interval: int, log: str) -> Iterator[Diagnostic]:
+    home = home_path(sys.prefix)
+    if home is not None:
+        message = f"this Python environment is in a home folder ({home}), which the user of a service cannot read"
+        hint = "for a service make the environment below /opt or /usr/local: python3 -m venv /opt/crondor"
+        yield Diagnostic("doctor-home", message, Severity.NOTE, help=hint)
     if connection is None:
         return
     yield from connection.findings(interval)
@@ -164,14 +160,14 @@ def _findings(connection: Connection | None, interval: int, log: str) -> Iterato
         yield Diagnostic("doctor-log", message, Severity.NOTE, help="--live asks the schedd instead")
 
 
-def _here_rows(here: Installed, clock: Clock) -> Iterator[list[str]]:
-    yield ["crondor", here.crondor or "not installed: run from a checkout"]
-    yield ["Python", f"{here.python} ({here.executable})"]
-    yield ["zone", f"{clock.zone_name}{' (--tz)' if clock.is_given else ''}"]
-    yield ["HTCondor's configuration", _configuration() or "none is found"]
-    for each in here.extras:
-        said = each.version or f"not installed (in a clone: pip install '.[{each.extra}]')"
-        yield [f"{each.package} [{each.extra}]", said]
+def _here_rows(data: results.DoctorResult, *, is_given: bool) -> Iterator[list[str]]:
+    yield ["crondor", data["crondor"] or "not installed: run from a checkout"]
+    yield ["Python", f"{data['python']} ({data['executable']})"]
+    yield ["zone", f"{data['zone']}{' (--tz)' if is_given else ''}"]
+    yield ["HTCondor's configuration", data["configuration"] or "none is found"]
+    for each in data["packages"]:
+        said = each["version"] or f"not installed (in a clone: pip install '.[{each['extra']}]')"
+        yield [f"{each['package']} [{each['extra']}]", said]
 
 
 def _configuration() -> str | None:
@@ -182,58 +178,32 @@ def _configuration() -> str | None:
         return None
 
 
-def _live_rows(connection: Connection, interval: int, log: str) -> Iterator[list[str]]:
-    if connection.fault is not None:
-        yield ["schedd", "does not answer"]
-        return
-    yield ["bindings", f"htcondor {connection.bindings}"]
-    yield ["schedd", f"{connection.name}, HTCondor {connection.release}, {connection.address}"]
-    for each in connection.access:
-        how = f", as {each.user}{f' ({each.methods})' if each.methods else ''}" if each.user else ""
-        yield [each.level, f"{'yes' if each.fault is None else 'no'}{how}"]
-    if connection.interval is not None:
-        beside = "" if connection.interval == interval else f" (here {interval} s)"
-        yield ["SCHEDD_INTERVAL", f"{connection.interval} s{beside}"]
-    if connection.offsets:
-        yield ["zone there", ", ".join(_offset_text(each) for each in connection.offsets)]
-    if connection.ahead is not None:
-        yield ["clock there", _ahead_text(connection.ahead)]
+def _live_rows(live: results.Live, interval: int, log: str) -> Iterator[list[str]]:
+    yield ["bindings", f"htcondor {live['bindings'] or ''}"]
+    yield ["schedd", f"{live['schedd'] or ''}, HTCondor {live['release'] or ''}, {live['address'] or ''}"]
+    for each in live["access"]:
+        how = f" ({each['methods']})" if each["methods"] else ""
+        user = f", as {each['user']}{how}" if each["user"] else ""
+        yield [each["level"], f"{'yes' if each['allowed'] else 'no'}{user}"]
+    if live["schedd_interval"] is not None:
+        here = "" if live["schedd_interval"] == interval else f" (here {interval} s)"
+        yield ["SCHEDD_INTERVAL", f"{live['schedd_interval']} s{here}"]
+    offsets = ", ".join(map(_offset_text, live["offsets"]))
+    if offsets:
+        yield ["zone there", offsets]
+    if (ahead := live["seconds_ahead"]) is not None:
+        said = f"{plural(abs(ahead), 'second')} {'ahead' if ahead > 0 else 'behind'}" if ahead else "as here"
+        yield ["clock there", said]
     if log:
-        yield ["job_queue.log", f"{connection.log} ({log})"]
+        yield ["job_queue.log", f"{live['log'] or ''} ({log})"]
 
 
-def _ahead_text(ahead: int) -> str:
-    if not ahead:
-        return "as here"
-    return f"{plural(abs(ahead), 'second')} {'ahead' if ahead > 0 else 'behind'}"
-
-
-def _offset_text(offset: Offset) -> str:
-    month = datetime.fromtimestamp(offset.time, timezone.utc).strftime("%B")
-    beside = "" if offset.theirs == offset.ours else f" (here {_signed(offset.ours)})"
-    return f"{_signed(offset.theirs)} in {month}{beside}"
+def _offset_text(offset: results.Offset) -> str:
+    month = datetime.fromtimestamp(offset["time"], timezone.utc).strftime("%B")
+    here = "" if offset["theirs"] == offset["ours"] else f" (here {_signed(offset['ours'])})"
+    return f"{_signed(offset['theirs'])} in {month}{here}"
 
 
 def _signed(minutes: int) -> str:
     hours, rest = divmod(abs(minutes), 60)
     return f"{'-' if minutes < 0 else '+'}{hours:02}{rest:02}"
-
-
-def _live_data(connection: Connection) -> results.Live:
-    return {
-        "bindings": connection.bindings or None,
-        "schedd": connection.name or None,
-        "machine": connection.machine or None,
-        "address": connection.address or None,
-        "release": connection.release or None,
-        "access": [_access_data(each) for each in connection.access],
-        "schedd_interval": connection.interval,
-        "seconds_ahead": connection.ahead,
-        "offsets": [{"time": o.time, "theirs": o.theirs, "ours": o.ours} for o in connection.offsets],
-        "log": connection.log or None,
-    }
-
-
-def _access_data(access: Access) -> results.Access:
-    allowed = access.fault is None
-    return {"level": access.level, "allowed": allowed, "user": access.user or None, "methods": access.methods or None}

@@ -85,7 +85,9 @@ class Unit(NamedTuple):
         yield from ("Restart=on-failure", "RestartSec=10", f"WatchdogSec={self.kind.watchdog}")
         yield "KillMode=mixed"
         if self.is_system:
-            yield from self._as_whom()
+            yield "DynamicUser=yes" if self.account is None else f"User={_escaped(self.account)}"
+            # Of the unit alone: systemd gives the whole of it to the user of whichever unit starts.
+            yield from ("StateDirectory=%N", "Environment=XDG_STATE_HOME=%S/%N")
         if self.token is not None:
             # HTCondor takes no token that is not the service's own file, and a credential is root's.
             yield f"LoadCredential=crondor:{_escaped(self.token)}"
@@ -94,11 +96,6 @@ class Unit(NamedTuple):
             yield "Environment=_CONDOR_SEC_TOKEN_DIRECTORY=%t/%N"
         yield from self._bounds()
         yield from ("", "[Install]", f"WantedBy={'multi-user' if self.is_system else 'default'}.target")
-
-    def _as_whom(self) -> Iterator[str]:
-        yield "DynamicUser=yes" if self.account is None else f"User={_escaped(self.account)}"
-        # Of the unit alone: systemd gives the whole of it to the user of whichever unit starts.
-        yield from ("StateDirectory=%N", "Environment=XDG_STATE_HOME=%S/%N")
 
     def _bounds(self) -> Iterator[str]:
         """Yield what the service cannot do: nothing of that for jobs, which are whatever they are."""
@@ -116,29 +113,9 @@ def quoted(word: str) -> str:
     return _one_word(_escaped(word).replace("$", "$$"))
 
 
-def is_unit_name(name: str) -> bool:
-    """Say whether systemd takes this for the name of a service, and it is no path."""
-    return _NAME.fullmatch(name) is not None
-
-
-def is_account(name: str) -> bool:
-    """Say whether this can be the name of a user in a unit."""
-    return _ACCOUNT.fullmatch(name) is not None
-
-
 def is_line_end(text: str) -> bool:
     """Say whether a line may end with this: a backslash would go on with the next line, blanks would be cut off."""
     return not text.endswith(("\\", " ", "\t"))
-
-
-def is_too_long(text: str) -> bool:
-    """Say whether the text of a unit has a line that is longer than systemd reads."""
-    return any(len(line) >= _LONGEST_LINE for line in text.encode().split(b"\n"))
-
-
-def can_be_said(text: str) -> bool:
-    """Say whether a text can stand in a unit: it is UTF-8, and no character of it ends its line."""
-    return _FOR_A_UNIT.fullmatch(text) is not None
 
 
 def _one_word(text: str) -> str:
@@ -227,7 +204,7 @@ def command(
         say(unit.text(), nl=False, fits=False)
         return
     unit_name = (name or f"crondor-{kind}").removesuffix(".service")
-    if not is_unit_name(unit_name):
+    if _NAME.fullmatch(unit_name) is None:
         message = "at most 240 letters, digits and :-_.\\, a letter, digit or _ first, no \\ last"
         raise usage(f"--unit {printable(unit_name)!r} is not the name of a unit: {message}")
     folder = _folder(is_system=is_system) if out is None else Path(out)
@@ -265,15 +242,15 @@ def _check(unit: Unit) -> None:
     """Refuse what cannot stand in a unit. Raises UsageError."""
     texts = (*unit.program, *unit.arguments, unit.folder, unit.account or "", unit.token or "", *unit.writes)
     for text in texts:
-        if not can_be_said(text):
+        if _FOR_A_UNIT.fullmatch(text) is None:
             raise usage(f"'{printable(text)}' cannot stand in a unit: it has a control character, or is not UTF-8")
-    if unit.account is not None and not is_account(unit.account):
+    if unit.account is not None and _ACCOUNT.fullmatch(unit.account) is None:
         raise usage(f"--run-as '{printable(unit.account)}' is not the name of a user")
     if unit.token is not None and not is_line_end(unit.token):
         raise usage(
             f"--token '{printable(unit.token)}' cannot stand in a unit: rename it without the \\ or blank at its end"
         )
-    if is_too_long(unit.text()):
+    if any(len(line) >= _LONGEST_LINE for line in unit.text().encode().split(b"\n")):
         raise usage("the arguments are too long: systemd reads lines of less than 1 MiB")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,7 +69,8 @@ class CronLoop:
         """
         with waking({"SIGINT": self._end, "SIGTERM": self._end, "SIGHUP": self._renew}) as self._waker:
             yield from self._configured([each.settings for each in self._managers], self._now())
-            while not (self._asked or (once and self._is_through()) or self._is_over(seconds)):
+            end = math.inf if seconds is None else self._began + seconds
+            while not (self._asked or (once and self._is_through()) or time.monotonic() >= end):
                 self._wait()
                 yield from self._stepped(self._now())
                 if self._is_new:
@@ -87,9 +89,6 @@ class CronLoop:
 
     def _now(self) -> float:
         return self._start + (0 if self._stands else time.monotonic() - self._began)
-
-    def _is_over(self, seconds: float | None) -> bool:
-        return seconds is not None and time.monotonic() - self._began >= seconds
 
     def _is_through(self) -> bool:
         """Say whether each job has had its run; one that waits has none if nothing runs whose end it could await."""

@@ -92,7 +92,7 @@ def command(
         raise click.UsageError(f"'{printable(specs)}' is no folder")
     findings: list[Diagnostic] = []
     jobs = list(_specs(Path(specs), owner, clock, findings)) if wants_specs else []
-    source = WorkSource(jobs, Journal(_folder(state)), clock.zone, policy)
+    source = WorkSource(jobs, Journal(Path(state) if state else state_folder("fetch", "--state")), clock.zone, policy)
     if list_:
         _list(source, clock, findings)
     elif hook is HookType.FETCH_WORK:
@@ -124,12 +124,6 @@ def _offer(source: WorkSource, now: int, findings: list[Diagnostic]) -> None:
     findings += offer.findings
     if offer.job is not None:
         emit(ad_text(offer.job))
-
-
-def _folder(state: str | None) -> Path:
-    if state:
-        return Path(state)
-    return state_folder("fetch", "--state")
 
 
 def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnostic]) -> Iterator[FetchableJob]:

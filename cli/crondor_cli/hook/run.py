@@ -78,7 +78,8 @@ def print_run(script: str, hook: HookType, run: HookRun, consequence: Consequenc
     """Print what the hook got, said and caused; ``script`` is its program as it was named."""
     call = run.call
     lines = [_fact(hook.value, script)]
-    lines.append(_fact("arguments", " ".join(map(_word, call.arguments)) or "none"))
+    words = (text if text and " " not in text else repr(text) for text in call.arguments)
+    lines.append(_fact("arguments", " ".join(words) or "none"))
     environ = [f"{name}={value}" for name, value in sorted(call.environ.items()) if name not in _YOURS]
     lines += _facts("environment", environ)
     lines += _text("stdin", call.stdin)
@@ -152,10 +153,6 @@ def ad_lines(ad: ClassAd) -> list[str]:
     return [line.rstrip("\n") for line in lines_of(ad.print(Format.LONG, Order.NAME))]
 
 
-def _word(text: str) -> str:
-    return text if text and " " not in text else repr(text)
-
-
 EXAMPLE = "echo 'Cpus = 1' | crondor hook run FETCH_WORK /bin/true --slot -"
 
 EPILOG = """\b
@@ -188,6 +185,7 @@ _GOOD = frozenset(
         HookConsequence.NOTHING,
     }
 )
+_ADVISORY = "the startd does not wait for it, and looks neither at its status nor at its output"
 _TICK = 0.1  # seconds between two looks at how long it has run
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 
@@ -292,7 +290,11 @@ def command(
         consequence = conclude_starter(hook, run)
     else:
         run = _call(hook, path, given, {**daemon_environment(os.environ), **added}, None, timeout)
-        consequence = _fetched(run, given.slot) if hook is HookType.FETCH_WORK else _advisory(run)
+        consequence = (
+            _fetched(run, given.slot)
+            if hook is HookType.FETCH_WORK
+            else Consequence(HookConsequence.NOTHING, ClassAd(), _ADVISORY, run.diagnostics)
+        )
     show(dict.fromkeys((*run.diagnostics, *consequence.diagnostics)))
     (run_data if format_ == "json" else print_run)(script, hook, run, consequence)
     severe = has_error((*run.diagnostics, *consequence.diagnostics))
@@ -390,8 +392,3 @@ def _stdin(hook: HookType, given: Given) -> str:
     if hook in STARTER_HOOKS and given.copy is None:
         return ad_text(given.job)
     return hook_input(hook, given.job, given.copy, given.route)
-
-
-def _advisory(run: HookRun) -> Consequence:
-    reason = "the startd does not wait for it, and looks neither at its status nor at its output"
-    return Consequence(HookConsequence.NOTHING, ClassAd(), reason, run.diagnostics)

@@ -73,7 +73,7 @@ class ConfigReader:
         self._context = context
         self._check_tree()
         self._files = files_below(config, self._folders)
-        self._environ = self._environment()
+        self._environ: Mapping[str, str] = variables(self._files, os.environ) if config.is_entrypoint else os.environ
         self.sources: list[Source] = []
 
     def read(self, texts: Iterable[tuple[str, Source]] | None = None) -> Configuration:
@@ -96,8 +96,9 @@ class ConfigReader:
             made = read_config(source, files=self._included(path), base=made)
             if tuple(made.string(name) for name in _NAMING) != earlier:
                 files = self._files.based(_folder(path))
+                printed = generated(self._files, self._environ) if self._config.is_entrypoint else {}
                 is_whole = self._config.tree is not None or self._config.is_host
-                made = follow(made, files, named=self._named, printed=self._printed(), is_whole=is_whole)
+                made = follow(made, files, named=self._named, printed=printed, is_whole=is_whole)
         made = replace(made, is_followed=True)
         return with_variables(made, self._environ) if self._config.is_host else made
 
@@ -173,12 +174,6 @@ class ConfigReader:
     def _named(self) -> frozenset[str]:
         inside = [path for path in self._config.paths if path != "-"]
         return frozenset(self._files.real(path) if self._is_inside(path) else os.path.realpath(path) for path in inside)
-
-    def _printed(self) -> Mapping[str, Source]:
-        return generated(self._files, self._environ) if self._config.is_entrypoint else {}
-
-    def _environment(self) -> Mapping[str, str]:
-        return variables(self._files, os.environ) if self._config.is_entrypoint else os.environ
 
     def _detected(self) -> Mapping[str, str]:
         """Return the defaults, for this host with its names, which nobody knows of another."""

@@ -78,7 +78,9 @@ def _act(
         return {**action.act(schedd, chosen, reason)._asdict(), "missing": missing}
 
     if asked.kind == "live":
-        answer = _live(asked, action, chosen, reason)
+        with live_of(asked) as schedd:
+            missing = missing_of(schedd, chosen)
+            answer = {**action.act(schedd, chosen, reason)._asdict(), "missing": missing}
     else:
         request = {"what": action.name, "jobs": jobs, "constraint": constraint, "reason": reason}
         answer = changed(asked.queue, clock, direct, request)
@@ -94,13 +96,6 @@ def _act(
         say(f"{plural(acted.done, 'job')} {action.done}")
     if findings:
         raise click.exceptions.Exit(1)
-
-
-def _live(asked: QueueOptions, action: QueueAction, chosen: Selection, reason: str) -> dict[str, Any]:
-    """Let a live schedd do it, and look beforehand which of the jobs named it has."""
-    with live_of(asked) as schedd:
-        missing = missing_of(schedd, chosen)
-        return {**action.act(schedd, chosen, reason)._asdict(), "missing": missing}
 
 
 def _epilog(name: str) -> str:

@@ -15,7 +15,7 @@ import click
 
 from crondor.classad import ClassAdSyntaxError, Expression
 from crondor.classad.ad import ClassAd
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, printable
+from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, printable
 from crondor.job_queue import JobId, QueueLocked
 from crondor.knowledge.kinds import FileKind
 from crondor.pool.local.session import ask
@@ -246,17 +246,13 @@ def _ads(file: SubmitFile, cluster: int) -> list[ClassAd]:
     made_of = PROGRESS.counted(job_ads(file, in_order=True, cluster=cluster), "making ads", "jobs", file.job_count)
     for made in made_of:
         if "ProcId" not in made.ad:
-            raise CrondorError(_late(made.jobs.queue))
+            message = "these jobs are to be made later (max_materialize, max_idle), which an embedded queue does not do"
+            raise CrondorError(Diagnostic("submit-late", message, span=made.jobs.queue, help="leave the command out"))
         for name, value in own.items():
             if name not in made.ad:
                 made.ad.set(name, value)
         ads += [made.ad] * made.jobs.count
     return ads
-
-
-def _late(queue: Span | None) -> Diagnostic:
-    message = "these jobs are to be made later (max_materialize, max_idle), which the embedded queue does not do"
-    return Diagnostic("submit-late", message, span=queue, help="leave the command out")
 
 
 def changed(

@@ -84,7 +84,7 @@ def _checked(
 
     reports = (*broken, *(again(named).reports if texts else ()))
     is_whole = bool(texts) and not broken and is_fixable(config)
-    reports = tuple(each if is_whole and each.source in named else _without_fixes(each) for each in reports)
+    reports = tuple(each if is_whole and each.source in named else _unfixable(each) for each in reports)
     return RouteCheckResult(reports, select, ignore, strict, named=named, again=again if is_whole else None)
 
 
@@ -100,8 +100,7 @@ def is_fixable(config: ConfigFiles) -> bool:
     return bool(config.paths) and config.tree is None
 
 
-def _without_fixes(report: CheckReport) -> CheckReport:
-    """Return the report of a file that is not changed."""
+def _unfixable(report: CheckReport) -> CheckReport:
     return report._replace(findings=tuple(each._replace(fix=None) for each in report.findings))
 
 

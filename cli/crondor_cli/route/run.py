@@ -286,7 +286,9 @@ def command(
         domain=uid_domain,
         waits_for_gates=wait_for_gates,
         zone=clock.zone,
-        hooks=_hook_runners(knobs) if hooks and not dry_run else None,
+        hooks=HookRunners(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root())
+        if hooks and not dry_run
+        else None,
         log=_writer(clock, log_format),
     )
     if not dry_run:
@@ -469,10 +471,6 @@ def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWrite
     if not os.path.isdir(folder):
         raise click.BadParameter(f"there is no folder {printable(folder)!r}", param_hint="--user-logs")
     return UserLogs(folder, clock.zone, report=lambda found: show([found]))
-
-
-def _hook_runners(knobs: _Knobs) -> HookRunners:
-    return HookRunners(RouterHooks(knobs, dict(os.environ)), HookRunner().start, as_owner=is_root())
 
 
 def _writer(clock: Clock, form: str) -> Callable[[LogEntry], None]:
