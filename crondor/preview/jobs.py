@@ -68,14 +68,13 @@ class ReadSchedule(NamedTuple):
 class JobState(NamedTuple):
     """What a queue says of a job; ``is_halted``: as things stand it runs at none of its times.
 
-    ``title`` names it for people, ``data`` has its attributes for programs. ``is_idle``: it waits to be matched.
+    ``title`` names it for people. ``is_idle``: it waits to be matched.
     """
 
     queued: QueuedJob
     title: str
     is_idle: bool
     is_halted: bool
-    data: dict[str, object]
 
 
 class Job:

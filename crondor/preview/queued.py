@@ -59,16 +59,5 @@ class QueueJob(Job):
 
 def _state(queued: QueuedJob, name: str) -> JobState:
     status, owner, cmd = queued.status, queued.string("Owner"), queued.string("Cmd")
-    reason, code = queued.string("HoldReason"), queued.integer("HoldReasonCode")
     title = "  ".join(printable(word) for word in (f"job {name}" if queued.id else name, owner, cmd) if word)
-    data: dict[str, object] = {
-        "job": queued.id,
-        "owner": owner,
-        "cmd": cmd,
-        "state": status.name.lower() if status is not None else None,
-        "hold_reason": reason if status is JobStatus.HELD else None,
-        "hold_reason_code": code if status is JobStatus.HELD else None,
-        "deferral_time": queued.present,
-        "leaves": queued.leaves,
-    }
-    return JobState(queued, title, status in (JobStatus.IDLE, None), status in HALTED, data)
+    return JobState(queued, title, status in (JobStatus.IDLE, None), status in HALTED)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
 from crondor.spec import Dialect
-from crondor_cli.kit.results import Diagnostic, Instant, NotRequired, Result
+from crondor_cli.kit.results import Diagnostic, Instant, JobHead, NotRequired, Result
 
 
 class Day(TypedDict):
-    """One of `days`."""
+    """A date and its starts."""
 
     date: Annotated[str, "the date (ISO 8601)"]
     weekday: Annotated[str, "the day of the week", ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")]
@@ -22,33 +22,28 @@ class Day(TypedDict):
 
 
 class Minute(Instant):
-    """One of `first`."""
+    """A minute with starts."""
 
     starts: Annotated[int, "how many jobs start in it"]
     jobs: Annotated[Iterable[int], "which, as positions in `jobs` from 0"]
 
 
 class Collision(Instant):
-    """One of `collisions`."""
+    """Two jobs that start in the same minute, and the first time that they do."""
 
     jobs: Annotated[tuple[int, int], "two positions in `jobs`; the same twice for equal jobs"]
     count: Annotated[int, "in how many minutes both start"]
 
 
-class CollisionGroup(Instant):
-    """One of `collision_groups`."""
+class CollisionGroup(Minute):
+    """Jobs that start in the same minute, and the first time that they do."""
 
-    starts: Annotated[int, "how many jobs start in it"]
-    jobs: Annotated[Iterable[int], "all that start in it, as positions in `jobs` from 0"]
     count: Annotated[int, "in how many minutes exactly these start"]
 
 
-class Job(TypedDict):
-    """One of `jobs`."""
+class Job(JobHead):
+    """A job that has a time."""
 
-    name: Annotated[str, "the file"]
-    line: Annotated[int | None, "the queue statement (a line, from 1)"]
-    count: Annotated[int, "how many equal jobs this stands for"]
     canonical: Annotated[str | None, "the crontab line; null for a deferral time"]
     runs: Annotated[int, "how often each of them starts in these days"]
     leaves: Annotated[bool, "whether each leaves the queue after its first run"]
@@ -60,23 +55,21 @@ class Job(TypedDict):
 
 
 class Invalid(TypedDict):
-    """One of `invalid`."""
+    """A job or file left out for an error."""
 
     name: Annotated[str, "the file"]
     line: Annotated[int | None, "the queue statement, null where the whole file is left out (a line, from 1)"]
 
 
-class Loaded(TypedDict):
-    """One of `busiest`."""
+class Loaded(Instant):
+    """A minute, its starts and the slots held in it."""
 
-    time: Annotated[int, "the minute (epoch seconds)"]
-    local: Annotated[str, "the same in the zone (ISO 8601 with offset)"]
     starts: Annotated[int, "how many jobs start in it"]
     held: Annotated[int, "how many slots are held in it"]
 
 
 class Load(TypedDict):
-    """The load as it is."""
+    """The load of the minutes."""
 
     most_starts: Annotated[int, "the most starts of a minute"]
     most_held: Annotated[int, "the most slots that are held at once"]
@@ -84,7 +77,7 @@ class Load(TypedDict):
 
 
 class Move(TypedDict):
-    """One of `moves`."""
+    """Another minute proposed for jobs."""
 
     jobs: Annotated[Iterable[int], "which share this cron_minute, as positions in `jobs` from 0"]
     minute: Annotated[str, "the minutes as they are, as a list"]
@@ -98,17 +91,17 @@ class Move(TypedDict):
 
 
 class Fixed(TypedDict):
-    """One of `fixed`."""
+    """A job that cannot be moved."""
 
     job: Annotated[int, "which, as a position in `jobs` from 0"]
     reason: Annotated[str, "why it is not moved"]
 
 
-_From = TypedDict("_From", {"from": Annotated[int, "where the dates looked at begin, whole ones (epoch seconds)"]})
+_From = TypedDict("_From", {"from": Annotated[int, "where the first day begins (epoch seconds)"]})
 
 
 class Suggestion(_From):
-    """With `--suggest`: other minutes for the jobs."""
+    """Other minutes for the jobs; with `--suggest`."""
 
     until: Annotated[int, "where they end; excluded (epoch seconds)"]
     run_time: Annotated[int, "how long a run holds its slot, at least (seconds)"]
@@ -121,10 +114,7 @@ class Suggestion(_From):
     diagnostics: Annotated[Iterable[Diagnostic], "why files are left as they are"]
 
 
-_From2 = TypedDict("_From2", {"from": Annotated[int, "where the days begin (epoch seconds)"]})
-
-
-class AgendaResult(_From2):
+class AgendaResult(_From):
     """The coming days of all jobs."""
 
     zone: Annotated[str, "the zone (IANA name)"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Container, Iterator, Sequence
 from datetime import tzinfo
+from typing import TYPE_CHECKING
 
 from crondor.calendar import DAY, short_weekday
 from crondor.diagnostics import printable
@@ -12,8 +13,11 @@ from crondor.preview.agenda import Agenda, AgendaEntry, Collision, Minute, with_
 from crondor.preview.span import AgendaSpan, Day, is_skipped
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.screen import echo_lines, in_columns, screen_columns, tinted, together
-from crondor_cli.kit.tables import diagnostic_data, echo_json, iso, plural
+from crondor_cli.kit.tables import diagnostic_data, echo_json, instant, iso, plural
 from crondor_cli.kit.times import local_text, relative, zone_text
+
+if TYPE_CHECKING:
+    from crondor_cli.agenda import results
 
 _NAMED = 3  # jobs named in a line
 _GATHERED = 100  # jobs named of a minute that they start in
@@ -230,13 +234,13 @@ def _aligned(rows: list[list[str]], right: Container[int] = ()) -> list[str]:
     return in_columns(head, rows, screen_columns(sys.stdout), margin="  ", right=right)
 
 
-def print_json(agenda: Agenda, clock: Clock, pairs: int, suggestion: dict[str, object] | None = None) -> None:
+def print_json(agenda: Agenda, clock: Clock, pairs: int, suggestion: results.Suggestion | None = None) -> None:
     """Print one object, with what is suggested if that was asked for."""
     span = agenda.span
     busiest, ties = agenda.busiest()
     found, more = agenda.collisions(pairs)
     groups, others = agenda.collision_groups(pairs)
-    data: dict[str, object] = {
+    data: results.AgendaResult = {
         "zone": clock.zone_name,
         "now": clock.now,
         "from": span.start,
@@ -261,7 +265,7 @@ def print_json(agenda: Agenda, clock: Clock, pairs: int, suggestion: dict[str, o
     echo_json(data)
 
 
-def _day(agenda: Agenda, day: Day) -> dict[str, object]:
+def _day(agenda: Agenda, day: Day) -> results.Day:
     return {
         "date": day.date.isoformat(),
         "weekday": short_weekday(day.date),
@@ -271,28 +275,28 @@ def _day(agenda: Agenda, day: Day) -> dict[str, object]:
     }
 
 
-def _minute(agenda: Agenda, minute: Minute, clock: Clock) -> dict[str, object]:
+def _minute(agenda: Agenda, minute: Minute, clock: Clock) -> results.Minute:
     time = agenda.span.instant(minute.number)
-    return {"time": time, "local": iso(time, clock.zone), "starts": minute.starts, "jobs": minute.entries}
+    return {**instant(time, clock.zone), "starts": minute.starts, "jobs": minute.entries}
 
 
-def _collision(agenda: Agenda, collision: Collision, clock: Clock) -> dict[str, object]:
+def _collision(agenda: Agenda, collision: Collision, clock: Clock) -> results.Collision:
     time = agenda.span.instant(collision.first)
     return {
-        "jobs": list(collision.jobs),
+        "jobs": collision.jobs,
         "count": collision.times,
         "time": time,
         "local": iso(time, clock.zone),
     }
 
 
-def _job(entry: AgendaEntry, clock: Clock) -> dict[str, object]:
+def _job(entry: AgendaEntry, clock: Clock) -> results.Job:
     spec = entry.schedule.spec
     return {
         "name": entry.job.name,
         "line": entry.job.line,
         "count": entry.job.count,
-        "canonical": spec and str(spec),
+        "canonical": None if spec is None else str(spec),
         "runs": entry.starts,
         "leaves": entry.leaves,
         "time": entry.first,

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -18,8 +18,11 @@ from crondor_cli.agenda.shown import some
 from crondor_cli.kit.files import diff_of, write_source
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.screen import emit, in_columns, say, screen_columns, usage
-from crondor_cli.kit.tables import diagnostic_data, iso, plural
+from crondor_cli.kit.tables import diagnostic_data, instant, plural
 from crondor_cli.kit.times import local_text
+
+if TYPE_CHECKING:
+    from crondor_cli.agenda import results
 
 
 class SuggestOptions(NamedTuple):
@@ -140,7 +143,7 @@ def _staying(agenda: Agenda, suggestion: Suggestion) -> Iterator[str]:
         yield f"  and {len(fixed) - _REASONS:,} more"
 
 
-def suggestion_data(suggestion: Suggestion, clock: Clock, *, is_written: bool) -> dict[str, object]:
+def suggestion_data(suggestion: Suggestion, clock: Clock, *, is_written: bool) -> results.Suggestion:
     """Return a suggestion as what JSON has."""
     spreading = suggestion.spreading
     return {
@@ -157,8 +160,8 @@ def suggestion_data(suggestion: Suggestion, clock: Clock, *, is_written: bool) -
                 "hour": move.hours[0],
                 "proposed_hour": move.hours[1],
                 "is_own": move.is_own,
-                "starts": list(move.starts),
-                "held": list(move.held),
+                "starts": move.starts,
+                "held": move.held,
                 "reason": why(suggestion, number),
             }
             for number, move in enumerate(suggestion.moves)
@@ -170,10 +173,9 @@ def suggestion_data(suggestion: Suggestion, clock: Clock, *, is_written: bool) -
     }
 
 
-def _load(load: Load, suggestion: Suggestion, clock: Clock) -> dict[str, object]:
-    minutes = []
+def _load(load: Load, suggestion: Suggestion, clock: Clock) -> results.Load:
+    minutes: list[results.Loaded] = []
     for minute in load.busiest(LISTED):
         at = suggestion.time.start + 60 * minute
-        local = iso(at, clock.zone)
-        minutes.append({"time": at, "local": local, "starts": load.starts[minute], "held": load.held[minute]})
+        minutes.append({**instant(at, clock.zone), "starts": load.starts[minute], "held": load.held[minute]})
     return {"most_starts": load.most_starts, "most_held": load.most_held, "busiest": minutes}

@@ -32,11 +32,12 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.schedules import asked_data, check_alone, known_text, read_asked, schedule_text_option
 from crondor_cli.kit.screen import say, show, usage
-from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, plural
+from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, instant_or_none, plural
 from crondor_cli.kit.times import local_text, relative
 
 if TYPE_CHECKING:
     from crondor.compile.meaning import WrittenSchedule
+    from crondor_cli.diff import results
 
 
 EXAMPLE = "crondor diff '0 6 * * 1' '0 6 * * 1-5'"
@@ -322,7 +323,7 @@ def _part(found: AskedComparison, ours: Iterator[int], theirs: Iterator[int], co
 def print_asked_json(found: AskedComparison, name: str) -> None:
     """Print one object."""
     zone = found.clock.zone
-    data = {
+    data: results.DiffResult = {
         "differs": found.differs,
         "pairs": [],
         "schedules": [
@@ -336,7 +337,7 @@ def print_asked_json(found: AskedComparison, name: str) -> None:
                     {**instant(time, zone), "fires": "first" if is_first else "second"}
                     for time, is_first in found.partings
                 ],
-                "first_common": None if found.common is None else instant(found.common, zone),
+                "first_common": instant_or_none(found.common, zone),
             }
         ],
         "diagnostics": [diagnostic_data(each) for each in dict.fromkeys(found.findings)],

@@ -6,15 +6,12 @@ from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
 from crondor.spec import Dialect
-from crondor_cli.kit.results import Diagnostic, Instant, Known, NotRequired, Result
+from crondor_cli.kit.results import AskedSchedule, Diagnostic, Instant, JobHead, NotRequired, Result
 
 
-class Side(TypedDict):
-    """The side A."""
+class Side(JobHead):
+    """A side of a comparison."""
 
-    name: Annotated[str, "the file or the crontab line"]
-    line: Annotated[int | None, "the queue statement (a line, from 1)"]
-    count: Annotated[int, "how many equal jobs this stands for"]
     dialect: Annotated[str, "how the fields are read", Dialect]
     words: Annotated[str | None, "the sentence, null without cron fields"]
     canonical: Annotated[str | None, "the canonical crontab line"]
@@ -32,7 +29,7 @@ class Relation(TypedDict):
 
 
 class Reading(TypedDict):
-    """The field in A."""
+    """A field of one side."""
 
     written: Annotated[str | None, "the text, null where the field is not given"]
     values: Annotated[Iterable[int], "the values as integers"]
@@ -40,7 +37,7 @@ class Reading(TypedDict):
 
 
 class Field(TypedDict):
-    """One of `fields`."""
+    """A field that differs."""
 
     field: Annotated[str, "its name", ("minute", "hour", "day_of_month", "month", "day_of_week")]
     first: Annotated[Reading | None, "the field in A"]
@@ -48,22 +45,27 @@ class Field(TypedDict):
 
 
 class Term(TypedDict):
-    """One of `terms`."""
+    """A term other than the schedule that differs."""
 
     term: Annotated[str, "what differs", ("deferral_time", "window", "prep_time", "universe")]
-    first: Annotated[int | str, "its value in A (seconds; of deferral_time epoch seconds)"]
-    second: Annotated[int | str, "its value in B (seconds; of deferral_time epoch seconds)"]
+    first: Annotated[int | str | None, "its value in A (seconds; of deferral_time epoch seconds)"]
+    second: Annotated[int | str | None, "its value in B (seconds; of deferral_time epoch seconds)"]
 
 
-class Parting(Instant):
-    """One of `partings`."""
+class AskedParting(Instant):
+    """A time that only one side has."""
 
     fires: Annotated[str, "the side that has it", ("first", "second")]
+
+
+class Parting(AskedParting):
+    """A time that only one side has, and whether it is a retry of the schedd."""
+
     retry: Annotated[bool, 'whether it is the schedd\'s "now + 120 seconds"']
 
 
 class Pair(TypedDict):
-    """One of `pairs`."""
+    """Two schedules compared."""
 
     first: Annotated[Side, "the side A"]
     second: Annotated[Side, "the side B"]
@@ -79,28 +81,15 @@ class Pair(TypedDict):
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the two"]
 
 
-class DiffParting(TypedDict):
-    """One of `partings`."""
+class ComparedSchedule(AskedSchedule):
+    """The schedule of --schedule compared with the jobs of a file."""
 
-    time: Annotated[int, "epoch seconds (UTC)"]
-    local: Annotated[str, "the same in the zone (ISO 8601 with offset)"]
-    fires: Annotated[str, "which of them has it", ("first", "second")]
-
-
-class Asked(TypedDict):
-    """One of `schedules`."""
-
-    text: Annotated[str, "the schedule as it was written"]
-    words: Annotated[str, "the schedule in words"]
-    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
-    until: Annotated[Known | None, "up to when it is known"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
     file: Annotated[str, "what it is compared with: a file or a crontab line"]
     jobs: Annotated[int, "how many schedules that has, equal jobs as one"]
     compared_until: Annotated[Instant, "up to when they were compared"]
     compared: Annotated[int, "how many times were looked at, those of both once"]
     partings: Annotated[
-        Iterable[DiffParting], "the times that only one of them has: first is the schedule, second the file"
+        Iterable[AskedParting], "the times that only one of them has: first is the schedule, second the file"
     ]
     first_common: Annotated[Instant | None, "the first time that both have"]
 
@@ -111,7 +100,7 @@ class DiffResult(TypedDict):
     differs: Annotated[bool, "whether any pair differs"]
     pairs: Annotated[Iterable[Pair], "the pairs of jobs in order"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the files as a whole"]
-    schedules: NotRequired[Annotated[Iterable[Asked], "with --schedule: what was asked about"]]
+    schedules: NotRequired[Annotated[Iterable[ComparedSchedule], "with --schedule: what was asked about"]]
 
 
 RESULTS = {

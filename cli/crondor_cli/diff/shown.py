@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from crondor.algebra import has_day_zero
 from crondor.day_rule import decided_by
@@ -15,13 +16,25 @@ from crondor.recurrence import never_reason
 from crondor.spec import CronSpec, Dialect, Field
 from crondor.words import describe
 from crondor_cli.kit.screen import FACTS, prose, say, screen_columns
-from crondor_cli.kit.tables import columns, day_rule_words, diagnostic_data, echo_json, instant, value_set, written
+from crondor_cli.kit.tables import (
+    columns,
+    day_rule_words,
+    diagnostic_data,
+    echo_json,
+    instant,
+    instant_or_none,
+    value_set,
+    written,
+)
 from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
+
+if TYPE_CHECKING:
+    from crondor_cli.diff import results
 
 
 def print_json(comparisons: list[Comparison], warnings: list[Diagnostic]) -> None:
     """Print one object with the pairs in order."""
-    data = {
+    data: results.DiffResult = {
         "differs": any(c.differs for c in comparisons),
         "pairs": [_pair(c) for c in comparisons],
         "diagnostics": [diagnostic_data(warning) for warning in warnings],
@@ -29,12 +42,12 @@ def print_json(comparisons: list[Comparison], warnings: list[Diagnostic]) -> Non
     echo_json(data)
 
 
-def _pair(c: Comparison) -> dict[str, object]:
+def _pair(c: Comparison) -> results.Pair:
     clock = c.first.job.clock
-    relation = None
+    relation: results.Relation | None = None
     if c.wall is not None and c.zone is not None:
         relation = {"wall_clock": c.wall.value, "zone": c.zone.value}
-    times = []
+    times: list[results.Parting] = []
     for parting in c.partings:
         fires = "first" if parting.is_first else "second"
         times.append({**instant(parting.time, clock.zone), "fires": fires, "retry": parting.is_retry})
@@ -49,12 +62,12 @@ def _pair(c: Comparison) -> dict[str, object]:
         "fields": [_field(c, field) for field in c.fields],
         "terms": [{"term": name, "first": one, "second": two} for name, one, two in c.terms],
         "partings": times,
-        "first_common": None if c.common is None else instant(c.common, clock.zone),
+        "first_common": instant_or_none(c.common, clock.zone),
         "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(c.findings)],
     }
 
 
-def _side_data(side: ComparedSide) -> dict[str, object]:
+def _side_data(side: ComparedSide) -> results.Side:
     spec, schedule = side.spec, side.schedule
     time = schedule.time if schedule is not None and spec is None else None
     return {
@@ -62,18 +75,18 @@ def _side_data(side: ComparedSide) -> dict[str, object]:
         "line": side.job.line,
         "count": side.job.count,
         "dialect": side.dialect.value,
-        "words": spec and describe(spec),
-        "canonical": spec and str(spec),
+        "words": None if spec is None else describe(spec),
+        "canonical": None if spec is None else str(spec),
         "deferral_time": time if time is None or isinstance(time, int) else str(time),
         "refusal": side.refusal,
     }
 
 
-def _field(c: Comparison, field: Field) -> dict[str, object]:
+def _field(c: Comparison, field: Field) -> results.Field:
     return {"field": field.name, "first": _reading(c.first.spec, field), "second": _reading(c.second.spec, field)}
 
 
-def _reading(spec: CronSpec | None, field: Field) -> dict[str, object] | None:
+def _reading(spec: CronSpec | None, field: Field) -> results.Reading | None:
     if spec is None:
         return None
     return {

@@ -38,13 +38,13 @@ from crondor_cli.kit.schedules import (
     without_fields,
 )
 from crondor_cli.kit.screen import say, show, usage
-from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
+from crondor_cli.kit.tables import diagnostic_data, echo_json, instant, instant_or_none
 from crondor_cli.kit.times import local_text, relative
 from crondor_cli.kit.typed_times import SkippedTime
 
 if TYPE_CHECKING:
     from crondor.compile.meaning import WrittenSchedule
-    from crondor_cli.kit import results
+    from crondor_cli.explain import results
 
 EXAMPLE = 'crondor explain --crontab "30 2 * * *"'
 
@@ -153,15 +153,16 @@ def show_explanation(schedule: WrittenSchedule, clock: Clock, at: int | None, fo
     year = _year(schedule, clock)
     show(schedule.warnings)
     if form == "json":
-        echo_json({"jobs": [], "schedules": [_data(schedule, clock, at, year)], "diagnostics": _warnings(schedule)})
+        data: results.ExplainResult = {
+            "jobs": [],
+            "schedules": [_data(schedule, clock, at, year)],
+            "diagnostics": list(map(diagnostic_data, schedule.warnings)),
+        }
+        echo_json(data)
     else:
         say("\n".join(f"  {name:<9}  {text}" if name else text for name, text in _facts(schedule, clock, at, year)))
     if later is None and earlier is None:
         raise click.exceptions.Exit(1)
-
-
-def _warnings(schedule: WrittenSchedule) -> list[results.Diagnostic]:
-    return [diagnostic_data(each) for each in schedule.warnings]
 
 
 def _year(schedule: WrittenSchedule, clock: Clock) -> _Year:
@@ -220,14 +221,14 @@ def _length(seconds: int) -> str:
     return " ".join(parts)
 
 
-def _data(schedule: WrittenSchedule, clock: Clock, at: int | None, year: _Year) -> dict[str, object]:
+def _data(schedule: WrittenSchedule, clock: Clock, at: int | None, year: _Year) -> results.ExplainedSchedule:
     moment = clock.now if at is None else at
     later, earlier = schedule.next(moment), schedule.previous(moment)
     return {
         **asked_data(schedule, clock),
         "canonical": None if schedule.spec is None else str(schedule.spec),
-        "next": None if later is None else instant(later, clock.zone),
-        "earlier": None if earlier is None else instant(earlier, clock.zone),
+        "next": instant_or_none(later, clock.zone),
+        "earlier": instant_or_none(earlier, clock.zone),
         "year": {"runs": year.runs, "shortest_gap": year.shortest, "longest_gap": year.longest, "until": year.end},
         "at": None if at is None else {**instant(at, clock.zone), "fires": schedule.matches(at)},
     }

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
 from crondor.spec import Dialect
-from crondor_cli.kit.results import Diagnostic, Difference, Instant, Known, NotRequired, Result
+from crondor_cli.kit.results import AskedSchedule, Diagnostic, Difference, Instant, JobHead, NotRequired, Result
 
 
 class Field(TypedDict):
-    """One of `fields`."""
+    """A cron field."""
 
     field: Annotated[str, "the field", ("minute", "hour", "day_of_month", "month", "day_of_week")]
     written: Annotated[str | None, "the text, null where the field is not given"]
@@ -36,7 +36,7 @@ class Schedule(TypedDict):
 
 
 class Gap(TypedDict):
-    """The shortest time between two runs on the wall clock."""
+    """A time between two runs on the wall clock."""
 
     seconds: Annotated[int, "the gap (seconds)"]
     words: Annotated[str, "the same in calendar years, days and less"]
@@ -51,14 +51,14 @@ class Gaps(TypedDict):
 
 
 class Range(TypedDict):
-    """Runs of a day."""
+    """The fewest and the most runs in a day, a month or a year."""
 
     least: Annotated[int, "the fewest runs over the 400-year cycle, clock changes aside"]
     most: Annotated[int, "the most runs over the 400-year cycle, clock changes aside"]
 
 
 class Counts(TypedDict):
-    """How many runs."""
+    """How often the schedule fires."""
 
     day: Annotated[Range, "runs of a day"]
     month: Annotated[Range, "runs of a month"]
@@ -81,7 +81,7 @@ class Schedd(TypedDict):
 
 
 class Answer(Instant):
-    """One of `answers`."""
+    """A time that the schedd answers."""
 
     retry: Annotated[bool, 'whether it is "now + 120 seconds"']
     computed: Annotated[int | None, "of a retry, the past instant that the schedd found (epoch seconds)"]
@@ -89,7 +89,7 @@ class Answer(Instant):
 
 
 class ClockChange(Instant):
-    """One of `clock_changes`."""
+    """A clock change that touches the schedule."""
 
     seconds: Annotated[int, "how far the clock goes forward; back: negative (seconds)"]
     low: Annotated[str, "the first wall-clock time skipped or repeated (ISO 8601, no offset)"]
@@ -107,7 +107,7 @@ class ClockChange(Instant):
 
 
 class AtField(TypedDict):
-    """One of `fields`."""
+    """A field at the time of --at."""
 
     field: Annotated[str, "its name", ("minute", "hour", "day_of_month", "month", "day_of_week")]
     value: Annotated[int, "its value then"]
@@ -134,12 +134,9 @@ class At(Instant):
     later: Annotated[Instant | None, "the nearest run after"]
 
 
-class Job(TypedDict):
-    """One of `jobs`."""
+class Job(JobHead):
+    """A job and its schedule."""
 
-    name: Annotated[str, "the file, the crontab line, or `command line`"]
-    line: Annotated[int | None, "the line of the queue statement; null without a file (a line, from 1)"]
-    count: Annotated[int, "how many equal jobs this stands for"]
     zone: Annotated[str, "the zone (IANA name)"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
     dialect: Annotated[str, "how the fields are read", Dialect]
@@ -182,22 +179,15 @@ class Year(TypedDict):
     until: Annotated[int, "where it ends (epoch seconds)"]
 
 
-class ExplainAt(TypedDict):
+class ExplainAt(Instant):
     """The time of --at, and whether the schedule fires then."""
 
-    time: Annotated[int, "epoch seconds (UTC)"]
-    local: Annotated[str, "the same in the zone (ISO 8601 with offset)"]
     fires: Annotated[bool, "whether it fires"]
 
 
-class Asked(TypedDict):
-    """One of `schedules`."""
+class ExplainedSchedule(AskedSchedule):
+    """The schedule of --schedule, its next and last run, and the coming year."""
 
-    text: Annotated[str, "the schedule as it was written"]
-    words: Annotated[str, "the schedule in words"]
-    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
-    until: Annotated[Known | None, "up to when it is known"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
     canonical: Annotated[str | None, "the five cron fields that say it; null where others are needed"]
     next: Annotated[Instant | None, "the next run after now, or after --at"]
     earlier: Annotated[Instant | None, "the last run before it"]
@@ -210,7 +200,7 @@ class ExplainResult(TypedDict):
 
     jobs: Annotated[Iterable[Job], "the jobs in file order, equal ones as one"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the file as a whole"]
-    schedules: NotRequired[Annotated[Iterable[Asked], "with --schedule: what was asked about"]]
+    schedules: NotRequired[Annotated[Iterable[ExplainedSchedule], "with --schedule: what was asked about"]]
 
 
 RESULTS = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from crondor.audit import ClockChange
 from crondor.calendar import MONTHS, WEEKDAYS, short_weekday
@@ -14,10 +15,11 @@ from crondor.diagnostics import CrondorError, Diagnostic, printable, shortened
 from crondor.preview.facts import ExplainedJob, ScheddSide, ScheduleFacts, portable_line
 from crondor.preview.jobs import Clock
 from crondor.preview.runs import DialectReason, folded, last_retry
-from crondor.recurrence import Arm, FieldMatch, ScheddAnswer, Why
+from crondor.recurrence import Arm, FieldMatch, Gaps, ScheddAnswer, Why
 from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field
 from crondor.words import describe, steps_beyond
+from crondor.zones import Policy
 from crondor_cli.kit.screen import FACTS, PROSE, echo_lines, prose, screen_columns, tinted, whole
 from crondor_cli.kit.tables import (
     columns,
@@ -25,12 +27,17 @@ from crondor_cli.kit.tables import (
     diagnostic_data,
     echo_json,
     instant,
+    instant_or_none,
     length,
     members,
+    reason_data,
     value_set,
     written,
 )
 from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
+
+if TYPE_CHECKING:
+    from crondor_cli.explain import results
 
 _DAYS = {DAY_OF_MONTH, DAY_OF_WEEK}
 
@@ -362,12 +369,17 @@ def _distance(seconds: int) -> str:
 
 def print_json(explanations: list[ExplainedJob], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
-    data = {"jobs": [_job(e) for e in explanations], "diagnostics": [diagnostic_data(w) for w in warnings]}
+    data: results.ExplainResult = {
+        "jobs": list(map(_job, explanations)),
+        "diagnostics": list(map(diagnostic_data, warnings)),
+    }
     echo_json(data)
 
 
-def _job(e: ExplainedJob) -> dict[str, object]:
-    clock = e.job.clock
+def _job(e: ExplainedJob) -> results.Job:
+    clock, facts = e.job.clock, e.facts
+    recurrence = None if e.schedule is None or e.answers is not None else e.schedule.recurrence
+    once = e.schedule.time if e.schedule is not None and e.spec is None else None
     return {
         "name": e.job.name,
         "line": e.job.line,
@@ -375,44 +387,22 @@ def _job(e: ExplainedJob) -> dict[str, object]:
         "zone": clock.zone_name,
         "now": clock.now,
         "dialect": e.reading.dialect.value,
-        **_terms(e),
-        "schedule": e.spec and _schedule(e.spec),
-        **_facts(e.facts, clock.zone),
-        "schedd": e.schedd and _schedd_data(e.schedd),
-        "answers": None if e.answers is None else [_answer(e, each) for each in e.answers],
-        **_clock_changes(e),
-        "at": e.why and e.spec and _why_data(e, e.why, e.spec),
-        "diagnostics": [diagnostic_data(finding) for finding in e.findings],
-    }
-
-
-def _terms(e: ExplainedJob) -> dict[str, object]:
-    """Return what holds beside the fields: the policy of a set of runs, the time of a job that runs once."""
-    recurrence = None if e.schedule is None or e.answers is not None else e.schedule.recurrence
-    once = e.schedule.time if e.schedule is not None and e.spec is None else None
-    return {
         "policy": None if recurrence is None else recurrence.policy.value,
         "deferral_time": once if once is None or isinstance(once, int) else str(once),
+        "schedule": None if e.spec is None else _schedule(e.spec),
+        "next": None if facts is None else instant_or_none(facts.next, clock.zone),
+        "gaps": None if facts is None else _gaps(facts.gaps),
+        "counts": None if facts is None else _counts(facts),
+        "schedd": None if e.schedd is None else _schedd_data(e.schedd),
+        "answers": None if e.answers is None else [_answer(e, each) for each in e.answers],
+        "until": None if e.changes is None or e.why is not None else e.until,
+        "clock_changes": None if e.changes is None else [_change(e, change) for change in e.changes],
+        "at": None if e.why is None or e.spec is None else _why_data(e, e.why, e.spec),
+        "diagnostics": list(map(diagnostic_data, e.findings)),
     }
 
 
-def _facts(facts: ScheduleFacts | None, zone: tzinfo) -> dict[str, object]:
-    """Return the next run, the gaps and the counts; all are null where nothing is known of the runs."""
-    if facts is None:
-        return dict.fromkeys(("next", "gaps", "counts"))
-    coming = None if facts.next is None else instant(facts.next, zone)
-    return {"next": coming, "gaps": _gaps(facts), "counts": _counts(facts)}
-
-
-def _clock_changes(e: ExplainedJob) -> dict[str, object]:
-    """Return the clock changes and how far they were looked for; a job asked about one instant has no such end."""
-    if e.changes is None:
-        return dict.fromkeys(("until", "clock_changes"))
-    changes = [_change(e, change) for change in e.changes]
-    return {"until": e.until if e.why is None else None, "clock_changes": changes}
-
-
-def _schedule(spec: CronSpec) -> dict[str, object]:
+def _schedule(spec: CronSpec) -> results.Schedule:
     return {
         "words": describe(spec),
         "canonical": str(spec),
@@ -430,69 +420,73 @@ def _schedule(spec: CronSpec) -> dict[str, object]:
     }
 
 
-def _gaps(facts: ScheduleFacts) -> dict[str, object]:
-    gaps = facts.gaps
-    both = {"shortest": (gaps.shortest, gaps.shortest_from), "longest": (gaps.longest, gaps.longest_from)}
+def _gaps(gaps: Gaps) -> results.Gaps:
     return {
-        name: {"seconds": seconds, "words": length(seconds, day), "first_after": day.isoformat()}
-        for name, (seconds, day) in both.items()
+        "shortest": _gap(gaps.shortest, gaps.shortest_from),
+        "longest": _gap(gaps.longest, gaps.longest_from),
     }
 
 
-def _counts(facts: ScheduleFacts) -> dict[str, object]:
-    units = zip(("day", "month", "year"), facts.counts, strict=True)
-    data: dict[str, object] = {unit: {"least": low, "most": high} for unit, (low, high) in units}
-    return {**data, "next_12_months": facts.year, "excluded": facts.excluded, "until": facts.year_end}
+def _gap(seconds: int, day: date) -> results.Gap:
+    return {"seconds": seconds, "words": length(seconds, day), "first_after": day.isoformat()}
 
 
-def _schedd_data(side: ScheddSide) -> dict[str, object]:
+def _counts(facts: ScheduleFacts) -> results.Counts:
+    day, month, year = facts.counts
     return {
-        "differences": [reason_data(reason) for reason in side.reasons],
+        "day": {"least": day[0], "most": day[1]},
+        "month": {"least": month[0], "most": month[1]},
+        "year": {"least": year[0], "most": year[1]},
+        "next_12_months": facts.year,
+        "excluded": facts.excluded,
+        "until": facts.year_end,
+    }
+
+
+def _schedd_data(side: ScheddSide) -> results.Schedd:
+    return {
+        "differences": list(map(reason_data, side.reasons)),
         "day_zero": side.has_day_zero,
         "hold_reason": side.hold_reason,
         "hangs": side.hangs,
     }
 
 
-def reason_data(reason: DialectReason) -> dict[str, object]:
-    """Return a reason with its four parts."""
-    return {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
-
-
-def _answer(e: ExplainedJob, answer: ScheddAnswer) -> dict[str, object]:
-    excluded = e.schedule is not None and e.job.times(e.schedule).excludes(answer)
-    data = {**instant(answer, e.job.clock.zone), "retry": answer.is_retry, "computed": answer.computed}
-    return {**data, "excluded": excluded}
-
-
-def _change(e: ExplainedJob, change: ClockChange) -> dict[str, object]:
-    zone = e.job.clock.zone
-    runs: dict[str, object] = {
-        policy.value: [instant(run, zone) for run in found] for policy, found in change.policies.items()
+def _answer(e: ExplainedJob, answer: ScheddAnswer) -> results.Answer:
+    return {
+        **instant(answer, e.job.clock.zone),
+        "retry": answer.is_retry,
+        "computed": answer.computed,
+        "excluded": e.schedule is not None and e.job.times(e.schedule).excludes(answer),
     }
+
+
+def _change(e: ExplainedJob, change: ClockChange) -> results.ClockChange:
+    zone = e.job.clock.zone
+    runs = {policy: [instant(run, zone) for run in found] for policy, found in change.policies.items()}
     return {
         **instant(change.instant, zone),
         "seconds": change.seconds,
         "low": change.low.isoformat(),
         "high": change.high.isoformat(),
-        **runs,
+        "compatible": runs[Policy.COMPATIBLE],
+        "debian": runs[Policy.DEBIAN],
+        "skip": runs[Policy.SKIP],
+        "kubernetes": runs[Policy.KUBERNETES],
         "schedd": [_answer(e, answer) for answer in change.schedd],
     }
 
 
-def _why_data(e: ExplainedJob, why: Why, spec: CronSpec) -> dict[str, object]:
-    clock = e.job.clock
-    near = {
-        name: None if time is None else instant(time, clock.zone)
-        for name, time in (("earlier", why.earlier), ("later", why.later))
-    }
+def _why_data(e: ExplainedJob, why: Why, spec: CronSpec) -> results.At:
+    zone = e.job.clock.zone
     return {
-        **instant(why.instant, clock.zone),
+        **instant(why.instant, zone),
         "fires": why.fires,
         "words": answer(e, spec, why),
         "fields": [{"field": m.field.name, "value": m.value, "matches": m.matches} for m in why.fields],
         "arm": why.arm.value,
         "blocking": [field.name for field in why.blocking],
         "note": why.note,
-        **near,
+        "earlier": instant_or_none(why.earlier, zone),
+        "later": instant_or_none(why.later, zone),
     }

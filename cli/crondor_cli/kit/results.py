@@ -75,7 +75,7 @@ class Instant(TypedDict):
 
 
 class Diagnostic(TypedDict):
-    """A finding: what and why, and where it stands."""
+    """A finding: what is wrong, why, and where."""
 
     code: Annotated[str, "stable: that of the rule, as `crondor check` has it; else in kebab-case"]
     severity: Annotated[str, "how bad it is", Severity]
@@ -112,12 +112,28 @@ class Part(TypedDict):
     parts: Annotated[Iterable[Part], "its own parts"]
 
 
-class Known(TypedDict):
+class Known(Instant):
     """Up to when a schedule is known, and why no further; null for one that is known for ever."""
 
-    time: Annotated[int, "epoch seconds (UTC)"]
-    local: Annotated[str, "the same in the zone (ISO 8601 with offset)"]
     reason: Annotated[str, "what limits it, in words"]
+
+
+class JobHead(TypedDict):
+    """Equal jobs, or one schedule from the command line."""
+
+    name: Annotated[str, "the file, the crontab line, or `command line`"]
+    line: Annotated[int | None, "the line of the queue statement (from 1); null without a file"]
+    count: Annotated[int, "how many equal jobs this stands for"]
+
+
+class AskedSchedule(TypedDict):
+    """The schedule of --schedule."""
+
+    text: Annotated[str, "the schedule as it was written"]
+    words: Annotated[str, "the schedule in words"]
+    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
+    until: Annotated[Known | None, "up to when it is known"]
+    now: Annotated[int, "the time taken for now (epoch seconds)"]
 
 
 class Difference(TypedDict):
@@ -185,14 +201,14 @@ class Judged(TypedDict):
 
 
 class FixEdit(TypedDict):
-    """One of `edits`."""
+    """A change that a fix makes to a text."""
 
     place: Annotated[Place, "what is replaced"]
     text: Annotated[str, "by what"]
 
 
 class Fix(TypedDict):
-    """The cure, where there is one."""
+    """What cures a finding."""
 
     title: Annotated[str, "what it does"]
     safe: Annotated[bool, "whether `--fix` makes it without `--unsafe`"]
@@ -200,7 +216,7 @@ class Fix(TypedDict):
 
 
 class Finding(TypedDict):
-    """One of `findings`."""
+    """What a rule of `crondor check` found."""
 
     code: Annotated[str, "the rule: `CRN101`"]
     name: Annotated[str, "the rule's name"]
@@ -212,7 +228,7 @@ class Finding(TypedDict):
 
 
 class CheckedFile(TypedDict):
-    """One of `files`."""
+    """A checked file."""
 
     name: Annotated[str, "the path as named, or found below the directory named"]
     findings: Annotated[Iterable[Finding], "in the order of the lines"]
@@ -229,14 +245,14 @@ class Counted(TypedDict):
 
 
 class Findings(TypedDict):
-    """Without --statistics."""
+    """What was found in each file; without --statistics."""
 
     files: Annotated[Iterable[CheckedFile], "the files in the order named"]
     summary: Annotated[Counted, "how many findings of each severity"]
 
 
 class Statistic(TypedDict):
-    """One of `statistics`."""
+    """How often a rule found something."""
 
     code: Annotated[str, "the rule: `CRN101`"]
     name: Annotated[str, "the rule's name"]
@@ -247,7 +263,7 @@ class Statistic(TypedDict):
 
 
 class Statistics(TypedDict):
-    """With --statistics."""
+    """How often each rule found something; with --statistics."""
 
     files: Annotated[int, "how many files were looked at"]
     statistics: Annotated[Iterable[Statistic], "the rules that found something, by code"]

@@ -14,11 +14,12 @@ from crondor.zones import Policy
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, UsageProblem, complete_zone
 from crondor_cli.kit.screen import usage
-from crondor_cli.kit.tables import iso
+from crondor_cli.kit.tables import instant
 from crondor_cli.kit.times import find_zone, local_text
 
 if TYPE_CHECKING:
     from crondor.compile.meaning import WrittenSchedule
+    from crondor_cli.kit import results
 
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
@@ -99,7 +100,7 @@ def known_text(schedule: WrittenSchedule, clock: Clock) -> str:
     return f"until {local_text(schedule.until, clock.zone)}: {schedule.until_reason}"
 
 
-def asked_data(schedule: WrittenSchedule, clock: Clock) -> dict[str, object]:
+def asked_data(schedule: WrittenSchedule, clock: Clock) -> results.AskedSchedule:
     """Return what every command prints of a schedule as JSON."""
     return {
         "text": schedule.text,
@@ -107,6 +108,6 @@ def asked_data(schedule: WrittenSchedule, clock: Clock) -> dict[str, object]:
         "zone": schedule.zone.name,
         "until": None
         if schedule.until is None
-        else {"time": schedule.until, "local": iso(schedule.until, clock.zone), "reason": schedule.until_reason},
+        else {**instant(schedule.until, clock.zone), "reason": schedule.until_reason},
         "now": clock.now,
     }

@@ -20,6 +20,7 @@ from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, MONTH, CronSpec, Field
 from crondor_cli.kit.screen import SEVERITIES, echo_lines, echo_pieces, emit, in_columns, marked, say, screen_columns
 
 if TYPE_CHECKING:
+    from crondor.preview.runs import DialectReason
     from crondor_cli.kit import results
 
 _WIDEST = 40  # characters of a cell that comes from an ad
@@ -126,6 +127,11 @@ def diagnostic_data(diagnostic: Diagnostic) -> results.Diagnostic:
     }
 
 
+def reason_data(reason: DialectReason) -> results.Difference:
+    """Return why the real schedd differs."""
+    return {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
+
+
 def iso(epoch: int, zone: tzinfo) -> str | None:
     """Return an instant as ISO 8601 with offset, None beyond the calendar."""
     try:
@@ -137,6 +143,11 @@ def iso(epoch: int, zone: tzinfo) -> str | None:
 def instant(epoch: int, zone: tzinfo) -> results.Instant:
     """Return an instant as epoch seconds and in the zone."""
     return {"time": int(epoch), "local": iso(epoch, zone)}
+
+
+def instant_or_none(epoch: int | None, zone: tzinfo) -> results.Instant | None:
+    """Return an instant, None where there is none."""
+    return None if epoch is None else instant(epoch, zone)
 
 
 def moments(deferral: Deferral, zone: tzinfo) -> results.Start:

@@ -21,7 +21,7 @@ from crondor_cli.next.shown import CSV_COLUMNS
 
 if TYPE_CHECKING:
     from crondor.compile.meaning import WrittenSchedule
-    from crondor_cli.kit import results
+    from crondor_cli.next import results
 
 Times = Sequence[int]
 
@@ -36,7 +36,12 @@ def show_next(schedule: WrittenSchedule, clock: Clock, start: int, end: int | No
         findings.append(Diagnostic("schedule-known", message, Severity.WARNING))
     show(findings)
     if form == "json":
-        echo_json({"jobs": [], "schedules": iter((_data(schedule, runs, clock),)), "diagnostics": _found(findings)})
+        coming: results.Coming = {
+            "jobs": [],
+            "schedules": iter((_data(schedule, runs, clock),)),
+            "diagnostics": list(map(diagnostic_data, findings)),
+        }
+        echo_json(coming)
     else:
         _print(schedule, runs, clock, form)
     if not runs:
@@ -48,7 +53,8 @@ def show_previous(schedule: WrittenSchedule, clock: Clock, start: int, count: in
     runs = array("q", islice(_backwards(schedule, start), count))
     show(schedule.warnings)
     if form == "json":
-        echo_json({"jobs": [], "schedules": iter((_data(schedule, runs, clock),))})
+        past: results.Past = {"jobs": [], "schedules": iter((_data(schedule, runs, clock),))}
+        echo_json(past)
     else:
         _print(schedule, runs, clock, form)
     if not runs:
@@ -62,11 +68,7 @@ def _backwards(schedule: WrittenSchedule, start: int) -> Iterator[int]:
         found = schedule.previous(found)
 
 
-def _found(findings: list[Diagnostic]) -> list[results.Diagnostic]:
-    return [diagnostic_data(each) for each in findings]
-
-
-def _data(schedule: WrittenSchedule, runs: Times, clock: Clock) -> dict[str, object]:
+def _data(schedule: WrittenSchedule, runs: Times, clock: Clock) -> results.AskedRuns:
     return {**asked_data(schedule, clock), "runs": (instant(run, clock.zone) for run in runs)}
 
 

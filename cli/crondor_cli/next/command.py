@@ -51,6 +51,7 @@ from crondor_cli.next.shown import print_csv, print_epochs, print_json, print_ta
 
 if TYPE_CHECKING:
     from crondor.knowledge.words import Release
+    from crondor_cli.next import results
 
 Found = list[tuple[Job, "Sequence[int] | None"]]
 
@@ -117,7 +118,7 @@ def _lines(found: Found, clock: Clock) -> Iterator[str]:
 
 
 def _print_json(found: Found, clock: Clock) -> None:
-    jobs = (
+    jobs: Iterator[results.PastJob] = (
         {
             "name": job.name,
             "line": job.line,
@@ -128,7 +129,8 @@ def _print_json(found: Found, clock: Clock) -> None:
         }
         for job, times in found
     )
-    echo_json({"jobs": jobs})
+    past: results.Past = {"jobs": jobs}
+    echo_json(past)
 
 
 def _print_epochs(found: Found, _: Clock) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import click
 
 from crondor.diagnostics import has_error
@@ -13,6 +16,9 @@ from crondor_cli.kit.queues import QueueReading, reading_of
 from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import cell, diagnostic_data, echo_json, moments, print_rows
 from crondor_cli.kit.times import ClockFace
+
+if TYPE_CHECKING:
+    from crondor_cli.next import results
 
 
 def show_starts(
@@ -51,7 +57,7 @@ def _print_table(starts: list[QueuedStart], clock: Clock) -> None:
 
 
 def _print_json(starts: list[QueuedStart], read: QueueReading) -> None:
-    rows = (
+    rows: Iterator[results.NextStart] = (
         {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, read.clock.zone)}
         for start in starts
     )

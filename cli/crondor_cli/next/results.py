@@ -6,7 +6,17 @@ from collections.abc import Iterable
 from typing import Annotated, TypedDict
 
 from crondor.spec import Dialect
-from crondor_cli.kit.results import Diagnostic, Difference, Instant, Known, NotRequired, QueueHead, Result, Start
+from crondor_cli.kit.results import (
+    AskedSchedule,
+    Diagnostic,
+    Difference,
+    Instant,
+    JobHead,
+    NotRequired,
+    QueueHead,
+    Result,
+    Start,
+)
 
 
 class Queued(TypedDict):
@@ -27,7 +37,7 @@ class Queued(TypedDict):
 
 
 class Fields(TypedDict):
-    """Its five fields."""
+    """The five fields of a schedule in canonical form."""
 
     minute: Annotated[str, "cron_minute, canonical"]
     hour: Annotated[str, "cron_hour, canonical"]
@@ -48,51 +58,37 @@ _Pass = TypedDict(
     "_Pass",
     {
         "pass": Annotated[
-            int | None, "which of the two it is, where the clock shows the time twice; null elsewhere", (1, 2)
+            int | None,
+            "which of the two it is, where the clock shows the time twice; null elsewhere, and for the real schedd",
+            (1, 2),
         ]
     },
 )
 
 
 class RunStart(Start, _Pass):
-    """The run as the manual has it; only where it is read so."""
-
-    skipped: Annotated[
-        Iterable[str] | None,
-        "the wall-clock times that the clock skips and this run stands for (ISO 8601); null for most runs",
-    ]
-
-
-_Pass2 = TypedDict(
-    "_Pass2",
-    {"pass": Annotated[None, "always null: which of two passes it is, is told where the schedule is a set of times"]},
-)
-
-
-class ScheddStart(Start, _Pass2):
-    """The run of the real schedd; only where it is read so."""
+    """A run in one reading of the schedule."""
 
     skipped: Annotated[
         Iterable[str] | None,
         "the wall-clock times that the clock skips and this run stands for (ISO 8601); null for most runs",
     ]
     retry: NotRequired[
-        Annotated[bool, 'whether the time is the schedd\'s "now + 120 seconds"; not there of a job without cron fields']
+        Annotated[bool, 'whether the time is "now + 120 seconds"; only in `htcondor`, for a job with cron fields']
     ]
     computed: NotRequired[
         Annotated[
-            int | None,
-            "of a retry, the past instant that the schedd found; only of a job with cron fields (epoch seconds)",
+            int | None, "of a retry, the past instant that the schedd found (epoch seconds); only where `retry` is"
         ]
     ]
 
 
 class Run(TypedDict):
-    """One of `runs`."""
+    """A row: a run, and whether the real schedd has it too."""
 
     number: Annotated[int, "the row, in order of time (from 1)"]
     manual: NotRequired[Annotated[RunStart | None, "the run as the manual has it; only where it is read so"]]
-    htcondor: NotRequired[Annotated[ScheddStart | None, "the run of the real schedd; only where it is read so"]]
+    htcondor: NotRequired[Annotated[RunStart | None, "the run of the real schedd; only where it is read so"]]
     unix: NotRequired[Annotated[RunStart | None, "the run of Unix cron; only with `--dialect unix`"]]
     differs: Annotated[
         bool,
@@ -114,20 +110,14 @@ class ScheddFault(TypedDict):
     hold_reason: Annotated[str | None, "the HoldReason (code 25), null where the schedd does not hold the job"]
 
 
-class Job(TypedDict):
-    """One of `jobs`."""
-
-    name: Annotated[str, "the file, the crontab line, or `command line`"]
-    line: Annotated[int | None, "the queue statement (a line, from 1)"]
-    count: Annotated[int, "how many equal jobs this stands for"]
+class _AskedJob(JobHead):
     zone: Annotated[str, "the zone (IANA name)"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
-    submitted: Annotated[
-        int | None,
-        "the time of submission that expressions were evaluated with; null where there are none (epoch seconds)",
-    ]
-    queued: Annotated[Queued | None, "what the queue says of the job; null without `--ads`"]
-    dialect: Annotated[str | None, "the one dialect; null where MANUAL and HTCONDOR are compared", Dialect]
+
+
+class Terms(TypedDict):
+    """When a job runs, and the terms around each run."""
+
     schedule: Annotated[
         Schedule | None, "the cron fields as they are read; null without cron fields, and where the reading is refused"
     ]
@@ -147,6 +137,17 @@ class Job(TypedDict):
         "JobUniverse; null where the reading is refused",
         ("vanilla", "scheduler", "grid", "java", "parallel", "local", "vm"),
     ]
+
+
+class Job(_AskedJob, Terms):
+    """The coming runs of a job."""
+
+    submitted: Annotated[
+        int | None,
+        "the time of submission that expressions were evaluated with; null where there are none (epoch seconds)",
+    ]
+    queued: Annotated[Queued | None, "what the queue says of the job; null without `--ads`"]
+    dialect: Annotated[str | None, "the one dialect; null where MANUAL and HTCONDOR are compared", Dialect]
     leaves: Annotated[bool, "whether a crontab job of a submit file leaves the queue after its first run"]
     runs: Annotated[Iterable[Run], "the rows, in order of time"]
     differences: Annotated[Iterable[Difference], "why the real schedd differs"]
@@ -158,56 +159,35 @@ class Job(TypedDict):
     diagnostics: Annotated[Iterable[Diagnostic], "findings about this job"]
 
 
-class Asked(TypedDict):
-    """One of `schedules`."""
+class AskedRuns(AskedSchedule):
+    """The schedule of --schedule, and its runs."""
 
-    text: Annotated[str, "the schedule as it was written"]
-    words: Annotated[str, "the schedule in words"]
-    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
-    until: Annotated[Known | None, "up to when it is known"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
-    runs: Annotated[Iterable[Instant], "the runs in order"]
+    runs: Annotated[Iterable[Instant], "the runs in order; with --previous the latest first"]
 
 
 class Coming(TypedDict):
-    """Without --previous, and not of a queue."""
+    """The coming runs; without --previous, and not of a queue."""
 
     jobs: Annotated[Iterable[Job], "the jobs in file order, equal ones as one"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the file as a whole"]
-    schedules: NotRequired[Annotated[Iterable[Asked], "with --schedule: what was asked about"]]
+    schedules: NotRequired[Annotated[Iterable[AskedRuns], "with --schedule: what was asked about"]]
 
 
-class PastJob(TypedDict):
-    """One of `jobs`."""
+class PastJob(_AskedJob):
+    """The last runs of a job."""
 
-    name: Annotated[str, "the file, the crontab line, or `command line`"]
-    line: Annotated[int | None, "the line of the queue statement; null without a file (a line, from 1)"]
-    count: Annotated[int, "how many equal jobs this stands for"]
-    zone: Annotated[str, "the zone (IANA name)"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
-    runs: Annotated[Iterable[Instant], "the runs, the latest first"]
-
-
-class PastAsked(TypedDict):
-    """One of `schedules`."""
-
-    text: Annotated[str, "the schedule as it was written"]
-    words: Annotated[str, "the schedule in words"]
-    zone: Annotated[str, "the zone whose clock it means (IANA name)"]
-    until: Annotated[Known | None, "up to when it is known"]
-    now: Annotated[int, "the time taken for now (epoch seconds)"]
     runs: Annotated[Iterable[Instant], "the runs, the latest first"]
 
 
 class Past(TypedDict):
-    """With --previous."""
+    """The last runs; with --previous."""
 
     jobs: Annotated[Iterable[PastJob], "the jobs in file order"]
-    schedules: NotRequired[Annotated[Iterable[PastAsked], "with --schedule: what was asked about"]]
+    schedules: NotRequired[Annotated[Iterable[AskedRuns], "with --schedule: what was asked about"]]
 
 
 class NextStart(Start):
-    """One of `starts`."""
+    """A coming start of a job of the queue."""
 
     job: Annotated[str, "ClusterId.ProcId, or where the ad stands"]
     owner: Annotated[str | None, "Owner"]
@@ -215,7 +195,7 @@ class NextStart(Start):
 
 
 class Starts(QueueHead):
-    """With --queue, --log, --live or --list."""
+    """The coming starts of a queue; with --queue, --log, --live or --list."""
 
     starts: Annotated[Iterable[NextStart], "the starts in order of time"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]

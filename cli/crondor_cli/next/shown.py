@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import tzinfo
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from crondor.algebra import Untranslatable, portable
 from crondor.codes import INVALID_CRON_SETTINGS
@@ -15,12 +16,15 @@ from crondor.diagnostics import Diagnostic, printable, shortened
 from crondor.preview.jobs import Clock, JobState
 from crondor.preview.runs import Preview, RunRow, RunSide
 from crondor.schedule import ExpressionText, JobSchedule
-from crondor.spec import FIELDS, CronSpec, Dialect
+from crondor.spec import CronSpec, Dialect
 from crondor.times import MOST_EXCLUDED
 from crondor.words import describe, steps_beyond
 from crondor_cli.kit.screen import columns_of_rows, echo_lines, prose, screen_columns, tinted, whole
-from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, iso, moments
+from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, iso, moments, reason_data
 from crondor_cli.kit.times import ClockFace, local_text, retries_text, zone_text
+
+if TYPE_CHECKING:
+    from crondor_cli.next import results
 
 _SAME = "the same"
 _LONGEST_REASON = 300  # characters of a HoldReason
@@ -98,7 +102,7 @@ def _facts(preview: Preview) -> list[tuple[str, str]]:
 
 def _state_words(state: JobState, clock: Clock) -> Iterator[str]:
     """Yield sentences about what the job does now, and what it waits for."""
-    queued, status = state.queued, state.data["state"]
+    queued, status = state.queued, _status(state)
     time = queued.integer("DeferralTime")
     if status == "held":
         reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
@@ -109,13 +113,18 @@ def _state_words(state: JobState, clock: Clock) -> Iterator[str]:
     elif status in {"running", "suspended"} and time is not None and time > clock.now:
         paused = "" if status == "running" else ", suspended"
         yield f"matched{paused}: waits on its machine for {local_text(time, clock.zone)}"
-    elif isinstance(status, str) and status != "idle":
+    elif status is not None and status != "idle":
         word = status.replace("_", " ")
         yield f"{word}: the next time is computed when the run ends" if queued.is_crontab else word
     elif queued.is_crontab:
         yield _idle_words(queued.present, clock.now)
     if not state.is_halted and queued.is_crontab and queued.leaves:
         yield "leaves the queue when a run ends: on_exit_remove is not false"
+
+
+def _status(state: JobState) -> str | None:
+    status = state.queued.status
+    return None if status is None else status.name.lower()
 
 
 def _idle_words(present: int | None, now: int) -> str:
@@ -240,12 +249,12 @@ CSV_COLUMNS = (
     *("name", "line", "number", "time", "local"),
     *("match_opens", "last_start", "schedd_time", "retry", "differs"),
 )
-_SCHEDULE_KEYS = ("schedule", "deferral_time", "window", "prep_time", "schedd_interval", "universe")
 
 
 def print_json(previews: list[Preview], warnings: list[Diagnostic]) -> None:
     """Print one object with the jobs in file order."""
-    echo_json({"jobs": map(_job, previews), "diagnostics": [diagnostic_data(w) for w in warnings]})
+    coming: results.Coming = {"jobs": map(_job, previews), "diagnostics": [diagnostic_data(w) for w in warnings]}
+    echo_json(coming)
 
 
 def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
@@ -275,66 +284,102 @@ def _csv_lines(preview: Preview) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _job(preview: Preview) -> dict[str, object]:
-    job, schedule = preview.job, preview.schedule
-    data: dict[str, object] = {
+def _job(preview: Preview) -> results.Job:
+    job, fault, excluded = preview.job, preview.schedd_fault, preview.excluded
+    return {
         "name": job.name,
         "line": job.line,
         "count": job.count,
         "zone": job.clock.zone_name,
         "now": job.clock.now,
         "submitted": job.submitted,
-        "queued": job.state and job.state.data,
+        "queued": None if job.state is None else _queued(job.state),
         "dialect": None if preview.is_compared else preview.dialect.value,
+        **_terms(preview.schedule),
+        "leaves": bool(preview.leaving),
+        "runs": (_row(preview, row) for row in preview.rows),
+        "kept_out": {"count": len(excluded), "first": excluded[0]} if excluded else None,
+        "differences": list(map(reason_data, preview.reasons)),
+        "schedd_fault": None
+        if fault is None
+        else {"message": fault.diagnostics[0].message, "hold_reason": preview.hold_reason},
+        "diagnostics": list(map(diagnostic_data, preview.findings)),
     }
-    data |= _schedule(schedule) if schedule is not None else dict.fromkeys(_SCHEDULE_KEYS)
-    data["leaves"] = bool(preview.leaving)
-    data["runs"] = (
-        {"number": row.number, **_sides(preview, row.run, row.schedd), "differs": row.differs} for row in preview.rows
-    )
-    excluded = preview.excluded
-    data["kept_out"] = {"count": len(excluded), "first": excluded[0]} if excluded else None
-    data["differences"] = [
-        {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
-        for reason in preview.reasons
-    ]
-    fault = preview.schedd_fault
-    data["schedd_fault"] = fault and {
-        "message": fault.diagnostics[0].message,
-        "hold_reason": preview.hold_reason,
-    }
-    data["diagnostics"] = [diagnostic_data(finding) for finding in preview.findings]
-    return data
 
 
-def _schedule(schedule: JobSchedule) -> dict[str, object]:
-    spec = schedule.spec
-    fields = spec and {f.name: text for f, text in zip(FIELDS, spec.canonical, strict=True)}
+def _queued(state: JobState) -> results.Queued:
+    queued, status = state.queued, _status(state)
+    is_held = status == "held"
     return {
-        "schedule": spec and {"words": describe(spec), "canonical": str(spec), "fields": fields},
-        "deferral_time": schedule.time
-        if isinstance(schedule.time, int) or schedule.time is None
-        else str(schedule.time),
-        "window": schedule.window if isinstance(schedule.window, int) else str(schedule.window),
-        "prep_time": schedule.prep_time if isinstance(schedule.prep_time, int) else str(schedule.prep_time),
+        "job": queued.id,
+        "owner": queued.string("Owner"),
+        "cmd": queued.string("Cmd"),
+        "state": status,
+        "hold_reason": queued.string("HoldReason") if is_held else None,
+        "hold_reason_code": queued.integer("HoldReasonCode") if is_held else None,
+        "deferral_time": queued.present,
+        "leaves": queued.leaves,
+    }
+
+
+def _terms(schedule: JobSchedule | None) -> results.Terms:
+    if schedule is None:
+        return {
+            "schedule": None,
+            "deferral_time": None,
+            "window": None,
+            "prep_time": None,
+            "schedd_interval": None,
+            "universe": None,
+        }
+    return {
+        "schedule": None if schedule.spec is None else _schedule(schedule.spec),
+        "deferral_time": None if schedule.time is None else _written(schedule.time),
+        "window": _written(schedule.window),
+        "prep_time": _written(schedule.prep_time),
         "schedd_interval": schedule.schedd_interval,
         "universe": schedule.universe.name.lower(),
     }
 
 
-def _sides(preview: Preview, run: RunSide | None, schedd: RunSide | None) -> dict[str, object]:
+def _schedule(spec: CronSpec) -> results.Schedule:
+    minute, hour, day, month, weekday = spec.canonical
+    fields: results.Fields = {
+        "minute": minute,
+        "hour": hour,
+        "day_of_month": day,
+        "month": month,
+        "day_of_week": weekday,
+    }
+    return {"words": describe(spec), "canonical": str(spec), "fields": fields}
+
+
+def _written(value: int | ExpressionText) -> int | str:
+    return value if isinstance(value, int) else str(value)
+
+
+def _row(preview: Preview, row: RunRow) -> results.Run:
     zone = preview.job.clock.zone
-    if not preview.is_compared:
-        return {preview.dialect.value: _run(run, zone)}
-    return {Dialect.MANUAL.value: _run(run, zone), Dialect.HTCONDOR.value: _run(schedd, zone)}
+    run = row.run and _run(row.run, zone)
+    if preview.is_compared:
+        schedd = row.schedd and _run(row.schedd, zone)
+        return {"number": row.number, "manual": run, "htcondor": schedd, "differs": row.differs}
+    if preview.dialect is Dialect.MANUAL:
+        return {"number": row.number, "manual": run, "differs": row.differs}
+    if preview.dialect is Dialect.UNIX:
+        return {"number": row.number, "unix": run, "differs": row.differs}
+    return {"number": row.number, "htcondor": run, "differs": row.differs}
 
 
-def _run(run: RunSide | None, zone: tzinfo) -> dict[str, object] | None:
-    if run is None:
-        return None
-    data: dict[str, object] = {**moments(run.deferral, zone)}
-    data["skipped"] = None if run.mark is None or not run.mark.skipped else [w.isoformat() for w in run.mark.skipped]
-    data["pass"] = None if run.mark is None else run.mark.pass_ or None
-    if run.answer is not None:
-        data |= {"retry": run.is_retry, "computed": run.answer.computed}
+def _run(run: RunSide, zone: tzinfo) -> results.RunStart:
+    mark, answer = run.mark, run.answer
+    data: results.RunStart = {
+        **moments(run.deferral, zone),
+        "skipped": None if mark is None else [wall.isoformat() for wall in mark.skipped] or None,
+        "pass": None if mark is None else mark.pass_ or None,
+        "retry": run.is_retry,
+        "computed": None if answer is None else answer.computed,
+    }
+    if answer is None:
+        del data["retry"], data["computed"]
     return data
