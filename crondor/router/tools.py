@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from enum import Enum
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from crondor.classad import Context, Value, print_string, print_value
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import ERROR, UNDEFINED
-from crondor.diagnostics import printable
+from crondor.diagnostics import Diagnostic, Severity, printable
 from crondor.job import attributes
 from crondor.job_queue.records import JobId
 from crondor.schedd.protocol import Selection, read_constraint
@@ -441,6 +441,30 @@ def ended_of(ad: ClassAd, context: Context, times: Times = Times.ENDED) -> Ended
     state = state_letter(job.integer("JobStatus"))
     runtime = max(0.0, float(job.number("RemoteWallClockTime") or 0))
     return EndedJob(f"{cluster}.{proc}", state, route.replace('"', ""), runtime, iwd or "", time)
+
+
+def ended_in(
+    ads: Iterable[ClassAd], period: Period, context: Context, times: Times, report: Callable[[Diagnostic], None]
+) -> list[EndedJob]:
+    """Return the routed jobs that ended in a period, of several ads of one job the last, in the order of the first."""
+    found: dict[str, EndedJob] = {}
+    timeless, others = "", 0
+    for ad in ads:
+        job = ended_of(ad, context, times)
+        if job is None:
+            continue
+        if job.time is None:
+            others += bool(timeless)
+            timeless = timeless or job.id
+        elif period.start <= job.time <= period.end:
+            found[job.id] = job
+        else:
+            found.pop(job.id, None)
+    if timeless:
+        more = f" and {others:,} other{'s' if others > 1 else ''}" if others else ""
+        message = f"job {timeless}{more} not counted: the history does not say when it ended"
+        report(Diagnostic("history-time", message, Severity.WARNING))
+    return list(found.values())
 
 
 def history_files(folder: Path | str, since: float) -> list[Path]:

@@ -8,7 +8,8 @@ from crondor.classad.formats import Format, Order, read_ads, write_ads
 from crondor.diagnostics import Diagnostic
 from crondor_cli.kit.ads import chunks, lenient_option, mode_of, name_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.screen import emit, show
+from crondor_cli.kit.files import write_texts
+from crondor_cli.kit.screen import show
 
 EXAMPLE = "echo 'Cpus = 1' | crondor classad format - --to json"
 
@@ -24,7 +25,6 @@ An ad or a line that cannot be read is reported with its place and left out.
 
 Exit status: 0 fine; 1 something could not be read; 2 wrong usage."""
 
-_MANY = 1 << 16  # characters that are written at once
 _FORMS = [form.value for form in Format]
 
 
@@ -51,22 +51,6 @@ def command(file: str, to: str, from_: str | None, order: str, lenient: bool) ->
 
     form = None if from_ is None else Format(from_)
     ads = read_ads(chunks(file), form, mode_of(lenient), name=name_of(file), report=report)
-    parts: list[str] = []
-    size = 0
-    try:
-        for text in write_ads(ads, Format(to), Order(order)):
-            parts.append(text)
-            size += len(text)
-            if size >= _MANY:
-                _write(parts)
-                size = 0
-    finally:  # what was read before a file that ends in an error is printed
-        _write(parts)
+    write_texts(write_ads(ads, Format(to), Order(order)), "-")
     if faults:
         raise click.exceptions.Exit(1)
-
-
-def _write(parts: list[str]) -> None:
-    """Write texts as bytes, those that are no UTF-8 included, and forget them."""
-    emit("".join(parts).encode("utf-8", "surrogateescape"))
-    parts.clear()

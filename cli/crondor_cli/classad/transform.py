@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -33,10 +33,10 @@ from crondor_cli.kit.ads import (
 )
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import load_config
-from crondor_cli.kit.files import FileProblem, check_stdin, open_given, read_source, refuse_overwriting, written_file
+from crondor_cli.kit.files import FileProblem, check_stdin, open_given, read_source, refuse_overwriting, write_texts
 from crondor_cli.kit.options import Clock, ConfigFiles, clock_options, config_options, include_option, output_option
 from crondor_cli.kit.parallel import jobs_option
-from crondor_cli.kit.screen import emit, say
+from crondor_cli.kit.screen import say
 
 EXAMPLE = """\
 echo 'SET Site "A"' > site.rules
@@ -160,7 +160,7 @@ def command(
     with closing(shared.made(parts, lambda found: findings.add([found]), jobs)) as batches:
         texts = shape.frame.around(_told(batches, findings))
         try:
-            _write(texts, out)
+            write_texts(texts, out)
         finally:
             findings.end()
     if findings.failed:
@@ -306,37 +306,3 @@ def _diff(outcome: TransformOutcome) -> str:
     for change in outcome.changes:
         lines += [sign + line for sign, line in zip("-+", change.lines, strict=True) if line is not None]
     return "\n".join(map(printable, lines)) + "\n"
-
-
-def _write(texts: Iterable[str], out: str) -> None:
-    """Write texts as bytes, those that are no UTF-8 included. Raises UsageError."""
-    failed: list[Exception] = []
-    with nullcontext() if out == "-" else written_file(out) as file:
-        parts: list[str] = []
-        size = 0
-        for text in _up_to_failure(texts, failed):
-            parts.append(text)
-            size += len(text)
-            if size >= _MANY:
-                _flush(parts, file)
-                size = 0
-        _flush(parts, file)
-    if failed:
-        raise failed[0]
-
-
-def _up_to_failure(texts: Iterable[str], failed: list[Exception]) -> Iterator[str]:
-    """Yield texts; what was done before a file that ends in an error is written, so it is only noted."""
-    try:
-        yield from texts
-    except Exception as error:  # noqa: BLE001 - it is raised later
-        failed.append(error)
-
-
-def _flush(parts: list[str], file: BinaryIO | None) -> None:
-    data = "".join(parts).encode("utf-8", "surrogateescape")
-    parts.clear()
-    if file is not None:
-        file.write(data)
-    elif data:
-        emit(data)

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
 from shlex import quote
@@ -23,7 +23,7 @@ from crondor.rights.replacing import Changed, RightsRefused, replace_text, whole
 from crondor.rights.trust import Untrusted
 from crondor.rights.walk import open_named, open_plain
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.screen import say, show, usage
+from crondor_cli.kit.screen import emit, say, show, usage
 
 STDIN = "<stdin>"
 """The name of the text of standard input."""
@@ -292,6 +292,46 @@ def write_file(path: str, data: bytes) -> None:
     """Make a file of some bytes, or give them to the one that is there. Raises UsageError."""
     with written_file(path) as file:
         file.write(data)
+
+
+_MANY: Final = 1 << 16  # characters that are written at once
+
+
+def write_texts(texts: Iterable[str], out: str) -> None:
+    """Write texts to a file, or to standard output for ``-``; bytes that are no UTF-8 are kept. Raises UsageError.
+
+    What comes before an error in ``texts`` is written.
+    """
+    failed: list[Exception] = []
+    with nullcontext() if out == "-" else written_file(out) as file:
+        parts: list[str] = []
+        size = 0
+        for text in _up_to_failure(texts, failed):
+            parts.append(text)
+            size += len(text)
+            if size >= _MANY:
+                _flush(parts, file)
+                size = 0
+        _flush(parts, file)
+    if failed:
+        raise failed[0]
+
+
+def _up_to_failure(texts: Iterable[str], failed: list[Exception]) -> Iterator[str]:
+    """Yield texts; what was done before a file that ends in an error is written, so it is only noted."""
+    try:
+        yield from texts
+    except Exception as error:  # noqa: BLE001 - it is raised later
+        failed.append(error)
+
+
+def _flush(parts: list[str], file: BinaryIO | None) -> None:
+    data = "".join(parts).encode("utf-8", "surrogateescape")
+    parts.clear()
+    if file is not None:
+        file.write(data)
+    elif data:
+        emit(data)
 
 
 @contextmanager

@@ -159,6 +159,17 @@ complete_zone = completing(_zones)
 _Function = TypeVar("_Function", bound=Callable[..., None])
 
 
+def options_of(*options: Callable[[Any], Any]) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds some options, in the order of the help."""
+
+    def add(function: _Function) -> _Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
 class Clock(NamedTuple):
     """The time the command takes for now (epoch seconds), and the zone it shows and reads times in."""
 

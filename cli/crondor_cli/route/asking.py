@@ -51,6 +51,7 @@ from crondor_cli.kit.options import (
     config_options,
     file_options,
     format_option,
+    options_of,
 )
 from crondor_cli.kit.parallel import Alone
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
@@ -59,7 +60,6 @@ from crondor_cli.kit.screen import say, usage
 if TYPE_CHECKING:
     from crondor_cli.kit import results
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
 _Made = TypeVar("_Made")
 _PEEK = 1 << 16  # characters that a file's kind is told by
 
@@ -218,33 +218,27 @@ def _log(pieces: Iterable[bytes], name: str, findings: AdFindings) -> Iterator[C
         yield mirror.ad(job)
 
 
-def reading_jobs_options(function: _Function) -> _Function:
-    """Add what says how jobs are read: --ignore-prior-routing, --job-owner, --lenient."""
-    for add in (
-        lenient_option,
-        click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you)."),
-        click.option("--ignore-prior-routing", is_flag=True, help="Treat each job as idle and never routed."),
-    ):
-        function = add(function)
-    return function
+reading_jobs_options = options_of(
+    click.option("--ignore-prior-routing", is_flag=True, help="Treat each job as idle and never routed."),
+    click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you)."),
+    lenient_option,
+)
+"""How jobs are read: --ignore-prior-routing, --job-owner, --lenient."""
 
 
 _LOAD = re.compile(r"(.+)=([0-9]{1,9})(?:/([0-9]{1,9}))?").fullmatch
 _RUNNING = (2, 6)  # JobStatus of jobs that do not count as idle: running, and sending their output
 
 
-def route_state_options(function: _Function) -> _Function:
-    """Add --load, --throttled, --count-copies and --owner."""
-    for add in (
-        click.option("--owner", metavar="USER", help="Consider only this user's jobs, as a router that is not root."),
-        click.option("--count-copies", is_flag=True, help="Count the routed copies among the jobs on their routes."),
-        click.option("--throttled", metavar="ROUTE", multiple=True, help="Treat a route as throttled by failures."),
-        click.option(
-            "--load", "loads", metavar="ROUTE=JOBS[/IDLE]", multiple=True, help="The jobs on a route (default: none)."
-        ),
-    ):
-        function = add(function)
-    return function
+route_state_options = options_of(
+    click.option(
+        "--load", "loads", metavar="ROUTE=JOBS[/IDLE]", multiple=True, help="The jobs on a route (default: none)."
+    ),
+    click.option("--throttled", metavar="ROUTE", multiple=True, help="Treat a route as throttled by failures."),
+    click.option("--count-copies", is_flag=True, help="Count the routed copies among the jobs on their routes."),
+    click.option("--owner", metavar="USER", help="Consider only this user's jobs, as a router that is not root."),
+)
+"""How the router stands: --load, --throttled, --count-copies, --owner."""
 
 
 def route_state_of(table: RoutingTable, loads: Iterable[str], throttled: Iterable[str]) -> RouteState:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import ReadMode, read_ads
-from crondor.diagnostics import CrondorError, Diagnostic, Severity, printable
+from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.job_queue import read_history
 from crondor.rights.walk import is_there
 from crondor.router.tools import (
     EndedJob,
     Period,
     Times,
-    ended_of,
+    ended_in,
     heading,
     history_files,
     record_lines,
@@ -30,13 +31,14 @@ from crondor.schedd.embedded import no_queue
 from crondor.schedd.protocol import Selection
 from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
 from crondor_cli.kit.command import OneDashCommand
+from crondor_cli.kit.configs import config_option
 from crondor_cli.kit.files import file_problem
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, source_options
 from crondor_cli.kit.queues import live_of
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 from crondor_cli.kit.typed_times import Gap, instant
-from crondor_cli.route.run import contact_options, queue_of_copies
+from crondor_cli.route.run import queue_of_copies
 
 if TYPE_CHECKING:
     from crondor_cli.route import results
@@ -48,73 +50,37 @@ _NEEDED = (
 _ROUTED = "(RouteName =!= undefined || RoutedFromRoute =!= undefined)"
 
 
-class Wanted(NamedTuple):
-    """Where the history is: the queue, or a folder, or files."""
+def _ads(
+    asked: QueueOptions, spool: str | None, files: tuple[str, ...], period: Period, findings: FirstFaults
+) -> Iterator[ClassAd]:
+    """Yield the ads of a history, the oldest first; what cannot be read of a file is a finding.
 
-    asked: QueueOptions
-    spool: str | None
-    files: tuple[str, ...]
-
-
-def ended_jobs(wanted: Wanted, period: Period, times: Times, clock: Clock, findings: FirstFaults) -> list[EndedJob]:
-    """Return the routed jobs that ended in a period, of several ads of one job the last, in the order of the first.
-
-    Raises CrondorError; UsageError for what cannot be read.
+    Raises CrondorError, UsageError.
     """
-    context = context_of(clock)
-    found: dict[str, EndedJob] = {}
-    timeless, others = "", 0
-    for ad in _ads(wanted, period, findings):
-        job = ended_of(ad, context, times)
-        if job is None:
-            continue
-        if job.time is None:
-            others += bool(timeless)
-            timeless = timeless or job.id
-        elif period.start <= job.time <= period.end:
-            found[job.id] = job
-        else:
-            found.pop(job.id, None)
-    if timeless:
-        beside = f" and {others:,} other{'s' if others > 1 else ''}" if others else ""
-        message = f"job {timeless}{beside} not counted: the history does not say when it ended"
-        findings.add(Diagnostic("history-time", message, Severity.WARNING))
-    return list(found.values())
-
-
-def _ads(wanted: Wanted, period: Period, findings: FirstFaults) -> Iterator[ClassAd]:
-    """Yield the ads of a history, the oldest first. Raises CrondorError, UsageError."""
-    asked = wanted.asked
-    if wanted.spool or wanted.files:
-        yield from _of_files(wanted.spool, wanted.files, period, findings)
-    elif asked.kind == "live":
-        ended = f"(CompletionDate >= {period.start:.0f} || EnteredCurrentStatus >= {period.start:.0f})"
-        with live_of(asked) as schedd:
-            yield from reversed(schedd.history(Selection.of(f"{_ROUTED} && {ended}"), _NEEDED))
-            for each in schedd.diagnostics:
-                findings.add(each)
-    elif asked.kind == "ads":
-        path = asked.ads or "-"
-        yield from read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=findings.add)
-    elif asked.kind == "log":
-        yield from _of_files(str(Path(asked.log or "").parent), (), period, findings)
-    elif not is_there(asked.folder):
-        findings.add(no_queue(asked.folder))
-    else:
-        yield from _of_files(str(asked.folder), (), period, findings)
-
-
-def _of_files(spool: str | None, files: tuple[str, ...], period: Period, findings: FirstFaults) -> Iterator[ClassAd]:
+    if spool is None and not files:
+        if asked.kind == "live":
+            ended = f"(CompletionDate >= {period.start:.0f} || EnteredCurrentStatus >= {period.start:.0f})"
+            with live_of(asked) as schedd:
+                yield from reversed(schedd.history(Selection.of(f"{_ROUTED} && {ended}"), _NEEDED))
+                for each in schedd.diagnostics:
+                    findings.add(each)
+            return
+        if asked.kind == "ads":
+            path = asked.ads or "-"
+            yield from read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=findings.add)
+            return
+        if asked.kind == "queue" and not is_there(asked.folder):
+            findings.add(no_queue(asked.folder))
+            return
+        spool = str(asked.folder if asked.kind == "queue" else Path(asked.log or "").parent)
     try:
         paths = [*map(Path, files)] if spool is None else history_files(spool, period.start)
     except OSError as error:
         raise file_problem("read", spool or "", error) from None
-    for path in paths:
-        yield from _of_file(path, findings)
+    yield from chain.from_iterable(_of_file(path, findings) for path in paths)
 
 
 def _of_file(path: Path, findings: FirstFaults) -> Iterator[ClassAd]:
-    """Yield the ads of a file; what cannot be read of it is a finding, and the other files are read."""
     try:
         yield from read_history(path, report=findings.add)
     except CrondorError as error:
@@ -232,7 +198,7 @@ _MOST = 10  # findings that are shown
 @click.option("--spool", metavar="DIR", help="A spool folder, whose history files are read.")
 @click.option("--history", "files", multiple=True, metavar="FILE", help="A history file.")
 @source_options
-@contact_options
+@config_option
 @clock_options
 @format_option("table", "json")
 def command(
@@ -257,9 +223,9 @@ def command(
         raise usage(message)
     if not spool and not files:
         asked = queue_of_copies(asked, config, allow_dirs, clock)
-    wanted, findings = Wanted(asked, spool, files), FirstFaults(_MOST)
+    findings = FirstFaults(_MOST)
     times = Times.HTCONDOR if as_htcondor else Times.ENDED
-    jobs = ended_jobs(wanted, period, times, clock, findings)
+    jobs = ended_in(_ads(asked, spool or None, files, period, findings), period, context_of(clock), times, findings.add)
     show(findings.shown)
     if findings.more:
         say(f"and {findings.more:,} more findings", err=True)

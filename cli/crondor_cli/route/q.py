@@ -30,11 +30,12 @@ from crondor.router.tools import (
 from crondor.schedd.protocol import Selection
 from crondor_cli.kit.ads import context_of
 from crondor_cli.kit.command import OneDashCommand
+from crondor_cli.kit.configs import config_option
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, source_options
 from crondor_cli.kit.queues import live_of, read_jobs
 from crondor_cli.kit.screen import emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, iso
-from crondor_cli.route.run import contact_options, copies, copies_options, missing_copies, queue_name, queue_of_copies
+from crondor_cli.route.run import copies, copies_options, missing_copies, queue_name, queue_of_copies
 
 if TYPE_CHECKING:
     from crondor_cli.kit.results import QueueSource
@@ -206,7 +207,7 @@ class RoutedJobs(NamedTuple):
 )
 @click.option("--attribute", "attributes", multiple=True, hidden=True)
 @source_options
-@contact_options
+@config_option
 @clock_options
 @format_option("table", "long", "json")
 def command(

@@ -13,11 +13,12 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import NotOffered
 from crondor_cli.kit.command import OneDashCommand
+from crondor_cli.kit.configs import config_option
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, schedd_options
 from crondor_cli.kit.queues import acted_data, embedded_of, live_of, undone
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import echo_json, plural
-from crondor_cli.route.run import contact_options, copies, copies_options, missing_copies, queue_of_copies
+from crondor_cli.route.run import copies, copies_options, missing_copies, queue_of_copies
 
 if TYPE_CHECKING:
     from crondor_cli.route import results
@@ -55,7 +56,7 @@ _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=
 @click.option("--all", "all_", is_flag=True, help="Remove all routed jobs (otherwise an option must say which).")
 @click.option("--reason", metavar="TEXT", default=_REASON, help=f'The reason to record (default: "{_REASON}").')
 @schedd_options
-@contact_options
+@config_option
 @clock_options
 @format_option("text", "json")
 def command(

@@ -10,7 +10,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -57,8 +57,7 @@ from crondor_cli.kit.options import (
     QueueOptions,
     UsageProblem,
     clock_options,
-    config_options,
-    include_option,
+    options_of,
     schedd_options,
 )
 from crondor_cli.kit.progress import Handler, ServiceManager, Waker, waking
@@ -72,30 +71,6 @@ if TYPE_CHECKING:
     from crondor_cli.route import results
 
 _SECONDS = 30.0  # for one token
-_F = TypeVar("_F", bound=Callable[..., object])
-
-
-def file_options(command: _F) -> _F:
-    """Add the options."""
-    for option in (
-        click.option(
-            "--token-issuer",
-            metavar="PROGRAM",
-            help="Make tokens with this program: a request as JSON on its input, the token on its output.",
-        ),
-        click.option(
-            "--files-dir",
-            "files_dirs",
-            metavar="DIR",
-            multiple=True,
-            help="Move sandboxed jobs' files at or below this folder only (repeatable; goes with --spool).",
-        ),
-        click.option(
-            "--spool", metavar="DIR", help="Spool sandboxed jobs' files in this folder, which is the router's."
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True)
@@ -227,7 +202,19 @@ _STAYS = "the routing table stays as it was"
 @click.option("--uid-domain", default="", metavar="DOMAIN", help="For the copies' User (default: the source's).")
 @click.option("--user-logs", metavar="DIR", help="Write the jobs' user logs at or below this folder.")
 @click.option("--hooks", is_flag=True, help="Run the hooks that the configuration names.")
-@file_options
+@click.option("--spool", metavar="DIR", help="Spool sandboxed jobs' files in this folder, which is the router's.")
+@click.option(
+    "--files-dir",
+    "files_dirs",
+    metavar="DIR",
+    multiple=True,
+    help="Move sandboxed jobs' files at or below this folder only (repeatable; goes with --spool).",
+)
+@click.option(
+    "--token-issuer",
+    metavar="PROGRAM",
+    help="Make tokens with this program: a request as JSON on its input, the token on its output.",
+)
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
@@ -490,32 +477,22 @@ def _writer(clock: Clock, form: str) -> Callable[[LogEntry], None]:
     return write
 
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
-
-
-def contact_options(function: _Function) -> _Function:
-    """Add --config and --allow-dir: the configuration of the router, which names the queue of its copies."""
-    return config_options(include_option(function))
-
-
-def copies_options(function: _Function) -> _Function:
-    """Add the options of HTCondor's tools that say which copies are meant."""
-    for add in (
-        click.option("--constraint", "constraints", multiple=True, metavar="EXPR", help="Jobs for which this is true."),
-        click.option("--held", is_flag=True, help="Held jobs."),
-        click.option("--idle", is_flag=True, help="Idle jobs."),
-        click.option(
-            "--route",
-            "--site",
-            "routes",
-            multiple=True,
-            metavar="NAME",
-            shell_complete=complete_route,
-            help="Jobs on this route.",
-        ),
-    ):
-        function = add(function)
-    return click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job)(function)
+copies_options = options_of(
+    click.argument("jobs", nargs=-1, metavar="[JOB]...", shell_complete=complete_job),
+    click.option(
+        "--route",
+        "--site",
+        "routes",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=complete_route,
+        help="Jobs on this route.",
+    ),
+    click.option("--idle", is_flag=True, help="Idle jobs."),
+    click.option("--held", is_flag=True, help="Held jobs."),
+    click.option("--constraint", "constraints", multiple=True, metavar="EXPR", help="Jobs for which this is true."),
+)
+"""Which copies are meant, by the options of HTCondor's tools."""
 
 
 def copies(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +19,15 @@ from crondor.router.daemon.routed_job import public_ad
 from crondor.router.match.matcher import WINDOW
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import config_option, load_config
-from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, folder_of, source_options
+from crondor_cli.kit.options import (
+    Clock,
+    ConfigFiles,
+    QueueOptions,
+    clock_options,
+    folder_of,
+    options_of,
+    source_options,
+)
 from crondor_cli.kit.progress import state_folder
 from crondor_cli.kit.queues import read_jobs, selection_of, unknown_job
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
@@ -32,18 +39,13 @@ from crondor_cli.route.asking import verdict_data
 if TYPE_CHECKING:
     from crondor_cli.route import results
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
 
-
-def destination_options(function: _Function) -> _Function:
-    """Add --destination-queue, --destination-name and --destination-pool."""
-    for add in (
-        click.option("--destination-pool", metavar="HOST", help="The collector of its pool."),
-        click.option("--destination-name", metavar="NAME", help="Copies go to the live schedd of this name."),
-        click.option("--destination-queue", metavar="PATH", help="Copies go into this embedded queue."),
-    ):
-        function = add(function)
-    return function
+destination_options = options_of(
+    click.option("--destination-queue", metavar="PATH", help="Copies go into this embedded queue."),
+    click.option("--destination-name", metavar="NAME", help="Copies go to the live schedd of this name."),
+    click.option("--destination-pool", metavar="HOST", help="The collector of its pool."),
+)
+"""The queue of the copies: --destination-queue, --destination-name, --destination-pool."""
 
 
 def destination_of(
