@@ -215,6 +215,12 @@ def bare(node: Node) -> Node:
     return node
 
 
+def literal_text(node: Node) -> str | None:
+    """Return the text of a string literal, with parentheses around it or not; None: it is none."""
+    inner = bare(node)
+    return inner.value if isinstance(inner, Literal) and isinstance(inner.value, str) else None
+
+
 def plain_name(node: Node) -> str:
     """Return the lower-case name of a reference that is nothing but a name, "" for any other node."""
     is_plain = isinstance(node, Reference) and node.scope is None and not node.absolute

@@ -12,14 +12,15 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
 from crondor.classad.regexp import GivenUp, Regex, compiled
 from crondor.classad.scope import Context
-from crondor.config.reader import VERSION, Configuration, InvalidConfig, as_boolean, read_config
+from crondor.config.reader import VERSION, Configuration, InvalidConfig, read_config
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, lines_of
+from crondor.macro.evaluated import as_boolean
 from crondor.macro.files import FileRefused, Files
 
 VARIABLE: Final = "CONDOR_CONFIG"
@@ -264,18 +265,13 @@ def _is_there(files: Files, path: str) -> bool:
 
 def _home_of_condor(files: Files) -> str:
     """Return the home folder of the user condor as /etc/passwd has it, nothing where there is none."""
-    return next(_homes(files), "")
-
-
-def _homes(files: Files) -> Iterator[str]:
     try:
-        text = files.read("/etc/passwd").text
+        lines = lines_of(files.read("/etc/passwd").text)
     except CrondorError:
-        return
-    for line in lines_of(text):
-        fields = line.rstrip().split(":")
-        if fields[0] == "condor" and len(fields) > 5 and fields[5].startswith("/"):
-            yield fields[5]
+        return ""
+    users = (line.rstrip().split(":") for line in lines)
+    homes = (fields[5] for fields in users if fields[0] == "condor" and len(fields) > 5)
+    return next((home for home in homes if home.startswith("/")), "")
 
 
 def find_host_config(environ: Mapping[str, str]) -> str | None:

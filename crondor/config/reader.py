@@ -4,66 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, NoReturn
 
 from crondor._types import expect
 from crondor.classad.expression import Expression
-from crondor.classad.scope import Context, Value, leading_number
-from crondor.classad.tree import ERROR, CircularReference, ClassAdSyntaxError, EvaluationFailed
+from crondor.classad.scope import Context
+from crondor.classad.tree import ClassAdSyntaxError
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, has_error, shortened, similar
-from crondor.job.attributes import boolean_of, integer_of, number_of
 from crondor.macro import BLANKS, Around, Budget, LineReader, LogicalLine, MacroError, expand, expand_self, reader
 from crondor.macro.conditions import Conditions, parse_uses, with_arguments
+from crondor.macro.evaluated import as_boolean, as_integer, as_real
 from crondor.macro.expand import KNOWN, TEMPLATES, is_template
 from crondor.macro.lines import Dice
 from crondor.macro.reader import KEYWORDS, Statement, StatementReader, Words
 
 if TYPE_CHECKING:
     from crondor.macro.files import Files
-
-_INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
-_REAL = re.compile(r"[ \t\r\n\v\f]*[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[ \t\r\n\v\f]*")
-_TRUTH = {"true": True, "1": True, "false": False, "0": False}
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # strtoll stops there
-
-
-# HTCondor: string_is_long_param, string_is_double_param, string_is_boolean_param.
-def as_integer(text: str, context: Context) -> int | None:
-    """Return the integer of a text (a real is cut, a truth value is 1 or 0), None where it has none.
-
-    A real that no integer holds is the least of all, as HTCondor's processors cut it.
-    """
-    found = _INTEGER.fullmatch(text)
-    if found is not None:
-        digits = found[1]
-        return max(_LEAST, min(int(digits[:40]), _MOST))
-    return integer_of(_evaluated(text, context))
-
-
-def as_real(text: str, context: Context) -> float | None:
-    """Return the number of a text, None where it has none."""
-    if _REAL.fullmatch(text):
-        return leading_number(text.strip())
-    value = number_of(_evaluated(text, context))
-    return None if value is None else float(value)
-
-
-def as_boolean(text: str, context: Context) -> bool | None:
-    """Return the truth value of a text (a number counts), None where it has none."""
-    literal = _TRUTH.get(text.rstrip().lower())
-    if literal is not None:
-        return literal
-    return boolean_of(_evaluated(text, context))
-
-
-def _evaluated(text: str, context: Context) -> Value:
-    try:
-        return Expression.parse(Source(text), old=True, open_choice=True).evaluate(context=context)
-    except (ClassAdSyntaxError, EvaluationFailed, CircularReference):
-        return ERROR
-
 
 VERSION = (25, 14, 0)
 _INTEGER_LEAST, _INTEGER_MOST = -(1 << 31), (1 << 31) - 1
@@ -202,12 +160,8 @@ class Configuration:
             return default
         value = as_boolean(text, self.context)
         if value is None:
-            raise self._refused(
-                name,
-                text,
-                "is not a valid boolean",
-                f"write true or false; without this line it is {str(default).lower()}",
-            )
+            instead = f"write true or false; without this line it is {str(default).lower()}"
+            raise self._refused(name, text, "is not a valid boolean", instead)
         return value
 
     def expression(self, name: str, default: Expression | None = None) -> Expression | None:
@@ -425,29 +379,11 @@ class _Reader(StatementReader):
         self.sources = list(base.sources)
         self.at = 0  # where the present line begins
         self.left = MAX_LINES
-        self.seen = Configuration(
-            self.knobs,
-            base.defaults,
-            environ=base.environ,
-            context=base.context,
-            subsystem=base.subsystem,
-            local_name=base.local_name,
-            version=base.version,
-        )
+        self.seen = replace(base, knobs=self.knobs, diagnostics=(), sources=(), is_followed=False)
 
     def configuration(self) -> Configuration:
-        base, found = self.base, self.found.all()
-        return Configuration(
-            self.knobs,
-            base.defaults,
-            found,
-            tuple(self.sources),
-            base.environ,
-            base.context,
-            base.subsystem,
-            base.local_name,
-            base.version,
-        )
+        found, sources = self.found.all(), tuple(self.sources)
+        return replace(self.seen, diagnostics=found, sources=sources)
 
     def take(self, texts: Mapping[str, str]) -> None:
         """Define the knobs of a mapping."""
@@ -464,7 +400,10 @@ class _Reader(StatementReader):
                 return
 
     def _set(self, name: str, value: Source) -> None:
-        self.guarded(lambda: self._define(name, value.text.strip(BLANKS), None, None), value.span())
+        try:
+            self._define(name, value.text.strip(BLANKS), None, None)
+        except MacroError as error:
+            self.macro_fault(error, value.span())
 
     def read(self, source: Source) -> None:
         """Read a text to its end."""

@@ -6,14 +6,20 @@ import re
 
 from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, print_value
 from crondor.classad.evaluate import EMPTY, begin, run
+from crondor.classad.scope import leading_number
 from crondor.classad.tree import MAX_STEPS
 from crondor.diagnostics import Source
-from crondor.job.attributes import integer_of, number_of
+from crondor.job.attributes import boolean_of, integer_of, number_of
 from crondor.macro.lines import Around, Budget, MacroError
 
 _CLOCK = re.compile(r"(?i)(?:time|interval|currenttime)\b")
 _DICE = re.compile(r"(?i)\brandom\b")
 _STEP = 64  # what a step of an evaluation costs of a budget
+_NO_TIME = Context(now=0)
+_INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
+_REAL = re.compile(r"[ \t\r\n\v\f]*[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[ \t\r\n\v\f]*")
+_TRUTH = {"true": True, "1": True, "false": False, "0": False}
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # strtoll stops there
 
 
 class Evaluated:
@@ -60,3 +66,29 @@ def _value(text: str, context: Context, budget: Budget | None) -> Value | None:
     finally:
         if budget is not None:
             budget.spend(_STEP * (MAX_STEPS - state.steps))
+
+
+# HTCondor: string_is_long_param, string_is_double_param, string_is_boolean_param.
+def as_integer(text: str, context: Context = _NO_TIME) -> int | None:
+    """Return the integer of a text (a real is cut, a truth value is 1 or 0), None where it has none.
+
+    A real that no integer holds is the least of all, as HTCondor's processors cut it.
+    """
+    found = _INTEGER.fullmatch(text)
+    if found is not None:
+        return max(_LEAST, min(int(found[1][:40]), _MOST))
+    return integer_of(_value(text, context, None))
+
+
+def as_real(text: str, context: Context = _NO_TIME) -> float | None:
+    """Return the number of a text, None where it has none."""
+    if _REAL.fullmatch(text):
+        return leading_number(text.strip())
+    value = number_of(_value(text, context, None))
+    return None if value is None else float(value)
+
+
+def as_boolean(text: str, context: Context = _NO_TIME) -> bool | None:
+    """Return the truth value of a text (a number counts), None where it has none."""
+    literal = _TRUTH.get(text.rstrip().lower())
+    return boolean_of(_value(text, context, None)) if literal is None else literal

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from crondor._files import odd_comment
@@ -247,13 +246,6 @@ class StatementReader(ABC):
         """Whether an endif is still to come."""
         return self.ifs is not None and self.ifs.is_open
 
-    def guarded(self, act: Callable[[], None], span: Span) -> None:
-        """Do something whose macros may be at fault."""
-        try:
-            act()
-        except MacroError as error:
-            self.macro_fault(error, span)
-
     def _line(self, line: LogicalLine) -> None:
         """Read a line; a colon hides an if, and what is inside of one, from releases that know no conditionals.
 
@@ -265,10 +257,13 @@ class StatementReader(ABC):
                 return
             line = line.behind(1)
         keyword = conditional(line.text)
-        if keyword:
-            self.guarded(lambda: self._conditional(keyword, line), line.span())
-        elif self.ifs is None or self.ifs.holds:
-            self.guarded(lambda: self._statement(line), line.span())
+        try:
+            if keyword:
+                self._conditional(keyword, line)
+            elif self.ifs is None or self.ifs.holds:
+                self._statement(line)
+        except MacroError as error:
+            self.macro_fault(error, line.span())
 
     def _nameless(self, line: LogicalLine) -> None:
         """Report a line that does not begin right behind its colon: not even an if is seen in it."""

@@ -412,7 +412,7 @@ class TransformRun:
 
     def why_not(self, text: str, of: RunnableLine) -> str:
         """Return what is wrong with an expression, and what to write instead where that can be told."""
-        reason = why_not(text)
+        reason = why_not(text, open_choice=True)
         said = reason.message if reason is not None else "it is no expression"
         if " #" in of.line.text:
             return f"{said}; a # behind a command begins no comment"

@@ -26,17 +26,17 @@ from crondor.classad.tree import (
     CircularReference,
     ClassAdSyntaxError,
     ListNode,
-    Literal,
     Node,
     Reference,
     Ternary,
     Unary,
     children,
+    literal_text,
 )
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.macro.expand import MacroKind, Scanner
 from crondor.macro.lines import BLANKS, LogicalLine
-from crondor.transform.expressions import universe_name
+from crondor.transform.expressions import universe_name, why_not
 
 STRINGS = (
     r'"[^"\\]*(?:\\[\s\S][^"\\]*)*("|\\?\Z)|\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*(\'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(\*/|\Z)'
@@ -422,22 +422,22 @@ def rewrite(tree: Node, change: Change) -> Node:
     return done[0]
 
 
-def _rebuilt(node: Node, parts: list[Node]) -> Node:  # noqa: PLR0911 - a kind is a line, and a return
-    if isinstance(node, Binary):
-        return node._replace(left=parts[0], right=parts[1])
-    if isinstance(node, Unary):
-        return node._replace(operand=parts[0])
-    if isinstance(node, Ternary):
-        return node._replace(test=parts[0], yes=parts[1], no=parts[2])
+_PARTS: Mapping[type, tuple[str, ...]] = {
+    Binary: ("left", "right"),
+    Unary: ("operand",),
+    Ternary: ("test", "yes", "no"),
+    Reference: ("scope",),
+}
+
+
+def _rebuilt(node: Node, parts: list[Node]) -> Node:
     if isinstance(node, Call):
         return node._replace(arguments=tuple(parts))
     if isinstance(node, ListNode):
         return node._replace(items=tuple(parts))
     if isinstance(node, AdNode):
         return node._replace(items=tuple((name, part) for (name, _), part in zip(node.items, parts, strict=True)))
-    if isinstance(node, Reference):
-        return node._replace(scope=parts[0])
-    return node
+    return node._replace(**dict(zip(_PARTS[type(node)], parts, strict=True)))  # type: ignore[arg-type]
 
 
 def without_scope(scopes: Collection[str]) -> Change:
@@ -466,13 +466,6 @@ def current_time(node: Node) -> Node | None:
         return None
     is_bare = node.scope is None or _is_name(node.scope, {"my", "target", "other"})
     return Call("time", ()) if is_bare else None
-
-
-def literal_text(node: Node) -> str | None:
-    """Return the text of a string literal, with parentheses around it or not; None: it is none."""
-    while isinstance(node, Unary) and node.op == "()":
-        node = node.operand
-    return node.value if isinstance(node, Literal) and isinstance(node.value, str) else None
 
 
 def _is_name(node: Node | None, names: Collection[str]) -> bool:
@@ -679,17 +672,9 @@ def convert_faithfully(entry: LegacyEntry, *, name_as: Callable[[str], str] | No
             head[keyword] = head[keyword] or found[2].strip()
         else:
             head[keyword] = found[2]
-        if keyword == "requirements" and not _is_expression(head[keyword]):
+        if keyword == "requirements" and why_not(head[keyword]) is not None:
             return None
     name = head["name"]
     if name and name_as is not None and name_as(name) == name:
         del head["name"]
     return name, "\n".join([*(f"{keyword.upper()} {text}" for keyword, text in head.items() if text), *lines])
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        Expression.parse(Source(text), old=True)
-    except ClassAdSyntaxError:
-        return False
-    return True

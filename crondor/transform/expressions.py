@@ -30,6 +30,7 @@ from crondor.classad.tree import (
     Reference,
     RelTime,
     Unary,
+    literal_text,
     plain_name,
 )
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span, shortened
@@ -60,19 +61,13 @@ def _settled(text: str) -> str | None:
 _known_settled = lru_cache(maxsize=_MANY)(_settled)
 
 
-def why_not(text: str) -> Diagnostic | None:
-    """Return what is wrong with a text that SET cannot store."""
-    try:
-        Expression.parse(Source(text), old=True, open_choice=True)
-    except ClassAdSyntaxError as error:
-        return error.diagnostics[0]
-    return None
+def why_not(text: str, *, old: bool = True, open_choice: bool = False) -> Diagnostic | None:
+    """Return why SET and REQUIREMENTS, or EVALSET without ``old``, do not read a text to its end.
 
-
-def why_not_whole(text: str, *, old: bool = False) -> Diagnostic | None:
-    """Return why EVALSET, or with ``old`` SET and REQUIREMENTS, do not read a text to its end."""
+    With ``open_choice``: what is wrong with a text that SET cannot store.
+    """
     try:
-        Expression.parse(Source(text), old=old)
+        Expression.parse(Source(text), old=old, open_choice=open_choice)
     except ClassAdSyntaxError as error:
         return error.diagnostics[0]
     return None
@@ -218,12 +213,9 @@ def as_text(code: Code | str) -> str:
             return code[1:-1]
         if _NUMBER(code) or prints_as_it_is(code):
             return code
-    tree = bare = code_tree(code)
-    while isinstance(bare, Unary) and bare.op == "()":
-        bare = bare.operand
-    if isinstance(bare, Literal) and isinstance(bare.value, str):
-        return bare.value
-    return unparse(tree, UnparseForm.OLD)
+    tree = code_tree(code)
+    text = literal_text(tree)
+    return unparse(tree, UnparseForm.OLD) if text is None else text
 
 
 _NO_TEXT = re.compile("[\\0\\ud800-\\udc7f\\udd00-\\udfff]")

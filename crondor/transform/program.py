@@ -17,7 +17,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.macro.files import Files, of_kind
 from crondor.macro.lines import BLANKS, LineReader, LogicalLine
 from crondor.macro.queue_statement import ItemSource, QueueArguments, QueueError, parse
-from crondor.transform.expressions import MOST, Stop, fault, short, warning, why_not_whole
+from crondor.transform.expressions import MOST, Stop, fault, short, warning, why_not
 
 _ENVELOPE = re.compile(r"[ \t\r\n\v\f]*(?i:(name|requirements|universe|transform))[ \t\r\n\v\f]+(?![=: \t\r\n\v\f])")
 _HEREDOC = re.compile(r"[ \t\r\n\v\f]*(?:[^ \t\r\n\v\f=]+[ \t\r\n\v\f]+)?@=(?=[^ \t\r\n\v\f])")
@@ -191,7 +191,7 @@ class _Reader:
             message = f"invalid REQUIREMENTS : {short(value, 1000)}: {why.message}"
             self._break("requirements", message, place.span or span, help_text or why.help)
             return
-        rest = why_not_whole(value, old=True) if "?" in value else None
+        rest = why_not(value) if "?" in value else None
         if rest is not None:
             message = f"REQUIREMENTS takes only the beginning of {short(value)} that is an expression"
             help_text = f"{rest.message}; a job router ends when it joins such requirements to its umbrella constraint"

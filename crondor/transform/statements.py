@@ -23,7 +23,7 @@ from crondor.transform.commands import (
     is_attribute_name,
     next_word,
 )
-from crondor.transform.expressions import Stop, evaluation, fault, settled, short, warning, why_not, why_not_whole
+from crondor.transform.expressions import Stop, evaluation, fault, settled, short, warning, why_not
 
 _FORBIDDEN = {
     "include": ("include statement is not allowed in this context", "paste the lines in place of this one"),
@@ -326,14 +326,14 @@ def _set(of: NamedCommand) -> Iterator[Diagnostic]:
     """Yield a warning for an expression that is none, or is one only at its beginning."""
     text = of.rest.text
     if settled(text) is None:
-        reason = why_not(text)
+        reason = why_not(text, open_choice=True)
         help_text = f"{reason.message}; " if reason is not None else ""
         message = f"SET {of.name} invalid expression : {text}"
         span = _rest_span(of)
         if reason is not None and reason.span is not None and reason.span.start < len(text):
             span = _rest_span(of, reason.span.start, max(reason.span.end, reason.span.start + 1))
         yield warning("set-expression", message, span, f"{help_text}HTCondor says so for each ad")
-    elif "?" in text and (reason := why_not_whole(text, old=True)) is not None:
+    elif "?" in text and (reason := why_not(text)) is not None:
         message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
         yield warning("set-rest", message, _rest_span(of), reason.message)
 
@@ -341,7 +341,7 @@ def _set(of: NamedCommand) -> Iterator[Diagnostic]:
 def _evaluated(of: NamedCommand) -> Iterator[Diagnostic]:
     """Yield a warning for an expression to be evaluated that is none, or is one only at its beginning."""
     text = of.rest.text
-    reason = why_not_whole(text)
+    reason = why_not(text, old=False)
     if reason is None:
         return
     if evaluation(text).is_none:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crondor.classad import UnparseForm, code_tree, unparse
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Source
+from crondor.macro.evaluated import as_boolean, as_integer
 from crondor.submit import InvalidSubmit, SubmitHost, job_ads, read_submit
 from crondor.submit.ad import COMMANDS, JobAd, draft
 from crondor.submit.ad.draft import SubmitKnobs
@@ -419,7 +420,7 @@ def test_amounts(text: str, base: int, expected: int | None) -> None:
 )
 def test_words_for_booleans_and_integers(text: str, flag: bool | None, number: int | None) -> None:
     """Both may be expressions."""
-    assert (draft.boolean(text), draft.integer(text)) == (flag, number)
+    assert (as_boolean(text), as_integer(text)) == (flag, number)
 
 
 def test_knobs() -> None:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from crondor.classad import EvaluationFailed, Expression, lower, print_string, unparse
 from crondor.classad.parser import UnparseForm
 from crondor.classad.scope import Inlining
-from crondor.classad.tree import ClassAdSyntaxError, Literal, Node
-from crondor.config.reader import as_integer, as_real
+from crondor.classad.tree import ClassAdSyntaxError, Literal, Node, literal_text
 from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.job.attributes import exact_integer_of, number_of
+from crondor.macro.evaluated import as_integer, as_real
 from crondor.macro.expand import MacroKind, Scanner
 from crondor.transform import InvalidTransform, Transform
 from crondor.transform import RuleSource as Rules
@@ -27,7 +27,6 @@ from crondor.transform.classad_form import (
     LegacyEntry,
     bounded,
     current_time,
-    literal_text,
     rewrite,
     scope_to_my,
     without_scope,

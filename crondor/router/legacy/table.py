@@ -14,8 +14,8 @@ from crondor.classad import lower
 from crondor.classad.operators import truth
 from crondor.classad.tree import UNDEFINED
 from crondor.config import Configuration, InvalidConfig, Knob, read_config
-from crondor.config.reader import as_boolean
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, Span
+from crondor.macro.evaluated import as_boolean
 from crondor.macro.expand import expand
 from crondor.macro.files import Files
 from crondor.macro.lines import BLANKS, Budget, LineReader, LogicalLine, MacroError

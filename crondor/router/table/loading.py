@@ -16,10 +16,10 @@ from crondor.classad.expression import Expression
 from crondor.classad.scope import Context
 from crondor.classad.tree import ClassAdSyntaxError
 from crondor.config import Configuration, InvalidConfig, Knob
-from crondor.config.reader import as_integer, as_real
 from crondor.diagnostics import Diagnostic, Severity, Source, Span, similar
 from crondor.knowledge.words import JOB_ROUTER, config_knobs, one_slip
 from crondor.macro import LogicalLine, MacroError
+from crondor.macro.evaluated import as_integer, as_real
 from crondor.macro.reader import is_name, split
 from crondor.router.table.route import (
     DEFAULT_FAILURE_RATE,

@@ -11,24 +11,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from crondor.classad import AdValue, ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, lower
+from crondor.classad import ClassAdSyntaxError, Context, EvaluationFailed, Expression, Value, lower
 from crondor.classad.ad import ClassAd
 from crondor.classad.tree import Literal, Node, bare
 from crondor.diagnostics import Diagnostic, Source, Span, shortened
-from crondor.job.attributes import boolean_of, integer_of, string_of
+from crondor.job.attributes import boolean_of, string_of
 from crondor.job.expressions import NEW_JOB
+from crondor.macro.evaluated import as_boolean, as_integer
 from crondor.submit.facts import SubmitHost, full_path
 
 _SPACE: Final = " \t\n\v\f\r"
-_BOOLEAN: Final = re.compile(r"(?i:(true|1)|false|0)[ \t\n\v\f\r]*\Z")
-_INTEGER: Final = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t\n\v\f\r]*\Z")
 _AMOUNT: Final = re.compile(
     r"[ \t\n\v\f\r]*([+-]?[0-9]+)?(\.[0-9]*)?[ \t\n\v\f\r]*(?:(?P<unit>[kKmMgGtT])[bB]?)?[ \t\n\v\f\r]*"
 )
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.", re.DOTALL)
 _UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LARGEST: Final = 2**63 - 1
-_NO_TIME: Final = Context(now=0)
 _LONGEST_VALUE: Final = 40  # digits of a number: more say nothing more
 
 KIB: Final = 1 << 10
@@ -61,22 +59,6 @@ def literal_number(expression: Expression) -> float | int | None:
     """Return the value of a literal number or truth value, None for anything else (ExprTreeIsLiteralNumber)."""
     found = literal(expression.tree)
     return found.value if found is not None and isinstance(found.value, (int, float)) else None
-
-
-def boolean(text: str, context: Context = _NO_TIME) -> bool | None:
-    """Return a truth value written out or as an expression; None: it is none (string_is_boolean_param)."""
-    match = _BOOLEAN.match(text)
-    if match is not None:
-        return match[1] is not None
-    return boolean_of(_computed(text, context))
-
-
-def integer(text: str, context: Context = _NO_TIME) -> int | None:
-    """Return an integer written out or as an expression; None: it is none (string_is_long_param)."""
-    match = _INTEGER.match(text)
-    if match is not None:
-        return _cut(match[1])
-    return integer_of(_computed(text, context))
 
 
 def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
@@ -130,13 +112,6 @@ def _cut(digits: str) -> int:
     return max(-_LARGEST - 1, min(number, _LARGEST))
 
 
-def _computed(text: str, context: Context) -> Value | None:
-    try:
-        return parse(text).evaluate(AdValue({}, {}), None, context)
-    except (ClassAdSyntaxError, EvaluationFailed):
-        return None
-
-
 # The knobs that have a default (param_info.in); all others are empty unless the configuration sets them.
 _DEFAULTS: Final = {
     "job_default_requestcpus": "1",
@@ -168,12 +143,12 @@ class SubmitKnobs:
     def flag(self, name: str, *, default: bool) -> bool:
         """Return a macro as a truth value; the default where it is not set, or is none."""
         text = self.get(name)
-        found = None if text is None else boolean(text)
+        found = None if text is None else as_boolean(text)
         return default if found is None else found
 
     def number(self, name: str) -> int:
         """Return a macro that has a default as an integer; the default where it is none."""
-        found = integer(self.get(name) or "")
+        found = as_integer(self.get(name) or "")
         return int(_DEFAULTS[name.lower()]) if found is None else found
 
     def attributes(self) -> tuple[str, ...]:
@@ -267,7 +242,7 @@ class Draft:
         text = self.command(*names)
         if text is None:
             return None
-        found = boolean(text, self.context)
+        found = as_boolean(text, self.context)
         if found is None:
             self.refuse(names, text, "must eval to a boolean", "write True or False")
         self._need_clock(names, text)
@@ -278,7 +253,7 @@ class Draft:
         text = self.command(*names)
         if text is None:
             return None
-        found = integer(text, self.context)
+        found = as_integer(text, self.context)
         self._need_clock(names, text)
         if found is None or (is_int and not -(2**31) <= found < 2**31 - 1):
             self.refuse(names, text, "must eval to an integer", "write an integer")

@@ -23,10 +23,11 @@ from crondor.classad.tree import Ternary
 from crondor.codes import SUBMITTED_ON_HOLD
 from crondor.job.attributes import boolean_of, exact_integer_of, int32_of
 from crondor.knowledge.words import CommandType, Setting, submit_commands
+from crondor.macro.evaluated import as_integer
 from crondor.macro.functions import leading_int
 from crondor.schedule import COMMANDS as SCHEDULING
 from crondor.schedule import Universe
-from crondor.submit.ad.draft import Draft, SubmitKnobs, amount, integer, literal, parse, shown, without_quotes, words
+from crondor.submit.ad.draft import Draft, SubmitKnobs, amount, literal, parse, shown, without_quotes, words
 
 _IDLE: Final = 1
 _HELD: Final = 5
@@ -165,7 +166,7 @@ def _until(draft: Draft, text: str | None) -> str | None:
     except CircularReference:  # one whose references cannot be told names none
         is_number = True
     if is_number:
-        code = integer(text, draft.context)
+        code = as_integer(text, draft.context)
         if code is not None:
             clause = f"ExitCode =?= {code}" if code in _INT else None
     if clause is None:

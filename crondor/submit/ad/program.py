@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 
 from crondor.classad import lower, print_string, to_bytes
 from crondor.job.attributes import boolean_of, old_entries, string
+from crondor.macro.evaluated import as_boolean
 from crondor.schedule import Universe
 from crondor.submit import facts
-from crondor.submit.ad.draft import Draft, boolean, is_url, shown, without_quotes, words
+from crondor.submit.ad.draft import Draft, is_url, shown, without_quotes, words
 
 _DOCKER: Final = ("docker_image", "dockerimage")
 _CONTAINER: Final = ("container_image", "containerimage")
@@ -172,7 +173,7 @@ EXECUTABLE_NAMES: Final = ("skip_filechecks", "submit_file", *facts.FOLDER_NAMES
 def check_filechecks(draft: Draft) -> None:
     """Refuse a word behind skip_filechecks that HTCondor does not know."""
     text = draft.command("skip_filechecks")
-    if text is not None and lower(text) != "warn" and boolean(text, draft.context) is None:
+    if text is not None and lower(text) != "warn" and as_boolean(text, draft.context) is None:
         message = f"SUBMIT_CMD_skip_filechecks={shown(text)} is invalid, must be 'warn' or a boolean"
         draft.fault("submit-value", "skip_filechecks", message, "write true, false or warn")
 
@@ -496,7 +497,7 @@ def _of_submitter(draft: Draft, *, may_delimit: bool) -> dict[str, str]:
     Values that cannot be written down are left out, as HTCondor does it without a word.
     """
     text = draft.command(*_GETENV)
-    wanted = boolean(text, draft.context) if text is not None else False
+    wanted = as_boolean(text, draft.context) if text is not None else False
     environ = draft.cluster.environ
     if text is None or wanted is False or environ is None:
         return {}

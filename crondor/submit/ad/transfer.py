@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from crondor.classad import lower
+from crondor.macro.evaluated import as_boolean
 from crondor.macro.functions import leading_int
 from crondor.schedule import Universe
-from crondor.submit.ad.draft import KIB, Draft, amount, boolean, shown, transfer_method, without_quotes, words
+from crondor.submit.ad.draft import KIB, Draft, amount, shown, transfer_method, without_quotes, words
 from crondor.submit.ad.program import travelling_image
 
 YES: Final = "YES"
@@ -256,7 +257,7 @@ def _set_token(draft: Draft) -> None:
     wanted: bool | None = token is not None
     if given is not None:
         is_auto = lower(given) == "auto"
-        wanted = bool(token or of_environment) if is_auto else boolean(given, draft.context)
+        wanted = bool(token or of_environment) if is_auto else as_boolean(given, draft.context)
     name = draft.written(*_USE_TOKEN)
     if wanted is None:
         message = "use_scitokens error. Value should be true, false, or auto."
