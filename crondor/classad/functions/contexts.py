@@ -6,9 +6,10 @@ HTCondor: FunctionCall::ifThenElse, FunctionCall::eval, evalInEachContext_func, 
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from crondor.classad import operators
-from crondor.classad.functions.registry import CallArguments, builtin, special
+from crondor.classad.functions.registry import CallArguments, attempt, builtin, special, wrong_count
 from crondor.classad.operators import truth
 from crondor.classad.parser import UnparseForm, parse_expression, unparse
 from crondor.classad.references import External
@@ -45,14 +46,10 @@ from crondor.classad.tree import (
 from crondor.diagnostics import Source
 
 
-def _error(_state: EvaluationState) -> Value:
-    return ERROR
-
-
 @special("ifThenElse")
 def _if_then_else(call: CallArguments) -> Run:
     if len(call.runs) != 3:
-        return _error
+        return wrong_count
     test, yes, no = call.runs
 
     def if_then_else(state: EvaluationState) -> Value:
@@ -65,15 +62,13 @@ def _if_then_else(call: CallArguments) -> Run:
     return if_then_else
 
 
-@builtin("debug", 1)
-def _debug(_state: EvaluationState, value: Value) -> Value:
-    return value
+builtin("debug", 1)(lambda _state, value: value)
 
 
 @special("eval")
 def _eval(call: CallArguments) -> Run:
     if len(call.runs) != 1:
-        return _error
+        return wrong_count
     (run,) = call.runs
     offset = call.offset
 
@@ -114,7 +109,7 @@ def _read(state: EvaluationState, text: str, compiler: Compiler) -> Code | None:
 def _unparse(call: CallArguments) -> Run:
     """Return the text of an attribute of the ad at hand; the argument's own text is its name, MY.x and all."""
     if len(call.nodes) != 1 or not isinstance(call.nodes[0], Reference):
-        return _error
+        return wrong_count
     name = lower(unparse(call.nodes[0], UnparseForm.PRETTY, faithful=True))
 
     def unparsed(state: EvaluationState) -> Value:
@@ -156,7 +151,7 @@ def _outermost(state: EvaluationState, place: AdValue) -> AdValue:
 def _unresolved(call: CallArguments) -> Run:
     """Return the names an attribute's expression leaves to others, or whether one of them matches a pattern."""
     if not 1 <= len(call.nodes) <= 2 or not isinstance(call.nodes[0], Reference):
-        return _error
+        return wrong_count
     node = call.nodes[0]
     scope = None if node.scope is None else Code(node.scope, call.compiler).evaluate
 
@@ -184,7 +179,7 @@ def _unresolved(call: CallArguments) -> Run:
 @special("evalInEachContext", "countMatches")
 def _each_context(call: CallArguments) -> Run:
     if len(call.nodes) != 2:
-        return _error
+        return wrong_count
     node, where = call.nodes
     scope = Code(node.scope, call.compiler).evaluate if isinstance(node, Reference) and node.scope is not None else None
     whole = Code(node, call.compiler)
@@ -198,7 +193,7 @@ def _each_context(call: CallArguments) -> Run:
             code = whole if found is None else found[1]
         places = literal
         if places is None:
-            ads = _attempt(state, call.runs[1])
+            ads = attempt(state, call.runs[1])
             if isinstance(ads, ListValue):
                 places = ads.members
             elif ads is UNDEFINED:
@@ -212,20 +207,9 @@ def _each_context(call: CallArguments) -> Run:
     return each_context
 
 
-def _attempt(state: EvaluationState, run: Run) -> Value:
-    cur, used, height = state.cur, state.used, len(state.stack)
-    try:
-        return run(state)
-    except Failure:
-        del state.stack[height:]
-        return ERROR
-    finally:
-        state.cur, state.used = cur, used
-
-
 def _in_context(state: EvaluationState, code: Code, place: Code) -> Value:
     """Return the value of an expression in a nested ad, which in a match sees the other ad its own sees."""
-    ad = _attempt(state, place.evaluate)
+    ad = attempt(state, place.evaluate)
     if not isinstance(ad, AdValue):
         return UNDEFINED if ad is UNDEFINED else ERROR
     inside = AdValue(ad.codes, ad.names, ad.parent)
@@ -236,7 +220,7 @@ def _in_context(state: EvaluationState, code: Code, place: Code) -> Value:
         inside = ad
     cur, used = state.cur, state.used
     state.cur, state.used = inside, used + 1
-    value = _attempt(state, code.evaluate)
+    value = attempt(state, code.evaluate)
     state.cur, state.used = cur, used
     return value
 
@@ -245,7 +229,7 @@ def _in_context(state: EvaluationState, code: Code, place: Code) -> Value:
 def _user_map(call: CallArguments) -> Run:
     runs = call.runs
     if not 2 <= len(runs) <= 4:
-        return _error
+        return wrong_count
 
     def user_map(state: EvaluationState) -> Value:
         name, user, *rest = [run(state) for run in runs]
@@ -277,8 +261,8 @@ def _user_home(call: CallArguments) -> Run:
     def user_home(state: EvaluationState) -> Value:
         if not 1 <= len(runs) <= 2:
             raise Failure("userHome() takes a user and a default")
-        default = _attempt(state, runs[1]) if len(runs) == 2 else ""
-        user = _attempt(state, runs[0])
+        default = attempt(state, runs[1]) if len(runs) == 2 else ""
+        user = attempt(state, runs[0])
         if isinstance(default, str) and default:
             return default
         return UNDEFINED if user is UNDEFINED or isinstance(user, str) else ERROR
@@ -439,11 +423,6 @@ def _member(state: EvaluationState, value: Value, whole: Value) -> Value:
     return _among(state, "==", value, whole)
 
 
-@builtin("identicalMember", 2)
-def _identical_member(state: EvaluationState, value: Value, whole: Value) -> Value:
-    return _among(state, "=?=", value, whole)
-
-
 def _among(state: EvaluationState, op: str, value: Value, whole: Value) -> Value:
     if whole is UNDEFINED:
         return UNDEFINED
@@ -451,6 +430,9 @@ def _among(state: EvaluationState, op: str, value: Value, whole: Value) -> Value
         return ERROR
     state.spend(len(whole.members))
     return any(operators.binary(op, code.evaluate(state), value) is True for code in whole.members)
+
+
+builtin("identicalMember", 2)(lambda state, value, whole: _among(state, "=?=", value, whole))
 
 
 @builtin("size", 1)
@@ -499,16 +481,6 @@ def _avg(state: EvaluationState, whole: Value) -> Value:
     return operators.binary("/", _total(numbers), float(len(numbers))) if numbers else 0
 
 
-@builtin("min", 1)
-def _min(state: EvaluationState, whole: Value) -> Value:
-    return _extreme(state, whole, "<")
-
-
-@builtin("max", 1)
-def _max(state: EvaluationState, whole: Value) -> Value:
-    return _extreme(state, whole, ">")
-
-
 def _extreme(state: EvaluationState, whole: Value, op: str) -> Value:
     """Return the least or greatest member; each comparison promotes what it compares, the best so far too."""
     numbers = _numbers(state, whole)
@@ -526,17 +498,11 @@ def _extreme(state: EvaluationState, whole: Value, op: str) -> Value:
     return best
 
 
+builtin("min", 1)(partial(_extreme, op="<"))
+builtin("max", 1)(partial(_extreme, op=">"))
+
+
 _COMPARISONS = {"<": "<", "<=": "<=", "!=": "!=", "==": "==", ">": ">", ">=": ">=", "is": "=?=", "isnt": "=!="}
-
-
-@builtin("anyCompare", 3)
-def _any_compare(state: EvaluationState, op: Value, whole: Value, value: Value) -> Value:
-    return _compare_all(state, op, whole, value, every=False)
-
-
-@builtin("allCompare", 3)
-def _all_compare(state: EvaluationState, op: Value, whole: Value, value: Value) -> Value:
-    return _compare_all(state, op, whole, value, every=True)
 
 
 def _compare_all(state: EvaluationState, op: Value, whole: Value, value: Value, *, every: bool) -> Value:
@@ -558,3 +524,7 @@ def _compare_all(state: EvaluationState, op: Value, whole: Value, value: Value, 
         if result is not every:
             return result
     return every
+
+
+builtin("anyCompare", 3)(partial(_compare_all, every=False))
+builtin("allCompare", 3)(partial(_compare_all, every=True))

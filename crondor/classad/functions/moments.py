@@ -11,7 +11,7 @@ from datetime import tzinfo
 from typing import Final
 
 from crondor.calendar import MONTHS, WEEKDAYS
-from crondor.classad.functions.registry import CallArguments, builtin, special
+from crondor.classad.functions.registry import CallArguments, builtin, special, wrong_count
 from crondor.classad.scope import AdValue, EvaluationState, Run, Value, as_code, constant
 from crondor.classad.text import normal
 from crondor.classad.tokens import DAY, Civil, civil, days_of, mktime, offset_at, split_seconds, standard_name
@@ -229,17 +229,11 @@ def _split(state: EvaluationState, value: Value) -> AdValue | None:
 
 def _split_length(seconds: float) -> AdValue:
     """Return the ad of a length's fields; only the highest that is not zero bears the sign, as in HTCondor."""
-    days, hours, minutes, rest = split_seconds(abs(seconds) if seconds < 0 else seconds)
+    parts: list[int | float] = list(split_seconds(abs(seconds) if seconds < 0 else seconds))
     if seconds < 0:
-        if days > 0:
-            days = -days
-        elif hours > 0:
-            hours = -hours
-        elif minutes > 0:
-            minutes = -minutes
-        else:
-            rest = -rest
-    return _ad({"Type": "RelativeTime", "Days": days, "Hours": hours, "Minutes": minutes, "Seconds": rest})
+        highest = next((at for at, part in enumerate(parts[:-1]) if part > 0), -1)
+        parts[highest] = -parts[highest]
+    return _ad({"Type": "RelativeTime", **dict(zip(("Days", "Hours", "Minutes", "Seconds"), parts, strict=True))})
 
 
 def _ad(fields: dict[str, Value]) -> AdValue:
@@ -263,7 +257,7 @@ def _format_time(call: CallArguments) -> Run:
         form = runs[1](state) if len(runs) > 1 else "%c"
         return _formatted(state, _from_fields(state, fields), form) if isinstance(form, str) else ERROR
 
-    return format_time if len(runs) < 3 else lambda _state: ERROR
+    return format_time if len(runs) < 3 else wrong_count
 
 
 def _formatted(state: EvaluationState, at: Civil, form: str) -> Value:
@@ -313,7 +307,7 @@ def _abs_time(call: CallArguments) -> Run:
                 return ERROR
         return _moment(state, value, offset)
 
-    return abs_time if len(runs) < 3 else lambda _state: ERROR
+    return abs_time if len(runs) < 3 else wrong_count
 
 
 def _offset(value: Value) -> int | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple, TypeAlias
 
 from crondor.classad.operators import divide
@@ -57,8 +58,21 @@ Plain: TypeAlias = Callable[..., Value]
 FUNCTIONS: Final[dict[str, Maker]] = {}
 
 
-def _wrong_count(_state: EvaluationState) -> Value:
+def wrong_count(_state: EvaluationState) -> Value:
+    """Return error: a function is called with too few arguments, or too many."""
     return ERROR
+
+
+def attempt(state: EvaluationState, run: Run) -> Value:
+    """Return a value that is error where evaluation fails; the state is then as it was before."""
+    cur, used, height = state.cur, state.used, len(state.stack)
+    try:
+        return run(state)
+    except Failure:
+        del state.stack[height:]
+        return ERROR
+    finally:
+        state.cur, state.used = cur, used
 
 
 def builtin(name: str, low: int, high: int | None = None) -> Callable[[Plain], Plain]:
@@ -71,7 +85,7 @@ def builtin(name: str, low: int, high: int | None = None) -> Callable[[Plain], P
     def declare(function: Plain) -> Plain:
         def make(call: CallArguments) -> Run:
             if not low <= len(call.runs) <= most:
-                return _wrong_count
+                return wrong_count
             return _apply(function, call.runs)
 
         FUNCTIONS[name.lower()] = make
@@ -103,29 +117,23 @@ def special(*names: str) -> Callable[[Maker], Maker]:
     return declare
 
 
-_TESTS: dict[str, Callable[[Value], bool]] = {
-    "isUndefined": lambda value: value is UNDEFINED,
-    "isError": lambda value: value is ERROR,
-    "isString": lambda value: isinstance(value, str),
-    "isInteger": lambda value: type(value) is int,
-    "isReal": lambda value: type(value) is float,
-    "isList": lambda value: isinstance(value, ListValue),
-    "isClassAd": lambda value: isinstance(value, AdValue),
-    "isBoolean": lambda value: type(value) is bool,
-    "isAbsTime": lambda value: isinstance(value, AbsTime),
-    "isRelTime": lambda value: isinstance(value, RelTime),
+_TESTS: dict[str, Plain] = {
+    "isUndefined": lambda _, value: value is UNDEFINED,
+    "isError": lambda _, value: value is ERROR,
+    "isString": lambda _, value: isinstance(value, str),
+    "isInteger": lambda _, value: type(value) is int,
+    "isReal": lambda _, value: type(value) is float,
+    "isList": lambda _, value: isinstance(value, ListValue),
+    "isClassAd": lambda _, value: isinstance(value, AdValue),
+    "isBoolean": lambda _, value: type(value) is bool,
+    "isAbsTime": lambda _, value: isinstance(value, AbsTime),
+    "isRelTime": lambda _, value: isinstance(value, RelTime),
 }
 
 
 # HTCondor: FunctionCall::isType, FunctionCall::convInt.
-def _declare(name: str, test: Callable[[Value], bool]) -> None:
-    @builtin(name, 1)
-    def has_type(_state: EvaluationState, value: Value) -> Value:
-        return test(value)
-
-
 for _name, _test in _TESTS.items():
-    _declare(_name, _test)
+    builtin(_name, 1)(_test)
 
 
 @builtin("int", 1)
@@ -144,9 +152,7 @@ def _real(_state: EvaluationState, value: Value) -> Value:
     return ERROR if number is None else number
 
 
-@builtin("string", 1)
-def _string(state: EvaluationState, value: Value) -> Value:
-    return to_string(state, value)
+builtin("string", 1)(to_string)
 
 
 @builtin("bool", 1)
@@ -162,7 +168,7 @@ def _bool(_state: EvaluationState, value: Value) -> Value:
 
 
 # HTCondor: FunctionCall::doRound, FunctionCall::doMath2, FunctionCall::random.
-def _rounded(value: Value, how: str) -> Value:
+def _rounded(_state: EvaluationState, value: Value, how: Callable[[float], int]) -> Value:
     if type(value) is int:
         return value
     real = to_real(value)
@@ -170,24 +176,11 @@ def _rounded(value: Value, how: str) -> Value:
         return ERROR
     if not math.isfinite(real):
         return INT_MIN
-    whole = math.floor(real) if how == "floor" else math.ceil(real) if how == "ceil" else round(real)
-    return truncate(float(whole))
+    return truncate(float(how(real)))
 
 
-@builtin("floor", 1)
-def _floor(_state: EvaluationState, value: Value) -> Value:
-    return _rounded(value, "floor")
-
-
-@builtin("ceil", 1)
-@builtin("ceiling", 1)
-def _ceiling(_state: EvaluationState, value: Value) -> Value:
-    return _rounded(value, "ceil")
-
-
-@builtin("round", 1)
-def _round(_state: EvaluationState, value: Value) -> Value:
-    return _rounded(value, "round")
+for _name, _how in (("floor", math.floor), ("ceil", math.ceil), ("ceiling", math.ceil), ("round", round)):
+    builtin(_name, 1)(partial(_rounded, how=_how))
 
 
 @builtin("pow", 2)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from crondor.classad import regexp
 from crondor.classad import text as texts
-from crondor.classad.functions.registry import CallArguments, builtin, special
+from crondor.classad.functions.registry import CallArguments, attempt, builtin, special, wrong_count
 from crondor.classad.scope import (
     Code,
     EvaluationState,
@@ -99,16 +99,13 @@ def _joined(state: EvaluationState, sources: list[Run]) -> Value:
     return texts.normal(grown(state, "".join(pieces)))
 
 
-@builtin("toUpper", 1)
-def _to_upper(state: EvaluationState, value: Value) -> Value:
+def _cased(state: EvaluationState, value: Value, change: Callable[[str], str]) -> Value:
     text = to_string(state, value)
-    return texts.upper(text) if isinstance(text, str) else text
+    return change(text) if isinstance(text, str) else text
 
 
-@builtin("toLower", 1)
-def _to_lower(state: EvaluationState, value: Value) -> Value:
-    text = to_string(state, value)
-    return texts.lower(text) if isinstance(text, str) else text
+builtin("toUpper", 1)(partial(_cased, change=texts.upper))
+builtin("toLower", 1)(partial(_cased, change=texts.lower))
 
 
 @builtin("substr", 2, 3)
@@ -136,15 +133,8 @@ def _compared(state: EvaluationState, left: Value, right: Value, order: Callable
     return order(first, second) if isinstance(first, str) and isinstance(second, str) else ERROR
 
 
-@builtin("strcmp", 2)
-def _strcmp(state: EvaluationState, left: Value, right: Value) -> Value:
-    return _compared(state, left, right, texts.compare)
-
-
-@builtin("stricmp", 2)
-def _stricmp(state: EvaluationState, left: Value, right: Value) -> Value:
-    return _compared(state, left, right, texts.compare_folded)
-
+builtin("strcmp", 2)(partial(_compared, order=texts.compare))
+builtin("stricmp", 2)(partial(_compared, order=texts.compare_folded))
 
 _DIGITS = frozenset(b"0123456789")
 
@@ -198,20 +188,16 @@ def _digits(data: bytes, begin: int) -> int:
     return end - begin
 
 
-@builtin("versioncmp", 2)
-def _version_order(state: EvaluationState, left: Value, right: Value) -> Value:
-    return _compared(state, left, right, natural_order)
+builtin("versioncmp", 2)(partial(_compared, order=natural_order))
 
 
-def _declare_version(which: str, test: Callable[[int, int], bool]) -> None:
-    @builtin(f"version{which}", 2)
-    def version(state: EvaluationState, left: Value, right: Value) -> Value:
-        order = _compared(state, left, right, natural_order)
-        return order if isinstance(order, Exceptional) else test(order, 0)
+def _version(state: EvaluationState, left: Value, right: Value, test: Callable[[int, int], bool]) -> Value:
+    order = _compared(state, left, right, natural_order)
+    return order if isinstance(order, Exceptional) else test(order, 0)
 
 
 for _which in ("LE", "LT", "GE", "GT", "EQ"):
-    _declare_version(_which, getattr(operator, _which.lower()))
+    builtin(f"version{_which}", 2)(partial(_version, test=getattr(operator, _which.lower())))
 
 
 @builtin("version_in_range", 3)
@@ -326,7 +312,7 @@ def _regexp_member(state: EvaluationState, pattern: Value, whole: Value, options
     unknown = False
     state.spend(len(whole.members))
     for code in whole.members:
-        member = _value(state, code)
+        member = attempt(state, code.evaluate)
         if member is UNDEFINED:
             unknown = True
         elif not isinstance(member, str):
@@ -334,16 +320,6 @@ def _regexp_member(state: EvaluationState, pattern: Value, whole: Value, options
         elif expression is not None and regexp.matches(state, expression, member):
             return True
     return UNDEFINED if unknown else False
-
-
-def _value(state: EvaluationState, code: Code) -> Value:
-    cur, used, height = state.cur, state.used, len(state.stack)
-    try:
-        return code.evaluate(state)
-    except Failure:
-        state.cur, state.used = cur, used
-        del state.stack[height:]
-        return ERROR
 
 
 def _declare_substitution(name: str, more: str) -> None:
@@ -384,19 +360,10 @@ def _size(_state: EvaluationState, text: Value, separators: Value = ", ") -> Val
     return len(items(text, separators))
 
 
-def _declare_summary(name: str) -> None:
-    @builtin(name, 1, 2)
-    def summary(_state: EvaluationState, text: Value, separators: Value = ", ") -> Value:
-        if not isinstance(text, str) or not isinstance(separators, str):
-            return ERROR
-        return _summary(name, items(text, separators))
-
-
-for _list_name in ("stringListSum", "stringListAvg", "stringListMin", "stringListMax"):
-    _declare_summary(_list_name)
-
-
-def _summary(name: str, found: list[str]) -> Value:
+def _summary(name: str, _state: EvaluationState, text: Value, separators: Value = ", ") -> Value:
+    if not isinstance(text, str) or not isinstance(separators, str):
+        return ERROR
+    found = items(text, separators)
     numbers: list[float] = []
     for item in found:
         number = leading_number(item)
@@ -418,6 +385,10 @@ def _summary(name: str, found: list[str]) -> Value:
             total = number if better else total
     real = any(item.strip("+-0123456789") for item in found)
     return total if real else truncate(total)
+
+
+for _list_name in ("stringListSum", "stringListAvg", "stringListMin", "stringListMax"):
+    builtin(_list_name, 1, 2)(partial(_summary, _list_name))
 
 
 _WHITE = ", \t\r\n"
@@ -483,21 +454,14 @@ def _intersect(call: CallArguments) -> Run:
     runs = call.runs
 
     def intersect(state: EvaluationState) -> Value:
-        cur, used, height = state.cur, state.used, len(state.stack)
-        try:
-            values = [run(state) for run in runs]
-        except Failure:
-            state.cur, state.used = cur, used
-            del state.stack[height:]
-            return ERROR
-        if ERROR in values:
-            return ERROR
-        if UNDEFINED in values:
-            return UNDEFINED
+        values = [attempt(state, run) for run in runs]
+        wrong = _checked(*values)
+        if wrong is not None:
+            return wrong
         if not all(isinstance(value, str) for value in values):
             return ERROR
         first, second, *rest = map(str, values)
         splitter = separator_class(rest[0] if rest and rest[0] else " ,")
         return not set(filter(None, splitter.split(first))).isdisjoint(filter(None, splitter.split(second)))
 
-    return intersect if 2 <= len(runs) <= 3 else lambda _state: ERROR
+    return intersect if 2 <= len(runs) <= 3 else wrong_count
