@@ -170,10 +170,6 @@ def _last_said(lines: Sequence[str]) -> str:
     return "" if said.startswith("Partitionable Resources") else said
 
 
-def _terminated(_head: str, lines: Sequence[str]) -> Pairs:
-    yield from _ended(lines, is_end=True)
-
-
 def _ended(lines: Sequence[str], *, is_end: bool) -> Pairs:
     normal = next((found for line in lines if (found := _NORMAL(line))), None)
     signal = next((found for line in lines if (found := _SIGNAL(line))), None)
@@ -230,7 +226,7 @@ _READERS: Final[dict[int, Callable[[str, Sequence[str]], Pairs]]] = {
     EventType.SUBMIT: _submit,
     EventType.EXECUTE: _execute,
     EventType.JOB_EVICTED: _evicted,
-    EventType.JOB_TERMINATED: _terminated,
+    EventType.JOB_TERMINATED: lambda _head, lines: _ended(lines, is_end=True),
     EventType.IMAGE_SIZE: _image,
     EventType.JOB_ABORTED: _reason,
     EventType.JOB_SUSPENDED: _suspended,
@@ -466,10 +462,6 @@ def _integer(values: Values, name: str, default: int = 0) -> int:
     return int(value) if isinstance(value, int) and -_INTEGERS <= value < _INTEGERS else default
 
 
-def _write_submit(values: Values) -> Iterator[str]:
-    yield f"Job submitted from host: {values.get('SubmitHost', '')}"
-
-
 def _write_execute(values: Values) -> Iterator[str]:
     yield f"Job executing on host: {values.get('ExecuteHost', '')}"
     if "SlotName" in values:
@@ -526,11 +518,6 @@ def _real(value: object) -> float:
         return 0.0
 
 
-def _aborted(values: Values) -> Iterator[str]:
-    yield "Job was aborted."
-    yield from _given(values, "Reason")
-
-
 def _given(values: Values, name: str) -> Iterator[str]:
     text = str(values.get(name) or "").strip()
     if text:
@@ -542,18 +529,14 @@ def _write_suspended(values: Values) -> Iterator[str]:
     yield f"Number of processes actually suspended: {_integer(values, 'NumberOfPIDs', 1)}"
 
 
-def _resumed(_values: Values) -> Iterator[str]:
-    yield "Job was unsuspended."
-
-
 def _write_held(values: Values) -> Iterator[str]:
     yield "Job was held."
     yield next(_given(values, "HoldReason"), NO_REASON)
     yield f"Code {_integer(values, 'HoldReasonCode')} Subcode {_integer(values, 'HoldReasonSubCode')}"
 
 
-def _released(values: Values) -> Iterator[str]:
-    yield "Job was released."
+def _because(said: str, values: Values) -> Iterator[str]:
+    yield said
     yield from _given(values, "Reason")
 
 
@@ -564,14 +547,14 @@ def _write_transfer(values: Values) -> Iterator[str]:
 
 
 _WRITERS: Final[dict[int, Callable[[Values], Iterator[str]]]] = {
-    EventType.SUBMIT: _write_submit,
+    EventType.SUBMIT: lambda values: iter((f"Job submitted from host: {values.get('SubmitHost', '')}",)),
     EventType.EXECUTE: _write_execute,
     EventType.JOB_EVICTED: _write_evicted,
     EventType.JOB_TERMINATED: _write_terminated,
-    EventType.JOB_ABORTED: _aborted,
+    EventType.JOB_ABORTED: partial(_because, "Job was aborted."),
     EventType.JOB_SUSPENDED: _write_suspended,
-    EventType.JOB_UNSUSPENDED: _resumed,
+    EventType.JOB_UNSUSPENDED: lambda _: iter(("Job was unsuspended.",)),
     EventType.JOB_HELD: _write_held,
-    EventType.JOB_RELEASED: _released,
+    EventType.JOB_RELEASED: partial(_because, "Job was released."),
     EventType.FILE_TRANSFER: _write_transfer,
 }

@@ -77,6 +77,7 @@ class Attributes(Protocol):
         """The names as they were written, by name in lower case."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AdValue:
     """An ad as a value and as a place to look names up.
 
@@ -85,15 +86,12 @@ class AdValue:
     match. ``target`` is the ad that TARGET means, where that can be told without a search.
     """
 
-    __slots__ = ("codes", "matched", "names", "other", "parent", "target")
-
-    def __init__(self, codes: Codes, names: Mapping[str, str], parent: AdValue | None = None) -> None:
-        self.codes = codes
-        self.names = names
-        self.parent = parent
-        self.other: AdValue | None = None
-        self.target: AdValue | None = None
-        self.matched = False
+    codes: Codes
+    names: Mapping[str, str]
+    parent: AdValue | None = None
+    other: AdValue | None = field(default=None, init=False)
+    target: AdValue | None = field(default=None, init=False)
+    matched: bool = field(default=False, init=False)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -102,6 +100,7 @@ class AdValue:
         return f"<ad of {', '.join(self.names.values())}>"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ListValue:
     """A list as a value: its members are expressions until someone asks for one of them.
 
@@ -109,12 +108,9 @@ class ListValue:
     ``made`` marks the result of a function: HTCondor keeps such lists as another type, and ``=?=`` sees it.
     """
 
-    __slots__ = ("made", "members", "scope")
-
-    def __init__(self, members: tuple[Code, ...], scope: AdValue | None, *, made: bool = False) -> None:
-        self.members = members
-        self.scope = scope
-        self.made = made
+    members: tuple[Code, ...]
+    scope: AdValue | None
+    made: bool = field(default=False, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.members)

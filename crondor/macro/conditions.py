@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from crondor.diagnostics import shortened
@@ -33,7 +34,7 @@ class ConditionError(Exception):
 _Kind: TypeAlias = Literal["number", "truth", "name", "version", "defined", "none", "complex"]
 
 
-class Conditions:
+class Conditions(NamedTuple):
     """What a condition asks about.
 
     ``lookup`` gives the text of a macro by its lower-case name; ``expand`` replaces macros; ``version`` is HTCondor's
@@ -41,19 +42,11 @@ class Conditions:
     the truth of what HTCondor does not understand as a condition (None: it is an error).
     """
 
-    def __init__(
-        self,
-        lookup: Callable[[str], str | None],
-        expand: Callable[[str], str],
-        version: tuple[int, int, int],
-        templates: Callable[[str], bool] = lambda _: False,
-        truth: Callable[[str], bool | None] = lambda _: None,
-    ) -> None:
-        self._lookup = lookup
-        self._expand = expand
-        self._version = version
-        self._templates = templates
-        self._truth = truth
+    lookup: Callable[[str], str | None]
+    expand: Callable[[str], str]
+    version: tuple[int, int, int]
+    templates: Callable[[str], bool] = lambda _: False
+    truth: Callable[[str], bool | None] = lambda _: None
 
     def test(self, text: str) -> bool:
         """Say whether a condition holds. Raises ConditionError with the reason (HTCondor: Test_config_if_expression).
@@ -63,7 +56,7 @@ class Conditions:
         """
         given = text
         if "$" in text:
-            given = self._expand(text).rstrip(BLANKS)
+            given = self.expand(text).rstrip(BLANKS)
         given = given.lstrip(BLANKS)
         inverted = given.startswith("!")
         given = given[1:].lstrip(BLANKS) if inverted else given
@@ -85,7 +78,7 @@ class Conditions:
             return self._is_defined(text[len("defined") :].lstrip(BLANKS))
         if kind != "complex":
             raise ConditionError(_NO_CONDITION)
-        holds = self._truth(text)
+        holds = self.truth(text)
         if holds is None:
             raise ConditionError(_COMPLEX)
         return holds
@@ -99,16 +92,16 @@ class Conditions:
         numbers = re.match(_NUMBERS, parts[4]) if parts else None
         if parts is None or numbers is None or int(numbers[1]) < 6:
             raise ConditionError("the version literal is invalid")
-        least = self._version[2] if numbers[3] is None else int(numbers[3])
+        least = self.version[2] if numbers[3] is None else int(numbers[3])
         other = (int(numbers[1]), int(numbers[2]), least)
         operator, equal = parts[2], bool(parts[3])
         if operator == "<":
-            holds = self._version < other
+            holds = self.version < other
         elif operator == ">":
-            holds = self._version > other
+            holds = self.version > other
         else:
-            holds = self._version == other
-        holds = holds or (equal and self._version == other)
+            holds = self.version == other
+        holds = holds or (equal and self.version == other)
         return holds is not bool(parts[1])
 
     def _is_defined(self, text: str) -> bool:
@@ -120,7 +113,7 @@ class Conditions:
             return False
         kind = _kind(text, with_keywords=False)
         if kind == "name":
-            value = self._lookup(text.lower())
+            value = self.lookup(text.lower())
             return bool(value) if value is not None else text.strip(BLANKS).lower() in _TRUE | _FALSE
         if kind in {"number", "truth"}:
             return True
@@ -129,7 +122,7 @@ class Conditions:
         template = text[4:].lstrip(BLANKS)
         if any(blank in template for blank in " \t\r"):
             raise ConditionError("defined use meta argument with internal spaces will never match")
-        return self._templates(template)
+        return self.templates(template)
 
 
 class IfStack:
@@ -163,7 +156,7 @@ class IfStack:
 
     def _begin(self, condition: str, conditions: Conditions) -> None:
         outer = self.holds
-        level = _Level(outer=outer)
+        level = _Level(outer)
         if len(self._levels) >= MAX_NESTING:
             self._levels.append(level)
             raise ConditionError("if nesting too deep!")
@@ -184,16 +177,14 @@ class IfStack:
             level.was_taken = level.holds and not level.in_else
 
 
+@dataclass
 class _Level:
     """One if with its branches."""
 
-    __slots__ = ("holds", "in_else", "outer", "was_taken")
-
-    def __init__(self, *, outer: bool) -> None:
-        self.outer = outer
-        self.holds = False
-        self.was_taken = False
-        self.in_else = False
+    outer: bool
+    holds: bool = False
+    was_taken: bool = False
+    in_else: bool = False
 
 
 def _tested(keyword: str, condition: str, conditions: Conditions) -> bool:

@@ -8,53 +8,35 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 from typing import NamedTuple, NoReturn
 
 from crondor._files import LINE_WITH_BYTES
-from crondor._types import Made
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 
 BLANKS = " \t\r\n\v\f"  # C's isspace; str.strip() without arguments would also take Unicode blanks
 
 
-class LogicalLine(Made):
+@dataclass(slots=True, repr=False, unsafe_hash=True)
+class LogicalLine:
     """One line after joining its continuations, without the blanks around each of its pieces.
 
-    ``text`` is the line; ``unterminated`` says that the file ends inside it, without a line end;
+    ``text`` is the line, whose pieces begin at ``_starts`` and come from ``_at`` in the source; ``unterminated`` says
+    that the file ends inside it, without a line end;
     ``swallowed`` is a comment inside a continuation whose last character HTCondor takes for part of the line.
     """
 
-    __slots__ = ("_at", "_starts", "source", "swallowed", "text", "unterminated")
-
-    def __init__(
-        self,
-        source: Source,
-        text: str,
-        starts: tuple[int, ...],
-        at: tuple[int, ...],
-        *,
-        unterminated: bool = False,
-        swallowed: Span | None = None,
-    ) -> None:
-        """Keep the text; its pieces begin at ``starts`` in the text and come from ``at`` in the source."""
-        self.source = source
-        self.text = text
-        self.unterminated = unterminated
-        self.swallowed = swallowed
-        self._starts = starts
-        self._at = at
+    source: Source
+    text: str
+    _starts: tuple[int, ...]
+    _at: tuple[int, ...]
+    unterminated: bool = field(default=False, kw_only=True)
+    swallowed: Span | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         return f"<LogicalLine {self.text[:60]!r} at {self.span(0, 0).location}>"
-
-    def _made_of(self) -> tuple[object, ...]:
-        return self.source, self.text, self._starts, self._at, self.unterminated, self.swallowed
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return partial(LogicalLine, unterminated=self.unterminated, swallowed=self.swallowed), self._made_of()[:4]
 
     def offset(self, index: int) -> int:
         """Return the offset in the source of the line's character ``index`` (the line's length: just behind it)."""

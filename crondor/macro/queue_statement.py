@@ -369,7 +369,7 @@ def _table(text: str, at: int) -> tuple[Layout, int]:
     return layout, end + 1
 
 
-def _with_option(layout: Layout, name: str, value: str) -> Layout:  # noqa: PLR0911 - a return for each option
+def _with_option(layout: Layout, name: str, value: str) -> Layout:
     """Return a layout with one option; one that is not known changes nothing, as in HTCondor.
 
     option = "standard" | "csv" | ("header" | "skip" | "trim" | "comma_sep") "=" expression
@@ -377,18 +377,22 @@ def _with_option(layout: Layout, name: str, value: str) -> Layout:  # noqa: PLR0
     """
     if name in {"standard", "csv"} and not value:
         return Layout() if name == "standard" else CSV
+    if name == "sep":
+        return layout._replace(separator=value[:1])
+    if name == "header" and value.lower() == "none":
+        return layout._replace(header=-1)
     number = as_integer(value) if value else None
+    if number is None:
+        return layout
     if name == "header":
-        if number is not None:
-            return layout._replace(header=number)
-        return layout._replace(header=-1) if value.lower() == "none" else layout
-    if name == "skip":
-        return layout if number is None else layout._replace(skip=number)
-    if name == "trim":
-        return layout if number is None else layout._replace(trims=bool(number))
-    if name == "comma_sep":
-        return layout if number is None else layout._replace(separator="," if number else "")
-    return layout._replace(separator=value[:1]) if name == "sep" else layout
+        layout = layout._replace(header=number)
+    elif name == "skip":
+        layout = layout._replace(skip=number)
+    elif name == "trim":
+        layout = layout._replace(trims=bool(number))
+    elif name == "comma_sep":
+        layout = layout._replace(separator="," if number else "")
+    return layout
 
 
 def _closing(text: str, at: int) -> int:
