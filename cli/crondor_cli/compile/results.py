@@ -9,13 +9,13 @@ from crondor_cli.kit.results import Diagnostic, Instant, Result
 
 
 class Until(Instant):
-    """Up to when that is proven, and what keeps it from going further; null where it cannot be said."""
+    """Up to when something is proven, and why no further."""
 
     reason: Annotated[str, "what limits it, in words; empty: --until"]
 
 
 class Job(TypedDict):
-    """One of `jobs`."""
+    """One of the jobs that together run at the wanted times."""
 
     commands: Annotated[Mapping[str, str], "submit commands and their values"]
     words: Annotated[str, "the cron fields in words"]
@@ -27,7 +27,7 @@ _From = TypedDict("_From", {"from": Annotated[Instant, "after this instant"]})
 
 
 class Proof(_From):
-    """What was compared; null where it cannot be said."""
+    """What was compared."""
 
     until: Annotated[Instant, "up to this instant"]
     compared: Annotated[int, "how many times the schedd may set"]
@@ -35,8 +35,8 @@ class Proof(_From):
     walked: Annotated[int, "how many answers of the schedd's own search were followed"]
 
 
-class Starts(TypedDict):
-    """Which of the wanted times that the schedd computes can start; null where it cannot be said."""
+class StartCounts(TypedDict):
+    """How many of the wanted times can start, and with which lengths."""
 
     certain: Annotated[int, "how many are certain to be computed in time"]
     may_be_passed_over: Annotated[
@@ -45,17 +45,27 @@ class Starts(TypedDict):
     schedd_interval: Annotated[int, "SCHEDD_INTERVAL (seconds)"]
     window: Annotated[int, "the jobs' cron_window (seconds)"]
     prep_time: Annotated[int, "the jobs' shortest cron_prep_time (seconds)"]
+
+
+class Starts(StartCounts):
+    """Which of the wanted times that the schedd computes can start."""
+
     first_passed_over: Annotated[Iterable[Instant], "the first 20 that may be passed over"]
 
 
-class CompileResult(TypedDict):
-    """A schedule as submit commands, and the proof."""
+class Head(TypedDict):
+    """What was asked for."""
 
     schedule: Annotated[str, "the schedule as it was written, with what options say of its meaning"]
     words: Annotated[str, "the schedule in words"]
     zone: Annotated[str, "the zone whose clock it means (IANA name)"]
     submit_zone: Annotated[str, "the submit host's zone (IANA name)"]
     now: Annotated[int, "the time taken for now (epoch seconds)"]
+
+
+class CompileResult(Head):
+    """A schedule as submit commands, and the proof."""
+
     exact: Annotated[bool, "whether the jobs run at the wanted times and at no other"]
     until: Annotated[
         Until | None, "up to when that is proven, and what keeps it from going further; null where it cannot be said"

@@ -31,6 +31,7 @@ from crondor_cli.kit.times import find_zone, local_text, relative, zone_text
 
 if TYPE_CHECKING:
     from crondor.compile.writing.wish import CompiledJob
+    from crondor_cli.compile import results
 
 
 class Asked(NamedTuple):
@@ -208,7 +209,7 @@ def duration(seconds: int) -> str:
     return f"{seconds} s"
 
 
-def _starts(compiled: Compiled) -> dict[str, int]:
+def _starts(compiled: Compiled) -> results.StartCounts:
     """Return how many of the computed times are certain to start, how many are not, and with which lengths."""
     timing, wanted = compiled.wish.timing, compiled.proof.wanted - len(compiled.proof.lost)
     late = sum(bits.bit_count() for bits in compiled.hurried.values())
@@ -245,7 +246,7 @@ def _runs(schedule: WrittenSchedule, compiled: Compiled, count: int) -> list[int
     return list(islice(wanted, count))
 
 
-def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int) -> dict[str, object]:
+def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int) -> results.CompileResult:
     proof, zone = compiled.proof, clock.zone
     return {
         **_head(schedule, clock),
@@ -284,26 +285,25 @@ def _data(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: in
 def print_refusal(schedule: WrittenSchedule, error: CrondorError, clock: Clock) -> None:
     """Print that a schedule cannot be said, and why, as JSON."""
     show(error.diagnostics)
-    echo_json(
-        {
-            **_head(schedule, clock),
-            "exact": False,
-            "until": None,
-            "goes_on": False,
-            "jobs": [],
-            "proof": None,
-            "starts": None,
-            "never_run": [],
-            "run_too": [],
-            "may_not_run": [],
-            "runs": [],
-            "reason": "; ".join(each.message for each in error.diagnostics),
-            "diagnostics": [diagnostic_data(each) for each in (*schedule.warnings, *error.diagnostics)],
-        }
-    )
+    data: results.CompileResult = {
+        **_head(schedule, clock),
+        "exact": False,
+        "until": None,
+        "goes_on": False,
+        "jobs": [],
+        "proof": None,
+        "starts": None,
+        "never_run": [],
+        "run_too": [],
+        "may_not_run": [],
+        "runs": [],
+        "reason": "; ".join(each.message for each in error.diagnostics),
+        "diagnostics": list(map(diagnostic_data, (*schedule.warnings, *error.diagnostics))),
+    }
+    echo_json(data)
 
 
-def _head(schedule: WrittenSchedule, clock: Clock) -> dict[str, object]:
+def _head(schedule: WrittenSchedule, clock: Clock) -> results.Head:
     return {
         "schedule": schedule.text,
         "words": schedule.words,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -27,6 +28,9 @@ from crondor_cli.kit.options import (
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json
+
+if TYPE_CHECKING:
+    from crondor_cli.crontab import results
 
 EXAMPLE = "echo '30 2 * * * backup' | crondor import crontab -"
 
@@ -117,7 +121,7 @@ def _write(files: list[SubmitText], folder: Path, *, force: bool) -> list[Path]:
     return paths
 
 
-def _data(found: Imported, *, has_users: bool) -> dict[str, object]:
+def _data(found: Imported, *, has_users: bool) -> results.CrontabResult:
     return {
         "has_users": has_users,
         "files": [_file_data(submit) for submit in found.files],
@@ -125,15 +129,16 @@ def _data(found: Imported, *, has_users: bool) -> dict[str, object]:
     }
 
 
-def _file_data(submit: SubmitText) -> dict[str, object]:
+def _file_data(submit: SubmitText) -> results.File:
     entry, found = submit.entry, submit.schedule
     jobs, options = found.compiled.jobs, found.options
+    minute, hour, day, month, weekday = (jobs[0].commands.get(field.command, "*") for field in FIELDS)
     return {
         "name": f"{submit.name}.sub",
         "line": entry.span.line,
         "written": entry.schedule.text,
         "schedule": found.schedule.text,
-        "fields": {field.name: jobs[0].commands.get(field.command, "*") for field in FIELDS},
+        "fields": {"minute": minute, "hour": hour, "day_of_month": day, "month": month, "day_of_week": weekday},
         "requirements": jobs[0].clause or None,
         "is_exact": not any(job.spacing.wrong for job in jobs),
         "jobs": len(jobs),

@@ -9,7 +9,7 @@ from crondor_cli.kit.results import Diagnostic, Result
 
 
 class Fields(TypedDict):
-    """The values of the submit commands, of the first job."""
+    """The values of the five cron commands."""
 
     minute: Annotated[str, "cron_minute"]
     hour: Annotated[str, "cron_hour"]
@@ -19,7 +19,7 @@ class Fields(TypedDict):
 
 
 class File(TypedDict):
-    """One of `files`."""
+    """A submit file made of a line."""
 
     name: Annotated[str, "the file's name, without its folder"]
     line: Annotated[int, "the line of the crontab (from 1)"]
@@ -32,11 +32,11 @@ class File(TypedDict):
     is_exact: Annotated[bool, "false where the fields by themselves have more times than the line"]
     jobs: Annotated[int, "how many jobs share the times of the line"]
     goes_on: Annotated[bool, "whether the jobs go on by the same rule after the proof's end"]
-    prep_time: Annotated[int, "cron_prep_time (seconds)"]
-    window: Annotated[int, "cron_window (seconds)"]
+    prep_time: Annotated[int | None, "cron_prep_time (seconds)"]
+    window: Annotated[int | None, "cron_window (seconds)"]
     user: Annotated[str | None, "the user of the line; null where it has none"]
     command: Annotated[str, "the command for the shell"]
-    stdin: Annotated[str | None, "what the command reads: the text behind %"]
+    stdin: Annotated[str | None, "what the command reads: the text after %"]
     text: Annotated[str, "the whole submit file"]
     diagnostics: Annotated[Iterable[Diagnostic], "findings about this line"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
 from importlib import metadata
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
 from crondor.diagnostics import Diagnostic, Severity, Source, Span, printable, render
@@ -32,6 +32,9 @@ from crondor_cli.kit.screen import (
     without_commands,
 )
 from crondor_cli.kit.tables import echo_json, plural
+
+if TYPE_CHECKING:
+    from crondor_cli.kit import results
 
 _MOST = 12  # lines shown of one fix
 _HEAD = 2  # lines that a unified diff begins with
@@ -261,7 +264,7 @@ def _region(span: Span) -> dict[str, int]:
 
 def _print_counts(result: ChosenReports, rows: Iterable[RuleCount]) -> None:
     """Print one object with the rules that found something, by code, and how often."""
-    data = [
+    data: list[results.Statistic] = [
         {
             "code": row.code,
             "name": result.rules[row.code].name,
@@ -272,7 +275,8 @@ def _print_counts(result: ChosenReports, rows: Iterable[RuleCount]) -> None:
         }
         for row in rows
     ]
-    echo_json({"files": len(result.reports), "statistics": data})
+    statistics: results.Statistics = {"files": len(result.reports), "statistics": data}
+    echo_json(statistics)
 
 
 _FIXABLE = "[*]"  # marks what --fix cures

@@ -21,7 +21,7 @@ from crondor_cli.kit.tables import cell, diagnostic_data, moments, plural, print
 from crondor_cli.kit.times import local_text, relative
 
 if TYPE_CHECKING:
-    pass
+    from crondor_cli.monitor import results
 
 
 def queues_of(
@@ -122,23 +122,22 @@ def line(row: Row, clock: Clock, *, named: bool) -> str:
 def json_line(row: Row, clock: Clock) -> str:
     """Return the same for programs, with how the job stands."""
     run, status = row.run, row.status
-    return json.dumps(
-        {
-            "now": clock.now,
-            "schedd": row.queue,
-            "job": row.job,
-            "owner": row.string("Owner"),
-            "cmd": row.string("Cmd"),
-            "state": None if status is None else status.state.value,
-            "verdict": row.verdict.value,
-            "reason": None if run is None or run.cause is None else run.cause.value,
-            "message": None if run is None or run.cause is None else run.why,
-            "hold_reason_code": None if run is None else run.code,
-            "due": None if run is None else moments(run.run, clock.zone),
-            "started": None if run is None else run.started,
-            "delay": None if run is None else run.delay,
-            "is_final": run is not None and run.is_final,
-            "next": None if status is None or status.next is None else moments(status.next, clock.zone),
-            "trouble": [] if status is None else [diagnostic_data(each) for each in status.trouble],
-        }
-    )
+    data: results.MonitorResult = {
+        "now": clock.now,
+        "schedd": row.queue,
+        "job": row.job,
+        "owner": row.string("Owner"),
+        "cmd": row.string("Cmd"),
+        "state": None if status is None else status.state.value,
+        "verdict": row.verdict.value,
+        "reason": None if run is None or run.cause is None else run.cause.value,
+        "message": None if run is None or run.cause is None else run.why,
+        "hold_reason_code": None if run is None else run.code,
+        "due": None if run is None else moments(run.run, clock.zone),
+        "started": None if run is None else run.started,
+        "delay": None if run is None else run.delay,
+        "is_final": run is not None and run.is_final,
+        "next": None if status is None or status.next is None else moments(status.next, clock.zone),
+        "trouble": [] if status is None else [diagnostic_data(each) for each in status.trouble],
+    }
+    return json.dumps(data)

@@ -11,7 +11,7 @@ from crondor_cli.kit.results import Diagnostic, Result, Start
 
 
 class MonitorResult(TypedDict):
-    """A due time."""
+    """A due time of a job, and what became of it."""
 
     now: Annotated[int, "the time of the look (epoch seconds)"]
     schedd: Annotated[str, "the schedd's name; empty where only one is watched and it was not named"]

@@ -38,6 +38,8 @@ from crondor_cli.kit.tables import diagnostic_data
 
 if TYPE_CHECKING:
     from crondor.knowledge.words import Release
+    from crondor.transform.apply import AttributeChange
+    from crondor_cli.preview import results
 
 
 EXAMPLE = """\
@@ -162,7 +164,7 @@ _COLOURS = {"-": "red", "+": "green"}
 def show_all(found: Iterable[PreviewedFile], form: str, *, diff: bool) -> bool:
     """Show everything as it is found; return whether all jobs are accepted."""
     is_fine = True
-    data: list[dict[str, object]] = []
+    data: list[results.Preview] = []
     for each in found:
         is_fine = is_fine and each.is_accepted
         show(each.diagnostics)
@@ -246,36 +248,36 @@ def _refused(title: str, verdict: Verdict) -> str:
     return f"{head}refused by {verdict.knob}{place_text(verdict.place)}: {verdict.reason.rstrip()}{end}"
 
 
-def _data(file: PreviewedFile) -> dict[str, object]:
+def _data(file: PreviewedFile) -> results.Preview:
     return {
         "file": file.name,
         "cluster": file.cluster,
         "accepted": file.is_accepted,
-        "refusal": _verdict_data(file.limit),
+        "refusal": None if file.limit is None else _verdict_data(file.limit),
         "jobs": [_job_data(each) for each in file.jobs],
         "diagnostics": [diagnostic_data(each) for each in file.diagnostics],
     }
 
 
-def _job_data(jobs: PreviewedJobs) -> dict[str, object]:
+def _job_data(jobs: PreviewedJobs) -> results.Previewed:
     admission = jobs.admission
     return {
         "first": f"{jobs.cluster}.{jobs.first}",
         "count": jobs.number,
         "line": None if jobs.queue is None else jobs.queue.line,
         "accepted": admission.refusal is None,
-        "refusal": _verdict_data(admission.refusal),
+        "refusal": None if admission.refusal is None else _verdict_data(admission.refusal),
         "warned_of": [_verdict_data(each) for each in admission.warnings],
         "unsure": [_verdict_data(each) for each in admission.unsure],
         "transforms": [_step_data(each) for each in admission.steps],
-        "changes": [each._asdict() for each in admission.changes],
+        "changes": list(map(_change_data, admission.changes)),
         "before": json.loads(admission.before.print(Format.JSON, Order.NAME)),
         "after": json.loads(admission.after.print(Format.JSON, Order.NAME)),
         "diagnostics": [diagnostic_data(each) for each in admission.diagnostics],
     }
 
 
-def _step_data(step: TransformStep) -> dict[str, object]:
+def _step_data(step: TransformStep) -> results.Step:
     place = step.transform.place
     return {
         "knob": step.transform.knob,
@@ -283,14 +285,16 @@ def _step_data(step: TransformStep) -> dict[str, object]:
         "file": place and place.source.name,
         "line": place and place.line,
         "changes": [
-            {**change._asdict(), "line": (at := step.place(change.name)) and at.line} for change in step.changes
+            {**_change_data(change), "line": (at := step.place(change.name)) and at.line} for change in step.changes
         ],
     }
 
 
-def _verdict_data(verdict: Verdict | None) -> dict[str, object] | None:
-    if verdict is None:
-        return None
+def _change_data(change: AttributeChange) -> results.Change:
+    return {"name": change.name, "before": change.before, "after": change.after}
+
+
+def _verdict_data(verdict: Verdict) -> results.Refusal:
     place = verdict.place
     return {
         "what": verdict.kind.value,

@@ -9,7 +9,7 @@ from crondor_cli.kit.results import Diagnostic, Result
 
 
 class Refusal(TypedDict):
-    """What refuses so many jobs at once."""
+    """Why jobs are refused or warned of."""
 
     what: Annotated[str, "what refuses or warns", ("requirement", "transform", "limit")]
     knob: Annotated[str, "the knob"]
@@ -19,17 +19,22 @@ class Refusal(TypedDict):
     line: Annotated[int | None, "the line, from 1"]
 
 
-class PlacedChange(TypedDict):
-    """One of `changes`."""
+class Change(TypedDict):
+    """An attribute that was changed."""
 
     name: Annotated[str, "the attribute"]
-    before: Annotated[str | None, "its expression before; null: it was not there"]
-    after: Annotated[str | None, "its expression afterwards; null: it is not there"]
+    before: Annotated[str | None, "its expression before; null: it was missing"]
+    after: Annotated[str | None, "its expression afterwards; null: it is missing"]
+
+
+class PlacedChange(Change):
+    """An attribute that a transform changed, and where."""
+
     line: Annotated[int | None, "the line that changed it, from 1"]
 
 
 class Step(TypedDict):
-    """One of `transforms`."""
+    """A transform that ran."""
 
     knob: Annotated[str, "the knob of the transform"]
     converted: Annotated[bool, "whether it is written as a ClassAd"]
@@ -38,16 +43,8 @@ class Step(TypedDict):
     changes: Annotated[Iterable[PlacedChange], "what it changed"]
 
 
-class Change(TypedDict):
-    """One of `changes`."""
-
-    name: Annotated[str, "the attribute"]
-    before: Annotated[str | None, "its expression before; null: it was not there"]
-    after: Annotated[str | None, "its expression afterwards; null: it is not there"]
-
-
 class Previewed(TypedDict):
-    """One of `jobs`."""
+    """Jobs with the same result."""
 
     first: Annotated[str, "ClusterId.ProcId of the first of them"]
     count: Annotated[int, "how many they are"]
@@ -64,7 +61,7 @@ class Previewed(TypedDict):
 
 
 class Preview(TypedDict):
-    """Preview."""
+    """A submit file, its jobs, and whether the access point accepts them."""
 
     file: Annotated[str, "the submit file"]
     cluster: Annotated[int, "the ClusterId that its jobs are shown with"]

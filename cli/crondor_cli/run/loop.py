@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crondor.classad import Context
 from crondor.diagnostics import Diagnostic, printable
@@ -25,6 +25,9 @@ from crondor_cli.kit.progress import ServiceManager, Waker, waking
 from crondor_cli.kit.screen import ERASE, Visible, clipped, drawn_columns, say, shown, together, whole
 from crondor_cli.kit.tables import say_json
 from crondor_cli.kit.times import local_text, relative
+
+if TYPE_CHECKING:
+    from crondor_cli.run import results
 
 _PLAIN_WIDTH: Final = 80  # columns of a terminal that does not say
 _PACE: Final = 1.0  # seconds between two pictures
@@ -125,7 +128,7 @@ class JsonView(RunLines):
 
     def note(self, seen: PoolEvent) -> None:
         """Write what has happened."""
-        data: dict[str, object] = {"time": seen.time, "job": str(seen.job.id), "what": seen.what.value}
+        data: results.RunResult = {"time": seen.time, "job": str(seen.job.id), "what": seen.what.value}
         if seen.what is PoolEventKind.PLANNED:
             data["deferral_time"] = seen.number
         elif seen.what is PoolEventKind.STARTED:
@@ -133,7 +136,10 @@ class JsonView(RunLines):
         elif seen.what is PoolEventKind.ENDED:
             found = ending(seen.job.ad)
             if found is not None:
-                data["signal" if found.by_signal else "exit_code"] = found.number
+                if found.by_signal:
+                    data["signal"] = found.number
+                else:
+                    data["exit_code"] = found.number
             data["queued_again"] = bool(seen.number)
         elif seen.what is PoolEventKind.HELD:
             data["hold_reason_code"] = seen.number
@@ -152,7 +158,7 @@ class JsonView(RunLines):
         if not self.is_unheard:
             super().closing(running)
 
-    def _print(self, data: dict[str, object]) -> None:
+    def _print(self, data: results.RunResult) -> None:
         if self.is_unheard:
             return
         try:

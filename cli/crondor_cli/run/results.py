@@ -9,7 +9,7 @@ from crondor_cli.kit.results import NotRequired, Result
 
 
 class RunResult(TypedDict):
-    """An event."""
+    """An event of a job."""
 
     time: Annotated[int, "when (epoch seconds)"]
     job: Annotated[str, "ClusterId.ProcId"]

@@ -50,6 +50,7 @@ from crondor_cli.simulate.shown import (
 
 if TYPE_CHECKING:
     from crondor.knowledge.words import Release
+    from crondor_cli.simulate import results
 
 
 class SimulationViews(NamedTuple):
@@ -87,8 +88,8 @@ class _Views:
         self._shown = shown
         self._lanes = Lanes(simulated)
         self._is_json = shown.format == "json"
-        self._happened: list[dict[str, object]] = []
-        self._messages: list[dict[str, object]] = []
+        self._happened: list[results.Event] = []
+        self._messages: list[results.Message] = []
 
     def watchers(self) -> list[Watcher]:
         """Return who is told what happens."""

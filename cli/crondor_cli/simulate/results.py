@@ -10,25 +10,22 @@ from crondor.pool.settings import Party
 from crondor.router.daemon.status import RouteReason
 from crondor.router.match.matcher import Limit
 from crondor.spec import Dialect
-from crondor_cli.kit.results import Diagnostic, NotRequired, Result
+from crondor_cli.kit.results import Diagnostic, JobHead, NotRequired, Result
 
 
 class Change(TypedDict):
-    """One of `changes`."""
+    """A change to a submit file that would be enough."""
 
     file: Annotated[str, "the file"]
-    line: Annotated[int, "the line to change; of one to add, the line before which it goes (from 1)"]
+    line: Annotated[int | None, "the line to change; of one to add, the line before which it goes (from 1)"]
     command: Annotated[str, "the submit command"]
     before: Annotated[str | None, "its value; null: it is not there"]
     after: Annotated[int, "the value to write (seconds)"]
 
 
-class Job(TypedDict):
-    """One of `jobs`."""
+class Job(JobHead):
+    """Equal jobs, and what became of their runs."""
 
-    name: Annotated[str, "the file"]
-    line: Annotated[int | None, "the queue statement (from 1)"]
-    count: Annotated[int, "how many equal jobs"]
     is_deferred: Annotated[bool, "whether they have a schedule"]
     planned: Annotated[
         int, "how many runs the schedd of this reading planned: the sum of the seven fates, from `on_time`"
@@ -63,14 +60,14 @@ class Job(TypedDict):
 
 
 class Reading(TypedDict):
-    """One of `readings`."""
+    """The jobs in one dialect."""
 
     dialect: Annotated[str, "the reading", Dialect]
     jobs: Annotated[Iterable[Job], "the jobs in the order of the files, equal ones together"]
 
 
 class Event(TypedDict):
-    """One of `events`."""
+    """An event of a job."""
 
     time: Annotated[int, "when, by the schedd's clock (epoch seconds)"]
     job: Annotated[str, "cluster and proc; each file is a cluster"]
@@ -79,14 +76,14 @@ class Event(TypedDict):
 
 
 class Value(TypedDict):
-    """One of `values`."""
+    """An attribute of a message."""
 
     name: Annotated[str, "the attribute"]
     text: Annotated[str, "its expression, as in `-long` ads"]
 
 
-_From = TypedDict(
-    "_From",
+_Sender = TypedDict(
+    "_Sender",
     {
         "from": Annotated[
             str,
@@ -97,8 +94,8 @@ _From = TypedDict(
 )
 
 
-class Message(_From):
-    """One of `flow`."""
+class Message(_Sender):
+    """A message between two daemons."""
 
     time: Annotated[int, "when, by the schedd's clock (epoch seconds)"]
     job: Annotated[str | None, "cluster and proc; null: all jobs, where the router could not read the log"]
@@ -109,11 +106,11 @@ class Message(_From):
     values: Annotated[Iterable[Value], "what is new to the receiver; of a whole ad, what was expanded"]
 
 
-_From2 = TypedDict("_From2", {"from": Annotated[int, "when the jobs are submitted (epoch seconds)"]})
+_From = TypedDict("_From", {"from": Annotated[int, "when the jobs are submitted (epoch seconds)"]})
 
 
-class Pool(_From2):
-    """Without --routes."""
+class Pool(_From):
+    """What a pool makes of the jobs; without --routes."""
 
     zone: Annotated[str, "the zone (IANA name)"]
     until: Annotated[int, "the end (epoch seconds)"]
@@ -134,12 +131,9 @@ class Pool(_From2):
     flow: NotRequired[Annotated[Iterable[Message], "who told whom in the first reading; only with `--trace flow`"]]
 
 
-class RoutedJob(TypedDict):
-    """One of `jobs`."""
+class Ends(TypedDict):
+    """What became of jobs or copies."""
 
-    name: Annotated[str, "the file"]
-    line: Annotated[int | None, "the queue statement (from 1)"]
-    count: Annotated[int, "how many equal jobs"]
     copies: Annotated[int, "copies that were made"]
     runs: Annotated[int, "runs of programs"]
     done: Annotated[int, "how many were done"]
@@ -150,18 +144,14 @@ class RoutedJob(TypedDict):
     idle: Annotated[int, "how many are idle at the end"]
 
 
-class Route(TypedDict):
-    """One of `routes`."""
+class RoutedJob(JobHead, Ends):
+    """Equal jobs, and what became of them."""
+
+
+class Route(Ends):
+    """A route, and what became of its copies."""
 
     route: Annotated[str, "the route"]
-    copies: Annotated[int, "copies that were made"]
-    runs: Annotated[int, "runs of programs"]
-    done: Annotated[int, "how many were done"]
-    failed: Annotated[int, "how many failed"]
-    removed: Annotated[int, "how many were removed"]
-    held: Annotated[int, "how many are on hold at the end"]
-    running: Annotated[int, "how many run at the end"]
-    idle: Annotated[int, "how many are idle at the end"]
     limit: Annotated[
         str | None, "why it takes no more jobs at the end: `full`, `idle limit`, `throttled`; null: it does", Limit
     ]
@@ -170,7 +160,7 @@ class Route(TypedDict):
 
 
 class NotRouted(TypedDict):
-    """One of `not_routed`."""
+    """Jobs that are not routed at the end, for one reason."""
 
     reason: Annotated[str, "why", RouteReason]
     route: Annotated[str | None, "the route that it is about"]
@@ -186,14 +176,14 @@ class Timeline(TypedDict):
 
 
 class RoutedEvent(TypedDict):
-    """One of `events`."""
+    """A line of the router's log, or a change of a copy."""
 
     time: Annotated[int, "when (epoch seconds)"]
     text: Annotated[str, "what happened"]
 
 
-class Routes(_From2):
-    """With --routes."""
+class Routes(_From):
+    """What routes make of the jobs; with --routes."""
 
     zone: Annotated[str, "the zone (IANA name)"]
     until: Annotated[int, "the end (epoch seconds)"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -28,6 +28,9 @@ from crondor_cli.kit.tables import diagnostic_data, echo_json, plural, print_row
 from crondor_cli.kit.times import local_text
 from crondor_cli.simulate.runs import SimulatedRouter
 from crondor_cli.simulate.shown import Lane, LaneSpan, Picture, TimeAxis
+
+if TYPE_CHECKING:
+    from crondor_cli.simulate import results
 
 
 def draw(picture: Callable[[], Picture], path: str | None) -> None:
@@ -211,7 +214,7 @@ def print_json(found: RoutedSimulation, findings: list[Diagnostic], lanes: Route
     """Print one object; `crondor config schema simulate` has the keys."""
     simulated = found.simulated
     groups, routes = found.fates()
-    data: dict[str, object] = {
+    data: results.Routes = {
         "zone": simulated.clock.zone_name,
         "from": simulated.start,
         "until": found.end,
@@ -248,7 +251,7 @@ def print_json(found: RoutedSimulation, findings: list[Diagnostic], lanes: Route
     echo_json(data)
 
 
-def _fates(fates: JobEnds) -> dict[str, int]:
+def _fates(fates: JobEnds) -> results.Ends:
     return {
         "copies": fates.made,
         "runs": fates.runs,

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, tzinfo
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from crondor.calendar import DAY
 from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
@@ -22,6 +22,9 @@ from crondor.spec import Dialect
 from crondor_cli.kit.screen import Whole, echo_lines, in_columns, padded, say, screen_columns, whole
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
 from crondor_cli.kit.times import local_text, relative
+
+if TYPE_CHECKING:
+    from crondor_cli.simulate import results
 
 
 class Picture(NamedTuple):
@@ -255,7 +258,7 @@ def number_of(simulated: Simulated, cluster: int, proc: int) -> int:
     raise ValueError(f"no job {cluster}.{proc}")
 
 
-def print_happenings(simulated: Simulated, into: list[dict[str, object]] | None) -> Watcher:
+def print_happenings(simulated: Simulated, into: list[results.Event] | None) -> Watcher:
     """Return what prints each thing that happens, or keeps it for JSON."""
     owners: dict[tuple[int, int], Group] = {}
 
@@ -464,12 +467,12 @@ def length(seconds: int) -> str:
 
 def print_json(
     simulated: Simulated,
-    happened: Sequence[dict[str, object]] | None,
-    messages: Sequence[dict[str, object]] | None = None,
+    happened: list[results.Event] | None,
+    messages: list[results.Message] | None = None,
 ) -> None:
     """Print one object."""
     settings = simulated.settings
-    data: dict[str, object] = {
+    data: results.Pool = {
         "zone": simulated.clock.zone_name,
         "from": simulated.start,
         "until": simulated.end,
@@ -487,23 +490,22 @@ def print_json(
         "readings": [
             {
                 "dialect": dialect.value,
-                "jobs": [
-                    _job(simulated, group, result) for group, result in zip(simulated.groups, results, strict=True)
-                ],
+                "jobs": [_job(simulated, group, result) for group, result in zip(simulated.groups, found, strict=True)],
             }
-            for dialect, results in simulated.sides.items()
+            for dialect, found in simulated.sides.items()
         ],
         "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(simulated.findings)],
     }
     if happened is not None:
-        data["events"] = list(happened)
+        data["events"] = happened
     if messages is not None:
-        data["flow"] = list(messages)
+        data["flow"] = messages
     echo_json(data)
 
 
-def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> dict[str, object]:
+def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> results.Job:
     outcome, enough = result
+    counts = outcome.counts
     return {
         "name": group.name,
         "line": group.line,
@@ -511,7 +513,13 @@ def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> dict[st
         "is_deferred": outcome.is_deferred,
         "planned": outcome.planned,
         "named": simulated.named(group, outcome),
-        **{fate.value: count for fate, count in outcome.counts.items()},
+        "on_time": counts[RunOutcome.ON_TIME],
+        "late": counts[RunOutcome.LATE],
+        "missed_held": counts[RunOutcome.MISSED_HELD],
+        "missed": counts[RunOutcome.MISSED],
+        "missed_idle": counts[RunOutcome.MISSED_IDLE],
+        "skipped": counts[RunOutcome.SKIPPED],
+        "held": counts[RunOutcome.HELD],
         "starts": outcome.starts,
         "evicted": outcome.evicted,
         "untold": outcome.untold,
@@ -534,7 +542,7 @@ def _job(simulated: Simulated, group: Group, result: SimulatedResult) -> dict[st
 _LONGEST = 60  # characters of a value
 
 
-def print_messages(simulated: Simulated, into: list[dict[str, object]] | None) -> Listener:
+def print_messages(simulated: Simulated, into: list[results.Message] | None) -> Listener:
     """Return what prints each message, or keeps it for JSON."""
     labels: dict[JobId, str] = {}
 
