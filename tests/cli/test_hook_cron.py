@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,9 @@ from typing import Any
 import pytest
 
 from crondor.diagnostics import Diagnostic
-from crondor.hooks.cron.schedule import CronManager, CronStep, LiveProgram, LivePrograms
+from crondor.hooks.cron.schedule import CronLoop, CronManager, CronStep, LiveProgram, LivePrograms
 from crondor.hooks.cron.settings import CronJob, CronMode, CronSettings, Manager
 from crondor.hooks.runner import RunningHook, wait
-from crondor_cli.hook import daemon_cron as hook_cron_loop
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 from tests.cli.schemas import faults
 from tests.hooks.test_runner import ends
@@ -80,18 +80,17 @@ def test_programs_that_have_ended_wake_the_loop(tmp_path: Path, monkeypatch: pyt
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         return program
 
-    def wakes(running: Iterable[RunningHook], seconds: float, also: Iterable[int] = ()) -> None:
+    def pause(running: Iterable[RunningHook], seconds: float) -> None:
         hooks = list(running)
         assert [number for hook in hooks for number in hook.waits_for()]
-        wait(hooks, seconds, also)
+        wait(hooks, seconds)
 
     monkeypatch.setattr(LivePrograms, "start", ended)
-    monkeypatch.setattr(hook_cron_loop, "wait", wakes)
     jobs = tuple(CronJob(name, str(tmp_path / "job"), CronMode.ONE_SHOT) for name in "AB")
     settings = CronSettings(Manager.STARTD, jobs)
     manager = CronManager(settings, LivePrograms(settings, {"PATH": "/usr/bin:/bin"}, lambda: 0.0))
-    loop = hook_cron_loop.CronLoop([manager], 0.0, stands=True, read=lambda: None)
-    ends = [each.job for each in loop.events(once=True, seconds=None) if each.what is CronStep.ENDED]
+    loop = CronLoop([manager], 0.0, stands=True, read=lambda: None, ticks=time.monotonic)
+    ends = [each.job for each in loop.events(pause, once=True, seconds=None) if each.what is CronStep.ENDED]
     assert ends == ["A", "B"]
 
 

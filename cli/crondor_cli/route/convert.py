@@ -19,10 +19,10 @@ from crondor.router.legacy import ConversionMode, Macros, NewTable, convert_as_t
 from crondor.router.legacy.table import ENTRIES_CMD, Runner
 from crondor.router.legacy.verifying import Verified, verify
 from crondor_cli.kit.configs import ConfigCommand, config_option, files_below, load_config
-from crondor_cli.kit.files import read_source, refuse_overwriting, write_file
+from crondor_cli.kit.files import read_source, refuse_overwriting, write_texts
 from crondor_cli.kit.options import ConfigFiles, format_option, output_option
 from crondor_cli.kit.route_tables import one_for_each_place
-from crondor_cli.kit.screen import emit, say, show
+from crondor_cli.kit.screen import say, show
 from crondor_cli.kit.tables import plural
 
 if TYPE_CHECKING:
@@ -81,14 +81,14 @@ def command(
     files = files_below(config, allow_dirs)
     if faithful:
         made = convert_as_tool(configuration, mode=ConversionMode(mode or ConversionMode.FILE.value), files=files)
-        _write(str(made), out)
+        write_texts([str(made)], out)
         found: Sequence[Diagnostic] = (*configuration.diagnostics, *made.diagnostics)
         is_empty = False
     else:
         converted = _converted(configuration, files, cmd_output, is_entrypoint=config.is_entrypoint)
         table, tried = converted
         found, is_empty = (*table.diagnostics, *tried.diagnostics), not (table.routes or table.transforms)
-        _write(str(table) if format_ == "text" else _json(table, found, tried), out)
+        write_texts([str(table) if format_ == "text" else _json(table, found, tried)], out)
     if format_ == "text":
         show(one_for_each_place(found))
         _summarise(found, faithful=faithful, is_empty=is_empty)
@@ -119,15 +119,6 @@ def _converted(
     return table, verify(read(), table)
 
 
-def _write(text: str, out: str) -> None:
-    """Write the result. Raises UsageError."""
-    data = text.encode("utf-8", "surrogateescape")
-    if out == "-":
-        emit(data)
-        return
-    write_file(out, data)
-
-
 def _summarise(found: Iterable[Diagnostic], *, faithful: bool, is_empty: bool) -> None:
     kept = one_for_each_place(found)
     how = "as condor_transform_ads does it, its defects included" if faithful else "differences to the old routes"
@@ -140,11 +131,7 @@ def _summarise(found: Iterable[Diagnostic], *, faithful: bool, is_empty: bool) -
 
 def _counted(found: Iterable[Diagnostic]) -> str:
     counted = Counter(each.severity for each in found)
-    return ", ".join(
-        f"{counted[severity]} {severity.value}{'' if counted[severity] == 1 else 's'}"
-        for severity in Severity
-        if counted[severity]
-    )
+    return ", ".join(plural(counted[severity], severity.value) for severity in Severity if counted[severity])
 
 
 def _json(table: NewTable, found: Iterable[Diagnostic], tried: Verified) -> str:

@@ -52,28 +52,20 @@ class ShownQueue(NamedTuple):
     asked: QueueOptions
     clock: Clock
     context: Context
-    findings: tuple[Diagnostic, ...]
+    findings: list[Diagnostic]
 
 
-class Autoformat(NamedTuple):
-    """What -af prints: attributes, and the letters of its options."""
-
-    attributes: tuple[str, ...]
-    options: str
-
-
-def autoformat_of(options: str | None, attributes: tuple[str, ...]) -> Autoformat | None:
-    """Return what -af asks for, None without it. Raises UsageError."""
+def _check_autoformat(options: str | None, attributes: tuple[str, ...]) -> None:
+    """Refuse what -af cannot print. Raises UsageError."""
     if options is None:
         if attributes:
             raise usage("--attribute belongs to -af")
-        return None
+        return
     odd = next((letter for letter in options if letter not in _OPTIONS), None)
     if odd is not None or not attributes:
         wrong = f"-af does not know the option {printable(odd)!r}" if odd is not None else "-af needs attributes"
         message = f"{wrong}: write -af:j RouteName JobStatus (j number, l name, r raw, t tabs, comma)"
         raise usage(message)
-    return Autoformat(attributes, options)
 
 
 def print_jobs(shown: ShownQueue, *, nobatch: bool) -> None:
@@ -88,21 +80,15 @@ def print_jobs(shown: ShownQueue, *, nobatch: bool) -> None:
         say(line)
 
 
-def print_ads(shown: ShownQueue) -> None:
-    """Print the ads as condor_q -long does."""
-    for ad in shown.ads:
-        emit(ad.print(Format.LONG), nl=True)
-
-
-def print_values(shown: ShownQueue, asked: Autoformat) -> None:
+def print_values(shown: ShownQueue, options: str, attributes: tuple[str, ...]) -> None:
     """Print a line of values for each job, as condor_q -af does."""
-    between = "\t" if "t" in asked.options else ", " if "," in asked.options else " "
+    between = "\t" if "t" in options else ", " if "," in options else " "
     for ad in shown.ads:
         job = look_at(ad, shown.context)
-        cells = [str(job.id)] if "j" in asked.options else []
-        for name in asked.attributes:
-            label = f"{printable(name)} = " if "l" in asked.options else ""
-            cells.append(label + _value(ad, name, shown.context, raw="r" in asked.options))
+        cells = [str(job.id)] if "j" in options else []
+        for name in attributes:
+            label = f"{printable(name)} = " if "l" in options else ""
+            cells.append(label + _value(ad, name, shown.context, raw="r" in options))
         say(between.join(cells))
 
 
@@ -180,14 +166,6 @@ Exit status: 0 fine, 1 a finding (a queue that cannot be read, a job that is not
 STATES = {"running": RUNNING, "not_running": NOT_RUNNING, "held_summary": HELD, "idle": IDLE, "held": HELD}
 
 
-class RoutedJobs(NamedTuple):
-    """The routed jobs that were asked for, and all jobs counted where that is wanted."""
-
-    ads: list[ClassAd]
-    everybody: Totals | None
-    findings: list[Diagnostic]
-
-
 @click.command(
     "q",
     example=EXAMPLE,
@@ -227,19 +205,18 @@ def command(
     **states: bool,
 ) -> None:
     """List the routed jobs of a queue: how many are in which state on each route, or job by job."""
-    forms = autoformat_of(autoformat, attributes)
+    _check_autoformat(autoformat, attributes)
     is_summary = summary or states["running"] or states["not_running"] or states["held_summary"]
     wanted = [text for state, text in STATES.items() if states[state]]
     chosen = copies(jobs, routes, wanted, constraints)
     asked = queue_of_copies(asked, config, allow_dirs, clock)
-    found = _read(asked, chosen, clock, totals=not (is_summary or long_ or forms))
-    found.findings.extend(missing_copies(chosen, found.ads))
-    show(dict.fromkeys(found.findings))
-    shown = ShownQueue(found.ads, found.everybody, asked, clock, context_of(clock), tuple(found.findings))
-    if forms is not None:
-        print_values(shown, forms)
+    shown = _read(asked, chosen, clock, totals=not (is_summary or long_ or autoformat is not None))
+    show(dict.fromkeys(shown.findings))
+    if autoformat is not None:
+        print_values(shown, autoformat, attributes)
     elif format_ == "long" or long_:
-        print_ads(shown)
+        for ad in shown.ads:
+            emit(ad.print(Format.LONG), nl=True)
     elif format_ == "json":
         print_json(shown, is_summary=is_summary)
     elif is_summary:
@@ -247,19 +224,21 @@ def command(
             say(line)
     else:
         print_jobs(shown, nobatch=nobatch)
-    if has_error(found.findings):
+    if has_error(shown.findings):
         raise click.exceptions.Exit(1)
 
 
-def _read(asked: QueueOptions, chosen: Selection, clock: Clock, *, totals: bool) -> RoutedJobs:
+def _read(asked: QueueOptions, chosen: Selection, clock: Clock, *, totals: bool) -> ShownQueue:
     """Read a queue once, a live one a second time for the totals. Raises CrondorError; UsageError for a file."""
-    context = context_of(clock)
+    context, everybody = context_of(clock), None
     if asked.kind == "live":
         with live_of(asked) as schedd:
             ads = schedd.jobs(chosen)
             findings = [*schedd.diagnostics]
-            everybody = Totals.of(schedd.jobs(None, ["JobStatus", "JobUniverse"]), context) if totals else None
-        return RoutedJobs(ads, everybody, findings)
-    jobs, findings = read_jobs(asked, clock)
-    ads = [ad for ad in jobs if chosen.holds(ad, context)]
-    return RoutedJobs(ads, Totals.of(jobs, context) if totals else None, findings)
+            if totals:
+                everybody = Totals.of(schedd.jobs(None, ["JobStatus", "JobUniverse"]), context)
+    else:
+        jobs, findings = read_jobs(asked, clock)
+        ads = [ad for ad in jobs if chosen.holds(ad, context)]
+        everybody = Totals.of(jobs, context) if totals else None
+    return ShownQueue(ads, everybody, asked, clock, context, [*findings, *missing_copies(chosen, ads)])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,7 @@ class FileOptions:
             return None
         tokens = None
         if self.token_issuer is not None:
-            issuer = _Program(self.token_issuer)
+            issuer = partial(_issue, self.token_issuer)
             tokens = TokenFiles(self.plan(), issuer, lock.with_name(f"{lock.name}.tokens"), report=_report)
         proxies = Proxies(lock.with_name(f"{lock.name}.proxies"), report=_report)
         return FileDelivery(schedd, self._sandbox(), clock=clock, proxies=proxies, tokens=tokens, report=_report)
@@ -125,30 +126,23 @@ class FileOptions:
         return Sandbox(Spool(self.spool), self.files_dirs, report=_report)
 
 
-class _Program:
-    """An issuer that is a program; no shell is in between."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __call__(self, request: TokenRequest) -> str:
-        text = json.dumps(
-            {
-                "name": request.name,
-                "sub": request.subject,
-                "kid": request.key,
-                "lifetime": request.lifetime,
-                "scope": list(request.scopes),
-                "now": request.now,
-            }
-        )
-        limits = HookLimits(seconds=_SECONDS, output=64 << 10)
-        call = HookCall(self._path, stdin=text, environ=dict(os.environ), limits=limits, name=self._path)
-        run = HookRunner().run(call)
-        if not run.succeeded:
-            message = f"{self._path} {run.reason}: {run.stderr.strip()[:500]}" if run.stderr else run.reason
-            raise ValueError(message)
-        return run.stdout
+def _issue(program: str, request: TokenRequest) -> str:
+    """Return the token that a program makes; no shell is in between. Raises ValueError with what it said."""
+    asked = {
+        "name": request.name,
+        "sub": request.subject,
+        "kid": request.key,
+        "lifetime": request.lifetime,
+        "scope": list(request.scopes),
+        "now": request.now,
+    }
+    limits = HookLimits(seconds=_SECONDS, output=64 << 10)
+    run = HookRunner().run(
+        HookCall(program, stdin=json.dumps(asked), environ=dict(os.environ), limits=limits, name=program)
+    )
+    if not run.succeeded:
+        raise ValueError(f"{program} {run.reason}: {run.stderr.strip()[:500]}" if run.stderr else run.reason)
+    return run.stdout
 
 
 def _report(found: Diagnostic) -> None:
@@ -457,7 +451,7 @@ def _user_logs(folder: str | None, clock: Clock, *, is_said: bool) -> EventWrite
         return no_log
     if not os.path.isdir(folder):
         raise click.BadParameter(f"there is no folder {printable(folder)!r}", param_hint="--user-logs")
-    return UserLogs(folder, clock.zone, report=lambda found: show([found]))
+    return UserLogs(folder, clock.zone, report=_report)
 
 
 def _writer(clock: Clock, form: str) -> Callable[[LogEntry], None]:

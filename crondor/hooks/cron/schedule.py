@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 import signal
 from codecs import IncrementalDecoder, getincrementaldecoder
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from crondor.classad.ad import ClassAd
 from crondor.classad.scope import Context
@@ -444,3 +445,117 @@ class LivePrograms:
             return running.result.diagnostics[0]
         self.started = [each for each in self.started if each.result is None] + [running]
         return LiveProgram(running, self.settings)
+
+
+Read: TypeAlias = Callable[[], Sequence[CronSettings] | None]
+"""Reads the configuration anew: the settings of the managers in their order, None where that cannot be done."""
+
+Pause: TypeAlias = Callable[[Iterable[RunningHook], float], None]
+
+_LONGEST: Final = 0.5  # seconds between two looks, where nothing is due before
+_MOST_CLOSING: Final = 5.0  # seconds for programs to end, of which SIGKILL is sent after one
+
+
+class CronLoop:
+    """Runs the cron jobs of some managers until the end, or until somebody asks for it.
+
+    ``start`` is the time in the ads at the beginning; where it ``stands``, it does not go on. ``ticks`` is a clock for
+    lengths (seconds). ``renew`` has the configuration read anew, as condor_reconfig; ``end`` ends the programs, called
+    a second time at once.
+    """
+
+    def __init__(
+        self, managers: Sequence[CronManager], start: float, *, stands: bool, read: Read, ticks: Callable[[], float]
+    ) -> None:
+        """Take the managers, which nobody has configured yet."""
+        self._managers = managers
+        self._start = start
+        self._stands = stands
+        self._read = read
+        self._ticks = ticks
+        self._began = ticks()
+        self._done: set[tuple[Manager, str]] = set()
+        self._asked = 0
+        self._is_new = False
+
+    def events(self, pause: Pause, *, once: bool, seconds: float | None) -> Iterator[CronEvent]:
+        """Yield what happens: until each job has run one time (``once``), for some time, or until it is asked to end.
+
+        ``pause`` waits for programs, some seconds at most. Raises KeyboardInterrupt where it is asked to end twice.
+        """
+        yield from self._configured([each.settings for each in self._managers], self._now())
+        end = math.inf if seconds is None else self._began + seconds
+        while not (self._asked or (once and self._is_through()) or self._ticks() >= end):
+            self._wait(pause)
+            yield from self._stepped(self._now())
+            if self._is_new:
+                self._is_new = False
+                settings = self._read()
+                yield from () if settings is None else self._configured(settings, self._now())
+        yield from self._closed(pause)
+
+    def end(self) -> None:
+        """End the programs, and the loop."""
+        self._asked += 1
+        if self._asked > 1:
+            raise KeyboardInterrupt
+
+    def renew(self) -> None:
+        """Read the configuration anew after the next wait."""
+        self._is_new = True
+
+    def _now(self) -> float:
+        return self._start + (0 if self._stands else self._ticks() - self._began)
+
+    def _is_through(self) -> bool:
+        """Say whether each job has had its run; one that waits has none if nothing runs whose end it could await."""
+        left = {
+            (manager.settings.manager, job.name)
+            for manager in self._managers
+            for job in manager.settings.jobs
+            if job.mode is not CronMode.ON_DEMAND or manager.settings.manager is Manager.BENCHMARKS
+        } - self._done
+        waiting = {(manager.settings.manager, name) for manager in self._managers for name in manager.waiting}
+        return left <= waiting and not (left and any(manager.running for manager in self._managers))
+
+    def _wait(self, pause: Pause) -> None:
+        due = [time for manager in self._managers if (time := manager.next_time()) is not None]
+        longest = min([_LONGEST, *(time - self._now() for time in due if not self._stands)])
+        pause([hook for manager in self._managers for hook in _started(manager)], longest)
+
+    def _configured(self, settings: Sequence[CronSettings], now: float) -> Iterator[CronEvent]:
+        for manager, theirs in zip(self._managers, settings, strict=True):
+            starts = manager.configure(theirs, now)
+            benchmarks = manager.demand(now) if theirs.manager is Manager.BENCHMARKS else ()
+            yield from self._noted(chain(starts, benchmarks), manager)
+
+    def _stepped(self, now: float) -> Iterator[CronEvent]:
+        for manager in self._managers:
+            for hook in _started(manager):  # also those of jobs that have been taken away
+                hook.poll()
+            yield from self._noted(manager.step(now), manager)
+        is_busy = any(each.running for each in self._managers if each.settings.manager is Manager.BENCHMARKS)
+        for manager in self._managers:
+            manager.blocked = manager.settings.manager is Manager.STARTD and is_busy
+
+    def _closed(self, pause: Pause) -> Iterator[CronEvent]:
+        """End what still runs; time goes on for that, even where the clock stands."""
+        began = self._ticks()
+        base = self._now()
+        for manager in self._managers:
+            yield from manager.close(base)
+        while any(manager.running for manager in self._managers) and self._ticks() - began < _MOST_CLOSING:
+            self._wait(pause)
+            yield from self._stepped(base + self._ticks() - began)
+
+    def _noted(self, events: Iterable[CronEvent], manager: CronManager) -> Iterator[CronEvent]:
+        """Yield events, and note which jobs have had a run."""
+        for event in events:
+            if event.what in {CronStep.ENDED, CronStep.FAILED_TO_START}:
+                self._done.add((manager.settings.manager, event.job))
+            yield event
+
+
+def _started(manager: CronManager) -> list[RunningHook]:
+    programs = manager.programs
+    return programs.started if isinstance(programs, LivePrograms) else []
