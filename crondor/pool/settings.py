@@ -68,13 +68,11 @@ class Lengths:
             high = low if found[3] is None else int(found[3]) * _UNITS[found[4]]
             shape = Shape.UNIFORM
         if high < low:
-            raise InvalidLength(
-                Diagnostic("length", f"{text[:40]!r} ends before it begins", span=span, help="write the shorter first")
-            )
+            message = f"{text[:40]!r} ends before it begins"
+            raise InvalidLength(Diagnostic("length", message, span=span, help="write the shorter first"))
         if high > LONGEST:
-            raise InvalidLength(
-                Diagnostic("length", f"{text[:40]!r} is longer than ten years", span=span, help="write a shorter one")
-            )
+            message = f"{text[:40]!r} is longer than ten years"
+            raise InvalidLength(Diagnostic("length", message, span=span, help="write a shorter one"))
         return cls(low, high, shape)
 
     @property
@@ -562,10 +560,8 @@ def machine_ad() -> ClassAd:
 def schedd_ad() -> ClassAd:
     """Return the schedd's ad as the jobs of the local universe meet it: it has no HasJobDeferral."""
     machine = machine_ad()
-    ad = ClassAd({name: machine[name] for name in ("Arch", "OpSys", "CondorVersion", "Memory", "Disk")})
-    for name, value in (("MyType", "Scheduler"), ("TotalLocalJobsRunning", 0), ("FileSystemDomain", "example.org")):
-        ad.set(name, value)
-    return ad
+    own = {"MyType": "Scheduler", "TotalLocalJobsRunning": 0, "FileSystemDomain": "example.org"}
+    return ClassAd({**{name: machine[name] for name in ("Arch", "OpSys", "CondorVersion", "Memory", "Disk")}, **own})
 
 
 @dataclass(frozen=True)

@@ -412,11 +412,19 @@ Writes: TypeAlias = Mapping[str, object]
 """Attributes by name, as Python values or Expressions; None deletes."""
 
 
-def edited(ad: ClassAd, edits: Mapping[str, object]) -> ClassAd:
-    """Return a copy of an ad with some attributes set."""
+def write(ad: ClassAd, values: Writes) -> None:
+    """Set attributes of an ad; None deletes."""
+    for name, value in values.items():
+        if value is None:
+            ad.pop(name, None)
+        else:
+            ad.set(name, value)
+
+
+def edited(ad: ClassAd, edits: Writes) -> ClassAd:
+    """Return a copy of an ad with some attributes set; None deletes."""
     made = ad.copy()
-    for name, value in edits.items():
-        made.set(name, value)
+    write(made, edits)
     return made
 
 

@@ -13,6 +13,7 @@ from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import Op, Record
 from crondor.pool.daemons.pool_job import JobRun, PoolJob, Timetable, TimetableEntry
 from crondor.pool.settings import Link, Party, PoolSettings
+from crondor.schedd.protocol import edited, write
 
 # What the shadow changes in its own copy, and tells the schedd with its next update only (qmgr_job_updater.cpp).
 LAGGING: Final = frozenset(
@@ -72,20 +73,15 @@ class Copies:
         shadow, ad = self.shadow, self.job.ad
         if shadow is None:
             return
-        for name, value in values.items():
+        for name in values:
             key = lower(name)
             if key in LAGGING and key not in self.unsent:
                 self.unsent[key] = name, expression(ad, name)
-            put(shadow, name, value)
+        write(shadow, values)
 
     def schedd(self) -> ClassAd:
         """Return the schedd's copy, as condor_q shows it."""
-        made = self.job.ad.copy()
-        for name, value in self.forgotten().items():
-            put(made, name, value)
-        for name, value in self.usage.items():
-            put(made, name, value)
-        return made
+        return edited(self.job.ad, {**self.forgotten(), **self.usage})
 
     def forgotten(self) -> dict[str, object]:
         """Return what the schedd's copy has in place of what the shadow has not told."""
@@ -104,14 +100,6 @@ class Copies:
         self.shadow = self.startd = self.starter = self.attempt = None
         self.unsent.clear()
         self.edited.clear()
-
-
-def put(ad: ClassAd, name: str, value: object) -> None:
-    """Set an attribute, or delete it where the value is None."""
-    if value is None:
-        ad.pop(name, None)
-    else:
-        ad.set(name, value)
 
 
 class Message(NamedTuple):
@@ -418,7 +406,7 @@ class Flow:
             return True
         told = {_USAGE: attempt.seconds(now), _STATE: state, **values}
         if copies.starter is not None:
-            _set(copies.starter, told)
+            write(copies.starter, told)
         if not self._send(Link.STARTER_SHADOW, copies.job, why, _shown(told)):
             attempt.is_broken = True
             if attempt.lease is None:
@@ -428,7 +416,7 @@ class Flow:
         attempt.last_contact, attempt.is_broken, attempt.tries = now, False, 0
         self._timetable.cancel(attempt.lease)
         attempt.lease = None
-        _set(copies.shadow, told)
+        write(copies.shadow, told)
         return True
 
     def _backoff(self, attempt: Attempt) -> int:
@@ -447,7 +435,7 @@ class Flow:
     def _to_startd(self, copies: Copies, why: str, values: Mapping[str, object]) -> None:
         sent = self._send(Link.STARTER_STARTD, copies.job, why, _shown(values))
         if sent and copies.startd is not None:
-            _set(copies.startd, values)
+            write(copies.startd, values)
 
     def _update_later(self, copies: Copies) -> None:
         if copies.attempt is not None:
@@ -506,13 +494,8 @@ def _shown(values: Mapping[str, object]) -> dict[str, str]:
     return {name: printed(ad, name) for name in ad}
 
 
-def _set(ad: ClassAd, values: Mapping[str, object]) -> None:
-    for name, value in values.items():
-        put(ad, name, value)
-
-
 def _copy(source: ClassAd, goal: ClassAd, name: str) -> None:
-    put(goal, name, expression(source, name))
+    write(goal, {name: expression(source, name)})
 
 
 def _expanded(ad: ClassAd, given: ClassAd) -> dict[str, str]:

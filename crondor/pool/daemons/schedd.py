@@ -16,6 +16,7 @@ from crondor.job_queue.records import Op, Record
 from crondor.pool.daemons.pool_job import VOLATILE, PoolJob
 from crondor.pool.settings import PoolSettings
 from crondor.schedd.cron_tabs import CronEdit, CronTabs
+from crondor.schedd.protocol import write
 
 # What a run changes and no schedule of plain texts depends on: the bookkeeping need not be told.
 _QUIET: Final = VOLATILE - {"jobstatus", "deferraltime", "holdreasoncode"}
@@ -77,12 +78,7 @@ class ScheddQueue:
 
     def write(self, job: JobId, values: Mapping[str, object]) -> None:
         """Set attributes of a job in one transaction, to Python values or Expressions; None deletes."""
-        ad = self.ads[job]
-        for name, value in values.items():
-            if value is None:
-                ad.pop(name, None)
-            else:
-                ad.set(name, value)
+        write(self.ads[job], values)
         key = str(job)
         if self.followers and not self._is_computing:
             self._follow([_record(key, name, value) for name, value in values.items()])

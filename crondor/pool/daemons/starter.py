@@ -29,7 +29,7 @@ from crondor.pool.daemons.events import PoolEventKind
 from crondor.pool.daemons.negotiator import Claim
 from crondor.pool.daemons.pool_job import JobRun, PoolJob
 from crondor.pool.settings import SUCCESS, Exit, PoolSettings
-from crondor.schedd.protocol import Hold
+from crondor.schedd.protocol import Hold, write
 
 
 def arrival(ad: ClassAd, now: int, context: Callable[[int], Context], known: int | None = None) -> Arrival | None:
@@ -417,8 +417,7 @@ class Starter:
             values["NumJobCompletions"] = job.counter("numjobcompletions") + 1
             core.count(job, values)
         if job.is_local:
-            for name, value in values.items():
-                run.ad.set(name, value)
+            write(run.ad, values)
         ruling = job.ruling
         if ruling is None:
             seen = run.ad if job.is_local else job.ad if core.flow is None else core.flow.policy_ad(job)

@@ -29,7 +29,7 @@ from crondor.pool.daemons.starter import Lasting, failure, failure_of, killing_o
 from crondor.pool.local import supervisor
 from crondor.pool.local.run_records import Records, RunEnd, RunState
 from crondor.schedd.embedded import EmbeddedSchedd
-from crondor.schedd.protocol import Hold
+from crondor.schedd.protocol import Hold, write
 
 TOKEN: Final = "CrondorRunToken"  # noqa: S105 - a name
 """The attribute that names the program of a job's run, from before its start until the job is no longer running."""
@@ -70,11 +70,7 @@ class KeptQueue(ScheddQueue):
         if not stays and TOKEN in ad and TOKEN not in values:
             values = {**values, TOKEN: None}
         self.embedded.write(job, values)
-        for name, value in values.items():
-            if value is None:
-                ad.pop(name, None)
-            else:
-                ad.set(name, value)
+        write(ad, values)
 
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:
         """Set attributes of a run as ``write`` does it."""

@@ -39,7 +39,7 @@ from crondor.pool.settings import PoolSettings
 from crondor.rights.trust import check
 from crondor.rights.walk import APPENDING, append, is_there, open_own, open_plain
 from crondor.schedd.embedded import HISTORY, EmbeddedSchedd
-from crondor.schedd.protocol import Hold
+from crondor.schedd.protocol import Hold, edited
 
 _PAUSE: Final = 5  # SCHEDD_MIN_INTERVAL: between two starts of a job that asks for no time
 
@@ -241,19 +241,8 @@ class Session(AbstractContextManager["Session"]):
 
         Raises InvalidChange and QueueIO.
         """
-        made = []
-        for ad, number in zip(ads, numbers, strict=True):
-            own = ad.copy()
-            for name, value in (
-                (SPEC, spec),
-                (SPEC_JOB, number),
-                (SESSION, self._name),
-                (NEW, True),
-                ("NumJobStarts", 0),
-                ("NumJobCompletions", 0),
-            ):
-                own.set(name, value)
-            made.append(own)
+        own = {SESSION: self._name, NEW: True, "NumJobStarts": 0, "NumJobCompletions": 0}
+        made = [edited(ad, {SPEC: spec, SPEC_JOB: n, **own}) for ad, n in zip(ads, numbers, strict=True)]
         return self.embedded.submit(made)
 
     def begin(self) -> int:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source, printable
 from crondor.job.attributes import int32
+from crondor.schedd.protocol import edited
 from crondor.schedule import Universe, misspelt
 from crondor.submit import SubmitFile, job_ads
 
@@ -123,7 +124,5 @@ def _treated(file: SubmitFile, universe: str) -> Diagnostic:
 
 def _owned(ad: ClassAd, label: str) -> ClassAd:
     """Return a job's ad with what says whose it is, and what it is called."""
-    made, owner = ad.copy(), getpass.getuser()
-    for name, value in (("Owner", owner), ("User", f"{owner}@{platform.node()}"), (NAME, label)):
-        made.set(name, value)
-    return made
+    owner = getpass.getuser()
+    return edited(ad, {"Owner": owner, "User": f"{owner}@{platform.node()}", NAME: label})

@@ -30,6 +30,7 @@ from crondor.schedd.protocol import (
     Scheduled,
     Unreachable,
     Which,
+    write,
 )
 from crondor.schedd.reading import owner_of
 
@@ -214,16 +215,9 @@ def submitted(
     made = routed.copy()
     for name in (*NEVER_SENT, ROUTED_TO, *_MANAGING, "ClusterId", "ProcId"):
         made.prune(name)
+    routing = {ROUTED_FROM: str(source), ROUTED_BY: router, ROUTE_NAME: route}
     user = f"{owner}@{domain}" if domain else owner
-    for name, value in (
-        (ROUTED_FROM, str(source)),
-        (ROUTED_BY, router),
-        (ROUTE_NAME, route),
-        ("User", user),
-        ("QDate", now),
-        ("EnteredCurrentStatus", now),
-    ):
-        made.set(name, value)
+    write(made, {**routing, "User": user, "QDate": now, "EnteredCurrentStatus": now})
     if "Owner" not in made:
         made.set("Owner", owner)
     if "JobStatus" not in made:

@@ -357,25 +357,18 @@ def _jobs_of(each: object, cluster: int, now: int, reading: JobSettings) -> Iter
 
 def _of_schedule(schedule: JobSchedule, cluster: int, now: int, reading: JobSettings) -> PlannedJob:
     """Take a schedule for a job that has nothing else; a crontab job stays in the queue, or it had one run."""
-    ad = ClassAd(NEW_JOB)
-    for name, value in (
-        ("ClusterId", cluster),
-        ("ProcId", 0),
-        ("Owner", reading.owner),
-        ("QDate", now),
-        ("JobUniverse", int(schedule.universe)),
-        ("ScheddInterval", schedule.schedd_interval),
-    ):
-        ad.set(name, value)
+    own = {"ClusterId": cluster, "ProcId": 0, "Owner": reading.owner, "QDate": now}
+    lengths = {"JobUniverse": int(schedule.universe), "ScheddInterval": schedule.schedd_interval}
+    ad = ClassAd({**NEW_JOB, **own, **lengths})
     if schedule.spec is not None:
         ad.set("OnExitRemove", value=False)
         for f, text in zip(FIELDS, schedule.spec.given, strict=True):
             if text is not None:
                 ad.set(f.attribute, text)
-    lengths = (
-        (("DeferralWindow", schedule.window), ("DeferralPrepTime", schedule.prep_time)) if schedule.complete else ()
-    )
-    for name, number in (("DeferralTime", schedule.time), *lengths):
+    moments = {"DeferralTime": schedule.time}
+    if schedule.complete:
+        moments |= {"DeferralWindow": schedule.window, "DeferralPrepTime": schedule.prep_time}
+    for name, number in moments.items():
         if isinstance(number, ExpressionText):
             ad[name] = Expression(number.text)
         elif number is not None:
