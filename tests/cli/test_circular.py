@@ -51,6 +51,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("route", "apply", "--config", "old.conf", "--legacy", "job.sub"), 0, "CRN630"),
         (("route", "explain", "--summary", "--config", "route.conf", "job.sub"), 0, "CRN630"),
         (("route", "diff", "route.conf", "half.conf"), 1, "CRN630"),
+        (("route", "plan", "--config", "route.conf", "--spec", "job.sub"), 1, "CRN630"),
     ],
 )
 def test_every_command_says_it(arguments: tuple[str, ...], status: int, code: str) -> None:
