@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.classad.printing import Format
-from crondor.deferral import Deferral
-from crondor.diagnostics import Diagnostic, has_error, printable
+from crondor.diagnostics import has_error, printable
 from crondor.job.attributes import JobStatus
 from crondor.job.policy import QueuedJob
 from crondor.schedd.cron_tabs import CronEdit, apply_edits, recalculate
@@ -55,63 +54,6 @@ _STATES = {
 _LATE = "the log shows DeferralTime late; a time that is not in it yet is computed from the schedule"
 
 
-def print_status(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
-    """Print a row for each job, and its trouble below it."""
-    found, clock = read.found, read.clock
-    rows = []
-    for look in looks:
-        rows.append([look.id, cell(look.queued.string("Owner")), _state(look, clock), *_moments(look.next, clock)])
-        rows += [[_trouble(trouble)] for trouble in look.trouble]
-    if not rows:
-        say(f"no job with a schedule, of {found.total}")
-        return
-    print_rows(["job", "owner", "state", "next start", "from now", "match opens", "last start"], rows, _STATES)
-    if not found.sees_deferral_time:
-        say(f"note: {_LATE}")
-
-
-def _state(look: ScheduledJob, clock: Clock) -> str:
-    if look.state is ScheduledState.WAITING and look.deferral_time is not None:
-        return f"waiting (starts {relative(look.deferral_time - clock.now)})"
-    return look.state.value
-
-
-def _moments(found: Deferral | None, clock: Clock) -> list[str]:
-    if found is None:
-        return ["-", "-", "-", "-"]
-    return [
-        local_text(found.time, clock.zone),
-        relative(found.time - clock.now),
-        _clock(found.match_opens, found.time, clock.zone),
-        _clock(found.last_start, found.time, clock.zone),
-    ]
-
-
-def _clock(moment: int, time: int, zone: tzinfo) -> str:
-    """Return a moment as briefly as it can be said beside another: without the date where it is the same."""
-    full, beside = local_text(moment, zone), local_text(time, zone)
-    same = full[:14] == beside[:14] and full[-5:] == beside[-5:] and not full.startswith("epoch")
-    return full[15:-6] if same else full
-
-
-def _trouble(trouble: Diagnostic) -> str:
-    hint = f"; {trouble.help}" if trouble.help else ""
-    return printable(f"{trouble.severity.value}: {trouble.message}{hint} [{trouble.code}]")
-
-
-def status_data(looks: Iterable[ScheduledJob], read: QueueReading) -> None:
-    """Print the jobs as JSON."""
-    found = read.found
-    data: results.StatusResult = {
-        **read.head,
-        "sees_deferral_time": found.sees_deferral_time,
-        "job_count": found.total,
-        "jobs": (_job(look, read.clock.zone) for look in looks),
-        "diagnostics": map(diagnostic_data, found.findings),
-    }
-    echo_json(data)
-
-
 def _job(look: ScheduledJob, zone: tzinfo) -> results.StatusJob:
     queued, schedule = look.queued, look.schedule
     return {
@@ -124,6 +66,31 @@ def _job(look: ScheduledJob, zone: tzinfo) -> results.StatusJob:
         "next": None if look.next is None else moments(look.next, zone),
         "trouble": [diagnostic_data(trouble) for trouble in look.trouble],
     }
+
+
+def _status_rows(looks: Iterable[ScheduledJob], clock: Clock) -> Iterator[list[str]]:
+    """Yield a row for each job, and its trouble below it."""
+    for look in looks:
+        job = _job(look, clock.zone)
+        state, due, start = job["state"], job["deferral_time"], job["next"]
+        if look.state is ScheduledState.WAITING and due is not None:
+            state = f"waiting (starts {relative(due - clock.now)})"
+        times = ["-", "-", "-", "-"]
+        if start is not None:
+            time, opens, last = start["time"], start["match_opens"], start["last_start"]
+            shown = local_text(time, clock.zone)
+            edges = (_beside(local_text(each, clock.zone), shown) for each in (opens, last))
+            times = [shown, relative(time - clock.now), *edges]
+        yield [look.id, cell(job["owner"]), state, *times]
+        for trouble in job["trouble"]:
+            hint = f"; {trouble['help']}" if trouble["help"] else ""
+            yield [printable(f"{trouble['severity']}: {trouble['message']}{hint} [{trouble['code']}]")]
+
+
+def _beside(full: str, other: str) -> str:
+    """Return an instant without its date where that is the date of another one."""
+    same = full[:14] == other[:14] and full[-5:] == other[-5:] and not full.startswith("epoch")
+    return full[15:-6] if same else full
 
 
 def _edit(edit: CronEdit, before: int | None, zone: tzinfo) -> results.Edit:
@@ -176,11 +143,23 @@ def command(read: QueueReading, format_: str) -> None:
     """List the jobs that have a schedule: their state, their next start, and what keeps them from it."""
     looks = _Watched(read.looks())
     show(dict.fromkeys(read.found.findings))
+    found, clock = read.found, read.clock
     if format_ == "json":
-        status_data(looks, read)
+        data: results.StatusResult = {
+            **read.head,
+            "sees_deferral_time": found.sees_deferral_time,
+            "job_count": found.total,
+            "jobs": (_job(look, clock.zone) for look in looks),
+            "diagnostics": map(diagnostic_data, found.findings),
+        }
+        echo_json(data)
+    elif rows := list(_status_rows(looks, clock)):
+        print_rows(["job", "owner", "state", "next start", "from now", "match opens", "last start"], rows, _STATES)
+        if not found.sees_deferral_time:
+            say(f"note: {_LATE}")
     else:
-        print_status(looks, read)
-    if looks.troubled or has_error(read.found.findings):
+        say(f"no job with a schedule, of {found.total}")
+    if looks.troubled or has_error(found.findings):
         raise click.exceptions.Exit(1)
 
 
