@@ -73,6 +73,11 @@ def name_of(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
+def ads_in(path: str, report: Callable[[Diagnostic], None]) -> Iterator[ClassAd]:
+    """Yield the ads of a file in any form, values unread, and report what is wrong. Raises UsageError."""
+    return read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=report)
+
+
 def ad_of(path: str, mode: ReadMode) -> ClassAd:
     """Return the one ad of a file.
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import ReadMode, read_ads
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.policy import read_queue
@@ -25,11 +24,11 @@ from crondor.rights import walk
 from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import HISTORY, LOG, EmbeddedSchedd, no_queue
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import Acted, NoSelection, Schedd, Scheduled, Selection
+from crondor.schedd.protocol import Acted, Schedd, Scheduled, Selection
 from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, StatusReader, mirror_of, scheduled_among
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
+from crondor_cli.kit.ads import FirstFaults, ads_in, chunks, context_of, name_of
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
@@ -91,8 +90,6 @@ def selection_of(jobs: tuple[str, ...], constraint: str | None, *, needed: bool 
         raise usage(message)
     try:
         return Selection.parse(jobs, constraint)
-    except NoSelection as error:
-        raise UsageProblem(error) from None
     except CrondorError as error:
         raise UsageProblem(error) from None
 
@@ -104,7 +101,7 @@ def read_jobs(asked: QueueOptions, clock: Clock) -> tuple[list[ClassAd], list[Di
     """
     if asked.kind == "ads":
         told = FirstFaults()
-        ads = list(_ads_of(asked.ads or "-", told))
+        ads = list(ads_in(asked.ads or "-", told.add))
         return ads, told.listed()
     with opened(asked, clock) as schedd:
         if schedd is None:
@@ -207,14 +204,10 @@ def is_there(log: Path) -> bool:
         raise refused_by_disk(log.parent, "this queue cannot be opened", error) from None
 
 
-def _ads_of(path: str, told: FirstFaults) -> Iterator[ClassAd]:
-    return read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=told.add)
-
-
 def _of_ads(path: str, chosen: Selection, clock: Clock) -> QueueJobs:
     told = FirstFaults()
     context = context_of(clock)
-    found = scheduled_among((ad for ad in _ads_of(path, told) if chosen.holds(ad, context)), chosen)
+    found = scheduled_among((ad for ad in ads_in(path, told.add) if chosen.holds(ad, context)), chosen)
     findings = [*told.listed(), *_unknown(chosen, found)]
     return QueueJobs(found.ads, found.total, sees_deferral_time=True, findings=findings)
 

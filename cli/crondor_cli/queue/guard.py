@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -113,7 +114,12 @@ def _pass(guard: Guard, clock: Clock, said: set[Diagnostic], format_: str, *, ap
         show_error(error)
         return False
     _say(found, said)
-    (_print_json if format_ == "json" else _print_text)(found, clock)
+    data = _result(found, clock)
+    if format_ == "json":
+        say_json(data)
+    else:
+        for line in _lines(data, clock):
+            say(line)
     if once and (found.corrections or found.trouble):
         raise click.exceptions.Exit(1)
     return once
@@ -126,34 +132,33 @@ def _say(found: GuardPass, said: set[Diagnostic]) -> None:
     said.update(new)
 
 
-def _print_text(found: GuardPass, clock: Clock) -> None:
-    for correction in found.corrections:
-        before = "none" if correction.before is None else local_text(correction.before, clock.zone)
-        change = f"{correction.job} DeferralTime {before} -> {local_text(correction.time, clock.zone)}"
-        outcome = {None: "not written: --apply", True: "written", False: "not written: the job has changed"}
-        say(f"{local_text(clock.now, clock.zone)}  {change}  ({outcome[correction.applied]})")
-    if not found.corrections:
-        jobs = plural(found.jobs, "idle crontab job")
-        say(f"{local_text(clock.now, clock.zone)}  {jobs}, nothing to correct")
-
-
-def _print_json(found: GuardPass, clock: Clock) -> None:
-    data: results.GuardResult = {
+def _result(found: GuardPass, clock: Clock) -> results.GuardResult:
+    return {
         "now": clock.now,
         "job_count": found.jobs,
         "corrections": [
             {
-                "job": str(correction.job),
-                "before": correction.before,
-                "time": correction.time,
-                "local": iso(correction.time, clock.zone),
-                "applied": correction.applied,
+                "job": str(each.job),
+                "before": each.before,
+                "time": each.time,
+                "local": iso(each.time, clock.zone),
+                "applied": each.applied,
             }
-            for correction in found.corrections
+            for each in found.corrections
         ],
         "trouble": [
             {"job": str(job), "diagnostics": [diagnostic_data(fault) for fault in faults]}
             for job, faults in found.trouble.items()
         ],
     }
-    say_json(data)
+
+
+def _lines(found: results.GuardResult, clock: Clock) -> Iterator[str]:
+    now = local_text(found["now"], clock.zone)
+    for each in found["corrections"]:
+        before = "none" if each["before"] is None else local_text(each["before"], clock.zone)
+        change = f"{each['job']} DeferralTime {before} -> {local_text(each['time'], clock.zone)}"
+        outcome = {None: "not written: --apply", True: "written", False: "not written: the job has changed"}
+        yield f"{now}  {change}  ({outcome[each['applied']]})"
+    if not found["corrections"]:
+        yield f"{now}  {plural(found['job_count'], 'idle crontab job')}, nothing to correct"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import ReadMode, read_ads
 from crondor.diagnostics import CrondorError, Diagnostic, printable
 from crondor.job_queue import read_history
 from crondor.rights.walk import is_there
@@ -29,7 +28,7 @@ from crondor.router.tools import (
 )
 from crondor.schedd.embedded import no_queue
 from crondor.schedd.protocol import Selection
-from crondor_cli.kit.ads import FirstFaults, chunks, context_of, name_of
+from crondor_cli.kit.ads import FirstFaults, ads_in, context_of
 from crondor_cli.kit.command import OneDashCommand
 from crondor_cli.kit.configs import config_option
 from crondor_cli.kit.files import file_problem
@@ -66,8 +65,7 @@ def _ads(
                     findings.add(each)
             return
         if asked.kind == "ads":
-            path = asked.ads or "-"
-            yield from read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=findings.add)
+            yield from ads_in(asked.ads or "-", findings.add)
             return
         if asked.kind == "queue" and not is_there(asked.folder):
             findings.add(no_queue(asked.folder))

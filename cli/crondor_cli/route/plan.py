@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.classad.ad import ClassAd
-from crondor.classad.formats import Format, Order, ReadMode, read_ads
-from crondor.classad.formats.pieces import Report
+from crondor.classad.formats import Format, Order
 from crondor.classad.scope import Context
 from crondor.deferral import LATEST
 from crondor.diagnostics import Diagnostic, Severity, printable, shortened
@@ -36,7 +35,7 @@ from crondor.schedd.reading import QueueLogSchedd
 from crondor.schedule import COMMANDS, misspelt
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.kit.ads import FirstFaults, chunks, name_of
+from crondor_cli.kit.ads import FirstFaults, ads_in, name_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_stdin, submit_files
 from crondor_cli.kit.jobs import ScheduleRequest
@@ -91,7 +90,7 @@ def read_plannable(
         jobs.append(file)
     for path in ads:
         told = FirstFaults()
-        _keep(_ads_of(path, told.add), name_of(path), jobs, findings)
+        _keep(ads_in(path, told.add), name_of(path), jobs, findings)
         findings += told.listed()
     if queue is not None:
         _keep(_jobs_of(queue, clock, findings), queue, jobs, findings)
@@ -110,10 +109,6 @@ def _keep(ads: Iterable[ClassAd], name: str, jobs: list[Plannable], findings: li
             Diagnostic("no-ads", f"there is no job in {name}", Severity.NOTE, help="condor_q -long prints jobs")
         )
     jobs += found
-
-
-def _ads_of(path: str, report: Report) -> Iterable[ClassAd]:
-    return read_ads(chunks(path), None, ReadMode.LAZY, name=name_of(path), report=report)
 
 
 def _jobs_of(path: str, clock: Clock, findings: list[Diagnostic]) -> Iterable[ClassAd]:
