@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from heapq import merge
+from typing import TYPE_CHECKING, NamedTuple
 
 from crondor.algebra import first_collision, first_difference, is_subset
 from crondor.day_rule import is_unrestricted
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, shortened
 from crondor.preview.facts import LAST_INSTANT, years_after
-from crondor.preview.jobs import Job, ReadSchedule
+from crondor.preview.jobs import Clock, Job, ReadSchedule
 from crondor.preview.runs import hold_reason, placed
 from crondor.recurrence import NeverRuns, Recurrence, ScheddAnswer
 from crondor.schedule import JobSchedule
 from crondor.spec import FIELDS, CronSpec, Dialect, Field
 from crondor.times import JobTimes
+from crondor.words import describe
 from crondor.zones import zone_of
+
+if TYPE_CHECKING:
+    from crondor.compile.meaning import WrittenSchedule
 
 
 class Relation(str, Enum):
@@ -270,3 +275,120 @@ def pairs(
     """Pair as many jobs with as many, in order."""
     for ours, theirs in zip(left, right, strict=True):
         yield ComparedSide(ours, ours.read(dialects[0])), ComparedSide(theirs, theirs.read(dialects[1]))
+
+
+_YEARS = 10  # that are compared without --until
+_MOST_TIMES = 300_000  # of the jobs that are tried, where their requirements speak of the time
+
+
+@dataclass
+class AskedComparison:
+    """What was asked for and what jobs do, from now until ``until`` (epoch seconds)."""
+
+    schedule: WrittenSchedule
+    jobs: list[Job]
+    clock: Clock
+    until: int
+    reason: str = ""  # why no further
+    compared: int = 0  # times that one or both have
+    common: int | None = None
+    partings: list[tuple[int, bool]] = field(default_factory=list)  # and whether it is the schedule that has it
+    findings: list[Diagnostic] = field(default_factory=list)
+    trouble: bool = False
+    words: list[str] = field(default_factory=list)
+
+    @property
+    def differs(self) -> bool:
+        """Say whether any time differs."""
+        return bool(self.partings)
+
+
+def compare_asked(
+    schedule: WrittenSchedule, jobs: list[Job], dialect: Dialect, clock: Clock, end: int | None, count: int
+) -> AskedComparison:
+    """Compare a schedule with all jobs together, one of which has each time; at most ``count`` times are named."""
+    until = end if end is not None else years_after(clock.now, _YEARS, clock.zone)
+    found = AskedComparison(schedule, jobs, clock, until)
+    if schedule.until is not None and schedule.until < until:
+        found.until, found.reason = schedule.until, schedule.until_reason
+    found.findings += schedule.warnings
+    budget = _Budget()
+    runs = [_asked_runs(job, dialect, found, budget) for job in jobs]
+    if not found.trouble:
+        try:
+            _part_asked(found, schedule.between(clock.now, found.until), merge(*runs), count)
+        except _TooMany as cut:
+            found.until = cut.at
+            found.reason = f"{_MOST_TIMES} times of the jobs were tried; --until and --now choose others"
+        except CrondorError as error:
+            found.trouble = True
+            found.findings += error.diagnostics
+    return found
+
+
+class _TooMany(Exception):
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at
+
+
+class _Budget:
+    """How many times of jobs may still be tried."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_TIMES
+
+    def counted(self, times: Iterable[int]) -> Iterator[int]:
+        """Yield times that are to be tried."""
+        for time in times:
+            self.left -= 1
+            if self.left < 0:
+                raise _TooMany(time - 1)
+            yield time
+
+
+def _asked_runs(job: Job, dialect: Dialect, found: AskedComparison, budget: _Budget) -> Iterable[int]:
+    """Return the times of a job up to the end; what stands against them goes into the findings."""
+    reading = job.read(dialect)
+    read = reading.schedule
+    if read is None:
+        found.trouble = True
+        found.findings += reading.error.diagnostics if reading.error else ()
+        return ()
+    found.findings += read.notes
+    now, until = found.clock.now, found.until
+    times = job.times(read)
+    where = ", with requirements on the time" if times.is_restricted else ""
+    if not read.is_deferred:
+        found.words.append("no schedule")
+        return ()
+    found.words.append(f"{'once' if read.recurrence is None else describe(read.recurrence.spec)}{where}")
+    try:
+        named = map(int, times.named(now, until))
+    except CrondorError as error:
+        found.trouble = True
+        found.findings += [placed(fault, job) for fault in error.diagnostics]
+        return ()
+    return times.admitted(budget.counted(named)) if times.is_restricted else named
+
+
+def _part_asked(found: AskedComparison, ours: Iterator[int], theirs: Iterator[int], count: int) -> None:
+    """Walk along both in order of time."""
+    last = -1
+    one, other = next(ours, None), next(theirs, None)
+    while (one is not None or other is not None) and len(found.partings) < count:
+        if other is not None and other == last:  # two jobs have it
+            other = next(theirs, None)
+            continue
+        found.compared += 1
+        if one == other:
+            last = one or 0
+            found.common = last if found.common is None else found.common
+            one, other = next(ours, None), next(theirs, None)
+        elif other is None or (one is not None and one < other):
+            found.partings.append((one or 0, True))
+            one = next(ours, None)
+        else:
+            last = other
+            found.partings.append((other, False))
+            other = next(theirs, None)

@@ -11,6 +11,7 @@ from crondor.day_rule import decided_by
 from crondor.diagnostics import Diagnostic, printable
 from crondor.preview.comparison import ComparedSide, Comparison, Parting, Relation
 from crondor.preview.facts import LAST_INSTANT
+from crondor.preview.field_words import day_rule_words, value_set, written
 from crondor.preview.runs import DAY_ZERO, folded, last_retry
 from crondor.recurrence import never_reason
 from crondor.spec import CronSpec, Dialect, Field
@@ -18,13 +19,10 @@ from crondor.words import describe
 from crondor_cli.kit.screen import FACTS, prose, say, screen_columns
 from crondor_cli.kit.tables import (
     columns,
-    day_rule_words,
     diagnostic_data,
     echo_json,
     instant,
     instant_or_none,
-    value_set,
-    written,
 )
 from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
 

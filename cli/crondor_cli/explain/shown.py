@@ -8,59 +8,39 @@ from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from crondor.audit import ClockChange
-from crondor.calendar import MONTHS, WEEKDAYS, short_weekday
+from crondor.calendar import short_weekday
 from crondor.codes import INVALID_CRON_SETTINGS
-from crondor.day_rule import DecidedBy, decided_by, is_unrestricted
+from crondor.day_rule import decided_by, is_unrestricted
 from crondor.diagnostics import CrondorError, Diagnostic, printable, shortened
 from crondor.preview.facts import ExplainedJob, ScheddSide, ScheduleFacts, portable_line
-from crondor.preview.jobs import Clock
+from crondor.preview.field_words import day_rule_words, value_name, value_set, why_words, written
 from crondor.preview.runs import DialectReason, folded, last_retry
-from crondor.recurrence import Arm, FieldMatch, Gaps, ScheddAnswer, Why
+from crondor.recurrence import Gaps, ScheddAnswer, Why
 from crondor.schedule import JobSchedule
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field
+from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe, steps_beyond
 from crondor.zones import Policy
 from crondor_cli.kit.screen import FACTS, PROSE, echo_lines, prose, screen_columns, tinted, whole
 from crondor_cli.kit.tables import (
     columns,
-    day_rule_words,
     diagnostic_data,
     echo_json,
     instant,
     instant_or_none,
     length,
-    members,
     reason_data,
-    value_set,
-    written,
 )
 from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
 
 if TYPE_CHECKING:
     from crondor_cli.explain import results
 
-_DAYS = {DAY_OF_MONTH, DAY_OF_WEEK}
-
-
-def sentence(spec: CronSpec, why: Why, clock: Clock) -> str:
-    """Return the answer to "why", or to "why not"."""
-    time = local_text(why.instant, clock.zone)
-    if why.fires:
-        reason = why.note if why.blocking and why.note else _taken(spec, why)
-        return printable(f"fires at {time}: {reason}")
-    reasons = [_blocked(spec, match) for match in why.fields if match.field in why.blocking]
-    days = [match for match in why.fields if match.field in why.blocking and match.field in _DAYS]
-    if len(days) == 2:
-        reasons = reasons[: -len(days)] if MONTH not in why.blocking else [*reasons[:-3], reasons[-2]]
-        reasons.append(_no_day(spec, why))
-    return printable(f"not at {time}: {'; '.join(reasons + ([why.note] if why.note else []))}")
-
 
 def answer(e: ExplainedJob, spec: CronSpec, why: Why) -> str:
     """Return the answer to what was asked with --at; of a time that the clock skips, what becomes of it."""
     clock, skipped = e.job.clock, e.skipped
     if skipped is None:
-        return sentence(spec, why, clock)
+        return why_words(spec, why, local_text(why.instant, clock.zone))
     gap, wall = skipped.gap, skipped.wall
     way = f"the clock goes from {gap.begin:%H:%M} straight to {gap.end:%H:%M}"
     there = f"there is no {wall:%H:%M} on {wall:%Y-%m-%d}: {way}"
@@ -69,50 +49,6 @@ def answer(e: ExplainedJob, spec: CronSpec, why: Why) -> str:
     if e.instead is None:
         return f"{there}; the schedule names it, and this run is left out"
     return f"{there}; the schedule names it, and its run is moved to {local_text(e.instead, clock.zone)}"
-
-
-def value_name(match: FieldMatch) -> str:
-    """Return the value of a field at an instant, as people say it."""
-    if match.field == MONTH:
-        return MONTHS[match.value]
-    return WEEKDAYS[match.value] if match.field == DAY_OF_WEEK else str(match.value)
-
-
-def _blocked(spec: CronSpec, match: FieldMatch) -> str:
-    names = _names(match.field, spec)
-    return f"the {match.field.title} is {value_name(match)} and the schedule names {names}"
-
-
-def _names(field: Field, spec: CronSpec) -> str:
-    return members(spec.values(field), {MONTH: MONTHS, DAY_OF_WEEK: WEEKDAYS}.get(field, ()))
-
-
-def _no_day(spec: CronSpec, why: Why) -> str:
-    month, day = why.fields[MONTH.index], why.wall.day
-    which = f"{WEEKDAYS[why.fields[DAY_OF_WEEK.index].value]}, {day} {MONTHS[month.value]}"
-    named = "; ".join(f"{f.title} {_names(f, spec)}" for f in (DAY_OF_MONTH, DAY_OF_WEEK))
-    if decided_by(spec) is DecidedBy.BOTH:
-        return f"both day fields would have to allow {which}, and neither does ({named})"
-    return f"neither day field allows {which} ({named})"
-
-
-def _taken(spec: CronSpec, why: Why) -> str:
-    by = decided_by(spec)
-    restricted = [f.title for f in (MINUTE, HOUR, MONTH) if spec.bits[f.index] != f.full]
-    fields = (
-        f"{_listed(restricted)} {'allows' if len(restricted) == 1 else 'allow'} the time, and " if restricted else ""
-    )
-    if why.arm is Arm.EVERY_DAY:
-        return f"{fields}every day counts" if fields else "every minute of every day counts"
-    if why.arm is Arm.EITHER:
-        return f"{fields}both day fields name the day" + ("" if by is DecidedBy.BOTH else ", of which one would do")
-    other = "day of week" if why.arm is Arm.DAY_OF_MONTH else "day of month"
-    enough = f", which is enough though the {other} does not" if by is DecidedBy.EITHER else ""
-    return f"{fields}the {why.arm.value} names the day{enough}"
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 _TWICE = (

@@ -9,10 +9,10 @@ import click
 
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.macro.files import Files
-from crondor.preview.jobs import Job
+from crondor.preview.jobs import Clock, Job
 from crondor.zones import Policy
 from crondor_cli.kit.jobs import ScheduleRequest
-from crondor_cli.kit.options import Clock, UsageProblem, complete_zone
+from crondor_cli.kit.options import UsageProblem, complete_zone
 from crondor_cli.kit.screen import usage
 from crondor_cli.kit.tables import instant
 from crondor_cli.kit.times import find_zone, local_text
