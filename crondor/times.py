@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from crondor.deferral import Deferral
 from crondor.diagnostics import CrondorError, Diagnostic
-from crondor.recurrence import NeverRuns, Recurrence
+from crondor.recurrence import NeverRuns, OutOfRange, Recurrence
 from crondor.schedule import COMMANDS, Evaluate, JobSchedule, speaks_of_time
 from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.zones import Policy, zone_of
@@ -180,6 +180,21 @@ class JobTimes:
             if not self.excludes(before):
                 return before
         raise NeverRuns(self._never())
+
+    def backwards(self, before: int) -> Iterator[int]:
+        """Yield the runs earlier than ``before``, the latest first. Raises NotASet, and NeverRuns if there is none."""
+        found = False
+        while True:
+            try:
+                before = self.previous(before)
+            except OutOfRange:
+                return
+            except NeverRuns:
+                if not found:
+                    raise
+                return
+            found = True
+            yield before
 
     def is_run(self, time: int) -> bool:
         """Say whether the job runs at a time; for the HTCONDOR dialect, whether a schedd asked just before says so."""

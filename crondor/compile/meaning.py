@@ -406,6 +406,12 @@ class WrittenSchedule(Made, DaySet):
         """Return the last instant earlier than ``before``."""
         return self._of.previous(before)
 
+    def backwards(self, before: int) -> Iterator[int]:
+        """Yield the instants earlier than ``before``, the latest first."""
+        while (found := self.previous(before)) is not None:
+            yield found
+            before = found
+
     def between(self, start: int, end: int) -> Iterator[int]:
         """Yield the instants with ``start`` < instant <= ``end``."""
         return self._of.between(start, end)

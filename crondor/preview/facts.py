@@ -5,14 +5,14 @@ from __future__ import annotations
 from calendar import timegm
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from itertools import islice
-from typing import NamedTuple, Protocol
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crondor.algebra import Untranslatable, day_zero_clause, has_day_zero, portable
 from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
-from crondor.preview.jobs import Job, ReadSchedule, not_deferred
+from crondor.preview.jobs import Clock, Job, ReadSchedule, not_deferred
 from crondor.preview.runs import (
     DAY_ZERO,
     DialectReason,
@@ -27,6 +27,9 @@ from crondor.preview.runs import (
 from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect
+
+if TYPE_CHECKING:
+    from crondor.compile.meaning import WrittenSchedule
 
 _ANSWERS = 5
 _MOST_COUNTED = 20_000  # times of a year that are tried with requirements
@@ -256,3 +259,29 @@ def portable_line(spec: CronSpec) -> str | None:
     except Untranslatable:
         return None
     return " ".join(text or "*" for text in alike.given)
+
+
+class AskedYear(NamedTuple):
+    """The runs of the coming year (or of what is known of it): how many, and how far apart in seconds."""
+
+    runs: int
+    shortest: int | None
+    longest: int | None
+    end: int
+
+
+def asked_year(schedule: WrittenSchedule, clock: Clock) -> AskedYear:
+    """Return the runs of a schedule in the year after now."""
+    end = years_after(clock.now, 1, clock.zone)
+    if schedule.until is not None:
+        end = min(end, schedule.until)
+    runs, shortest, longest = 0, None, None
+    first: int | None = None
+    for one, other in pairwise(schedule.between(clock.now, end)):
+        gap = other - one
+        runs += 1
+        first = one if first is None else first
+        shortest = gap if shortest is None else min(shortest, gap)
+        longest = gap if longest is None else max(longest, gap)
+    found = schedule.next(clock.now)
+    return AskedYear(runs + (found is not None and found <= end), shortest, longest, end)

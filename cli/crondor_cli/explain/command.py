@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from crondor.calendar import DAY
 from crondor.diagnostics import has_error, printable
-from crondor.preview.facts import LAST_INSTANT, explain, years_after
+from crondor.preview.facts import LAST_INSTANT, AskedYear, asked_year, explain, years_after
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.explain.shown import print_json, print_table
@@ -137,20 +136,11 @@ def _until(clock: Clock, until: str | None, at: str | None) -> int:
     return years_after(clock.now, 2, clock.zone) if end is None else min(end, LAST_INSTANT)
 
 
-class _Year(NamedTuple):
-    """The runs of the coming year (or of what is known of it): how many, and how far apart in seconds."""
-
-    runs: int
-    shortest: int | None
-    longest: int | None
-    end: int
-
-
 def show_explanation(schedule: WrittenSchedule, clock: Clock, at: int | None, form: str) -> None:
     """Print what a schedule means, and whether it fires ``at`` an instant. Exits with 1 where it never runs."""
     moment = clock.now if at is None else at
     later, earlier = schedule.next(moment), schedule.previous(moment)
-    year = _year(schedule, clock)
+    year = asked_year(schedule, clock)
     show(schedule.warnings)
     if form == "json":
         data: results.ExplainResult = {
@@ -165,23 +155,7 @@ def show_explanation(schedule: WrittenSchedule, clock: Clock, at: int | None, fo
         raise click.exceptions.Exit(1)
 
 
-def _year(schedule: WrittenSchedule, clock: Clock) -> _Year:
-    end = years_after(clock.now, 1, clock.zone)
-    if schedule.until is not None:
-        end = min(end, schedule.until)
-    runs, shortest, longest = 0, None, None
-    first: int | None = None
-    for one, other in pairwise(schedule.between(clock.now, end)):
-        gap = other - one
-        runs += 1
-        first = one if first is None else first
-        shortest = gap if shortest is None else min(shortest, gap)
-        longest = gap if longest is None else max(longest, gap)
-    found = schedule.next(clock.now)
-    return _Year(runs + (found is not None and found <= end), shortest, longest, end)
-
-
-def _facts(schedule: WrittenSchedule, clock: Clock, at: int | None, year: _Year) -> list[tuple[str, str]]:
+def _facts(schedule: WrittenSchedule, clock: Clock, at: int | None, year: AskedYear) -> list[tuple[str, str]]:
     facts = [("", printable(schedule.text)), ("schedule", printable(schedule.words))]
     if schedule.spec is not None:
         facts.append(("canonical", f"{schedule.spec} (five cron fields say it)"))
@@ -201,7 +175,7 @@ def _facts(schedule: WrittenSchedule, clock: Clock, at: int | None, year: _Year)
     return facts
 
 
-def _often(year: _Year, clock: Clock) -> str:
+def _often(year: AskedYear, clock: Clock) -> str:
     end = local_text(year.end, clock.zone)
     if not year.runs:
         return f"none until {end}"
@@ -221,7 +195,7 @@ def _length(seconds: int) -> str:
     return " ".join(parts)
 
 
-def _data(schedule: WrittenSchedule, clock: Clock, at: int | None, year: _Year) -> results.ExplainedSchedule:
+def _data(schedule: WrittenSchedule, clock: Clock, at: int | None, year: AskedYear) -> results.ExplainedSchedule:
     moment = clock.now if at is None else at
     later, earlier = schedule.next(moment), schedule.previous(moment)
     return {

@@ -31,7 +31,7 @@ from crondor_cli.kit.files import (
     write_source,
 )
 from crondor_cli.kit.jobs import host_of
-from crondor_cli.kit.options import Surroundings
+from crondor_cli.kit.options import Surroundings, is_typed
 from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
 from crondor_cli.kit.tables import plural
 
@@ -140,8 +140,7 @@ def baseline_options(function: Callable[..., None]) -> Callable[..., None]:
         context = click.get_current_context()
         if update_baseline and baseline_path is None:
             raise click.UsageError("--update-baseline goes with --baseline FILE", context)
-        is_given = context.get_parameter_source("baseline_path") is click.core.ParameterSource.COMMANDLINE
-        if update_baseline and not is_given:
+        if update_baseline and not is_typed("baseline_path"):
             message = "--update-baseline writes only the file that --baseline names here: no setting names one to write"
             raise click.UsageError(message, context)
         function(*args, baseline=BaselineOptions(baseline_path, update_baseline), **options)

@@ -35,15 +35,19 @@ HOST: Final = "host"
 _OPTION: Final = "--pool-config"
 
 
+def is_typed(name: str) -> bool:
+    """Say whether an option of the command that runs is on its command line, and not a setting or the default."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
 def pool_config_options(function: _Function) -> _Function:
     """Add --pool-config FILE, --config-root DIR and --ce, all three as ``pool_config``: ConfigFiles, None without."""
 
     @wraps(function)
     def command(*, pool_config: tuple[str, ...], config_root: str | None, ce: bool, **others: Any) -> None:  # noqa: ANN401 - whatever the command takes
-        context = click.get_current_context(silent=True)
-        source = None if context is None else context.get_parameter_source("pool_config")
         is_placed = config_root is not None or ce
-        paths = () if is_placed and source is not click.core.ParameterSource.COMMANDLINE else pool_config
+        paths = () if is_placed and not is_typed("pool_config") else pool_config
         function(pool_config=pool_files(paths, config_root, ce=ce) if paths or is_placed else None, **others)
 
     return click.option(
@@ -74,17 +78,13 @@ def target_option(function: _Function) -> _Function:
 
 def check_target(pool_config: ConfigFiles | None) -> None:
     """Refuse --target where there is no access point to have it. Raises UsageError."""
-    context = click.get_current_context(silent=True)
-    is_typed = context is not None and context.get_parameter_source("target") is click.core.ParameterSource.COMMANDLINE
-    if is_typed and pool_config is None:
-        raise click.UsageError("--target needs --pool-config", context)
+    if pool_config is None and is_typed("target"):
+        raise usage("--target needs --pool-config")
 
 
 def interval_of(given: int, access_point: AccessPoint | None) -> int:
     """Return the SCHEDD_INTERVAL (seconds) that counts: the option where it is typed, else the access point's own."""
-    context = click.get_current_context(silent=True)
-    source = None if context is None else context.get_parameter_source("schedd_interval")
-    if access_point is None or source is click.core.ParameterSource.COMMANDLINE:
+    if access_point is None or is_typed("schedd_interval"):
         return given
     return access_point.schedd_interval if access_point.configuration.is_set("SCHEDD_INTERVAL") else given
 
@@ -139,11 +139,6 @@ def completing(candidates: Callable[[click.Context], Iterable[str]]) -> Complete
     return complete
 
 
-def _zones(_: click.Context) -> Iterable[str]:
-
-    return available_timezones()
-
-
 def completing_list(candidates: Callable[[click.Context], Iterable[str]]) -> Completer:
     """Return a completer for the last part of a list with commas."""
 
@@ -154,7 +149,7 @@ def completing_list(candidates: Callable[[click.Context], Iterable[str]]) -> Com
     return complete
 
 
-complete_zone = completing(_zones)
+complete_zone = completing(lambda _: available_timezones())
 
 _Function = TypeVar("_Function", bound=Callable[..., None])
 

@@ -6,11 +6,10 @@ import io
 import sys
 
 import click
-from click.core import ParameterSource
 
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import standard_input
-from crondor_cli.kit.options import clock_of, now_options
+from crondor_cli.kit.options import clock_of, is_typed, now_options
 from crondor_cli.kit.screen import usage
 from crondor_cli.kit.settings import HINTS
 
@@ -62,11 +61,6 @@ def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
     from crondor_cli.lsp.server import GivenOptions, serve  # noqa: PLC0415 - needs pygls
 
     clock_of(now, tz)  # what cannot be read is said before anything is served
-    given = GivenOptions(now, tz if _is_given("tz") else None, hints if _is_given("hints") else None)
+    # The settings of a folder are those of its files alone.
+    given = GivenOptions(now, tz if is_typed("tz") else None, hints if is_typed("hints") else None)
     raise click.exceptions.Exit(serve(given, standard_input() or io.BytesIO(), sys.stdout.buffer))
-
-
-def _is_given(name: str) -> bool:
-    """Say whether an option stands in the command line: the settings of a folder are those of its files alone."""
-    context = click.get_current_context(silent=True)
-    return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE

@@ -50,7 +50,7 @@ def show_next(schedule: WrittenSchedule, clock: Clock, start: int, end: int | No
 
 def show_previous(schedule: WrittenSchedule, clock: Clock, start: int, count: int, form: str) -> None:
     """Print the runs before ``start``, the latest first. Exits with 1 where there is none."""
-    runs = array("q", islice(_backwards(schedule, start), count))
+    runs = array("q", islice(schedule.backwards(start), count))
     show(schedule.warnings)
     if form == "json":
         past: results.Past = {"jobs": [], "schedules": iter((_data(schedule, runs, clock),))}
@@ -59,13 +59,6 @@ def show_previous(schedule: WrittenSchedule, clock: Clock, start: int, count: in
         _print(schedule, runs, clock, form)
     if not runs:
         raise click.exceptions.Exit(1)
-
-
-def _backwards(schedule: WrittenSchedule, start: int) -> Iterator[int]:
-    found = schedule.previous(start)
-    while found is not None:
-        yield found
-        found = schedule.previous(found)
 
 
 def _data(schedule: WrittenSchedule, runs: Times, clock: Clock) -> results.AskedRuns:

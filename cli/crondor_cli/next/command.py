@@ -8,14 +8,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, printable
 from crondor.preview.jobs import Job
 from crondor.preview.runs import Preview, Wanted, placed, preview
-from crondor.recurrence import NeverRuns, OutOfRange
 from crondor.spec import Dialect
-from crondor.times import JobTimes
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import find
@@ -35,6 +32,7 @@ from crondor_cli.kit.options import (
     from_option,
     interval_of,
     interval_option,
+    is_typed,
     pool_config_options,
     queue_options,
     reading_options,
@@ -79,25 +77,10 @@ def _times(job: Job, dialect: Dialect, start: int, count: int) -> Sequence[int] 
         show([Diagnostic("no-cron", "a job without cron fields has no earlier run", Severity.NOTE, span)])
         return None
     try:
-        return array("q", islice(_backwards(job.times(reading.schedule), start), count))
+        return array("q", islice(job.times(reading.schedule).backwards(start), count))
     except CrondorError as error:
         show(placed(fault, job) for fault in error.diagnostics)
         return None
-
-
-def _backwards(times: JobTimes, start: int) -> Iterator[int]:
-    is_first = True
-    while True:
-        try:
-            start = times.previous(start)
-        except OutOfRange:
-            return
-        except NeverRuns:
-            if is_first:
-                raise
-            return
-        is_first = False
-        yield start
 
 
 def _print_table(found: Found, clock: Clock) -> None:
@@ -325,8 +308,7 @@ def _refuse(why: str, names: Collection[str | None]) -> None:
     context = click.get_current_context()
     for param in context.command.params:
         name = param.name or ""
-        source = context.get_parameter_source(name)
-        if name in names and context.params.get(name) and source is ParameterSource.COMMANDLINE:
+        if name in names and context.params.get(name) and is_typed(name):
             raise usage(f"{why} {param.opts[0] if isinstance(param, click.Option) else 'FILES'}")
 
 

@@ -28,6 +28,7 @@ from crondor_cli.kit.options import (
     format_option,
     interval_of,
     interval_option,
+    is_typed,
     policy_option,
     pool_config_options,
     target_option,
@@ -154,7 +155,6 @@ def _log_writer(path: str, zone: tzinfo) -> Watcher:
 
 
 def _picture(simulated: Simulated, lanes: Lanes) -> Picture:
-
     lanes.close()
     title = f"{plural(simulated.job_count, 'job')}, {plural(simulated.settings.slots, 'slot')} (htcondor)"
     labels = lanes.labels
@@ -174,8 +174,7 @@ def check_options(*, routed: bool) -> None:
     wrong = [
         option.opts[0]
         for option in context.command.params
-        if option.name in (_OF_POOL if routed else _OF_ROUTER)
-        and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
+        if option.name in (_OF_POOL if routed else _OF_ROUTER) and is_typed(option.name)
     ]
     if wrong and routed:
         raise click.UsageError(

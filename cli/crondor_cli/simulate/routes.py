@@ -293,6 +293,5 @@ def run(simulated: Simulated, options: SimulatedRouter) -> None:
 
 
 def _picture(made: RoutedSimulation, lanes: RouteLanes) -> Picture:
-
     jobs, routes = plural(made.simulated.job_count, "job"), plural(len(made.table.routes), "route")
     return Picture(f"{jobs}, {routes}", lanes.axis, lanes.labels, lanes.lanes, COLOURS)

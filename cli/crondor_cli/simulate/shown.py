@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from crondor.calendar import DAY
 from crondor.codes import MISSED_DEFERRED_EXECUTION_TIME
 from crondor.diagnostics import CrondorError, columns_of, printable, shortened
-from crondor.job_queue import JobId
 from crondor.pool.daemons.events import PoolEvent, PoolEventKind, Watcher
 from crondor.pool.daemons.flow import Listener, Message
 from crondor.pool.settings import Shape
@@ -164,13 +163,11 @@ class Lanes:
         self.axis = whole.fitting(self.labels, screen_columns(sys.stdout))
         self._lanes: dict[int, Lane] = {}
         self._since: dict[int, tuple[int, int]] = {}
-        self._owner: dict[tuple[int, int], int] = {}
-        self._files = list(dict.fromkeys(id(group.file) for group in simulated.groups))
 
     def note(self, seen: PoolEvent) -> None:
         """Take note of something that has happened."""
-        number = self._group(seen)
-        if number is None or number >= MOST_LANES:
+        number = self._simulated.numbers[seen.job.id]
+        if number >= MOST_LANES:
             return
         self._lanes.setdefault(number, Lane(self.axis))
         state, since = self._since.get(number, (IDLE, seen.time))
@@ -226,13 +223,6 @@ class Lanes:
         lane.mark(LaneSpan(start, end, TICK if is_short else state))
         lane.keep(LaneSpan(start, end, state))
 
-    def _group(self, seen: PoolEvent) -> int | None:
-        """Return the number of a job's group."""
-        key = seen.job.id.cluster, seen.job.id.proc
-        if key not in self._owner:
-            self._owner[key] = number_of(self._simulated, *key)
-        return self._owner[key]
-
 
 _STATES: Final = {
     PoolEventKind.ARRIVED: WAITING,
@@ -246,30 +236,15 @@ _STATES: Final = {
 }
 
 
-def number_of(simulated: Simulated, cluster: int, proc: int) -> int:
-    """Return the number of the group that a job belongs to; a cluster is a file."""
-    files = list(dict.fromkeys(id(group.file) for group in simulated.groups))
-    left = proc
-    for number, group in enumerate(simulated.groups):
-        if id(group.file) == files[cluster - 1]:
-            if left < group.jobs.count:
-                return number
-            left -= group.jobs.count
-    raise ValueError(f"no job {cluster}.{proc}")
-
-
 def print_happenings(simulated: Simulated, into: list[results.Event] | None) -> Watcher:
     """Return what prints each thing that happens, or keeps it for JSON."""
-    owners: dict[tuple[int, int], Group] = {}
 
     def note(seen: PoolEvent) -> None:
-        key = seen.job.id.cluster, seen.job.id.proc
-        if key not in owners:
-            owners[key] = simulated.groups[number_of(simulated, *key)]
         said = _said(seen, simulated)
         if into is None:
             when = local_text(seen.time, simulated.clock.zone)
-            say(f"{when}  {seen.job.id!s:<7} {owners[key].label}  {seen.what.value}{said and f': {said}'}")
+            label = simulated.groups[simulated.numbers[seen.job.id]].label
+            say(f"{when}  {seen.job.id!s:<7} {label}  {seen.what.value}{said and f': {said}'}")
         else:
             into.append({"time": seen.time, "job": str(seen.job.id), "what": seen.what.value, "detail": said})
 
@@ -544,12 +519,9 @@ _LONGEST = 60  # characters of a value
 
 def print_messages(simulated: Simulated, into: list[results.Message] | None) -> Listener:
     """Return what prints each message, or keeps it for JSON."""
-    labels: dict[JobId, str] = {}
 
     def note(message: Message) -> None:
         job = message.job
-        if job.cluster and job not in labels:
-            labels[job] = simulated.groups[number_of(simulated, *job)].label
         sender, _, receiver = message.link.value.partition("-")
         if into is not None:
             into.append(
@@ -566,7 +538,7 @@ def print_messages(simulated: Simulated, into: list[results.Message] | None) -> 
             )
             return
         when = local_text(message.time, simulated.clock.zone)
-        place = f"{job!s:<7} {labels[job]}" if job.cluster else "all jobs"
+        place = f"{job!s:<7} {simulated.groups[simulated.numbers[job]].label}" if job.cluster else "all jobs"
         say(f"{when}  {place}  {sender} -> {receiver}: {', '.join(_sentence(message))}")
 
     return note

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from crondor._schedule import PREP_COMMANDS, WINDOW_COMMANDS
@@ -16,6 +18,7 @@ from crondor.deferral import DEFAULT_PREP_TIME, DEFAULT_WINDOW
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Span, printable
 from crondor.job.attributes import int32
 from crondor.job.policy import NO_POLICY, QueuedJob, SystemPolicy
+from crondor.job_queue import JobId
 from crondor.pool.daemons.events import Watcher
 from crondor.pool.daemons.flow import Listener
 from crondor.pool.daemons.negotiator import Negotiator
@@ -165,6 +168,19 @@ class Simulated:
     def job_count(self) -> int:
         """How many jobs there are."""
         return sum(group.jobs.count for group in self.groups)
+
+    @cached_property
+    def numbers(self) -> Mapping[JobId, int]:
+        """The number of each job's group, once all files are taken; a file is a cluster."""
+        found: dict[JobId, int] = {}
+        clusters: dict[int, int] = {}
+        procs: Counter[int] = Counter()
+        for number, group in enumerate(self.groups):
+            cluster = clusters.setdefault(id(group.file), len(clusters) + 1)
+            for _ in range(group.jobs.count):
+                found[JobId(cluster, procs[cluster])] = number
+                procs[cluster] += 1
+        return found
 
     def named(self, group: Group, outcome: JobOutcome) -> int:
         """Return how many runs the fields of a group's jobs name in the span, as the manual reads them.
