@@ -10,13 +10,24 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.examples import TIMES
 from tests.rights.people import open_folder
 
 # A test that passes here passes there: no example depends on chance, and none on how busy the machine is.
 settings.register_profile(
-    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=25 * TIMES,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.differing_executors,
+    ],
+    print_blob=True,
 )
-# make test PYTEST_ARGS="--hypothesis-profile random" looks for others.
+# CRONDOR_EXAMPLES=10 make test PYTEST_ARGS="--hypothesis-profile random" looks for others.
 settings.register_profile("random", settings.get_profile("repeatable"), derandomize=False)
 settings.load_profile("repeatable")
 

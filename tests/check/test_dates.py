@@ -7,7 +7,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import AdValue, Context, Expression
@@ -18,6 +18,7 @@ from crondor.lint.submit import fixed
 from crondor.recurrence import Policy, Recurrence
 from crondor.spec import CronSpec, Dialect
 from crondor.submit import read_submit
+from tests.examples import examples
 
 NOW = 1795305600  # 2026-11-22 00:00 UTC, a Sunday
 DAILY = "cron_minute = 0\ncron_hour = 6"
@@ -243,7 +244,7 @@ def test_under_the_fix_exactly_the_right_times_can_match(fields: dict[str, set[i
     assert matched == manual if delay < step else set(matched) <= set(manual)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(WEEKLY, st.integers(0, 3 * 365), st.sampled_from(["UTC", "Europe/Berlin", "America/New_York"]))
 def test_the_next_wrong_time_is_one_that_the_schedule_does_not_have(
     fields: dict[str, set[int]], days: int, zone: str
@@ -260,7 +261,7 @@ def test_the_next_wrong_time_is_one_that_the_schedule_does_not_have(
     assert wrong.answer.is_retry or not Recurrence(spec(Dialect.MANUAL, fields), zone).matches(int(answer))
 
 
-@settings(max_examples=12, deadline=None)
+@examples(10)
 @given(WEEKLY)
 def test_a_file_with_the_clause_is_not_told_of_it_again(fields: dict[str, set[int]]) -> None:
     """Requirements are tried, not compared with the clause that the fix writes."""

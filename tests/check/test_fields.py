@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.algebra import field_differences, reread
@@ -21,6 +21,7 @@ from crondor.lint.submit import fixed
 from crondor.recurrence import NeverRuns, Recurrence
 from crondor.spec import FIELDS, CronSpec, Dialect, Field, InvalidSpec
 from crondor.submit.edits import apply
+from tests.examples import examples
 
 NOW = 1795305600  # 2026-11-22 00:00 UTC, a Sunday
 RECORDED = Path(__file__).parent.parent / "golden" / "crontab" / "htcondor.jsonl.gz"
@@ -275,7 +276,7 @@ def spec_of(text: str) -> CronSpec:
     return CronSpec.from_mapping({commands[name]: value for name, value in pairs if name in commands})
 
 
-@settings(max_examples=150, deadline=None)
+@examples(38)
 @given(SCHEDULES)
 def test_a_schedule_without_a_finding_is_read_alike(schedule: tuple[str | None, ...]) -> None:
     """And one with a finding is not: no difference of the two readings is passed over, none is invented."""
@@ -287,7 +288,7 @@ def test_a_schedule_without_a_finding_is_read_alike(schedule: tuple[str | None, 
         assert reread(spec, Dialect.HTCONDOR).bits == spec.bits
 
 
-@settings(max_examples=80, deadline=None)
+@examples(20)
 @given(SCHEDULES)
 def test_safe_fixes_keep_the_runs_and_leave_nothing_to_fix(schedule: tuple[str | None, ...]) -> None:
     """The runs that the manual reads stay the same; a second time changes nothing; the schedd reads all of it alike."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
@@ -21,6 +21,7 @@ from crondor.lint.submit import fixed
 from crondor.submit import job_ads, read_submit
 from crondor.submit.edits import TextEdit, changed
 from tests.check.asking import SETTINGS, report
+from tests.examples import examples
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "submit" / "submit.jsonl.gz"
 
@@ -39,7 +40,7 @@ lines = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(15)
 @given(lines, st.booleans(), st.sampled_from(["\n", "\r\n"]))
 def test_cures_end_and_leave_nothing_to_cure(written: list[str], unsafe: bool, end: str) -> None:
     """After the last round no cure is left untold, a second time changes nothing, and nothing becomes unreadable."""
@@ -56,7 +57,7 @@ def test_cures_end_and_leave_nothing_to_cure(written: list[str], unsafe: bool, e
     assert end == "\n" or "\n" not in after.source.text.replace("\r\n", "")
 
 
-@settings(deadline=None, max_examples=60)
+@examples(15)
 @given(lines)
 def test_safe_cures_never_add_policies(written: list[str]) -> None:
     """What the author did not ask for needs --unsafe."""

@@ -6,13 +6,14 @@ import io
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.formats import Format, Order, ReadMode, detect, pieces, print_ad, read_ad, read_ads, write_ads
 from crondor.diagnostics import CrondorError, Diagnostic, Source
+from tests.examples import examples
 
 FORMS = [Format.LONG, Format.NEW, Format.PRETTY, Format.JSON, Format.JSON_LINES, Format.XML]
 
@@ -310,7 +311,7 @@ ADS = st.dictionaries(NAMES, VALUES, min_size=1, max_size=6).map(ClassAd)
 
 
 @given(ADS, st.sampled_from(FORMS))
-@settings(max_examples=300, deadline=None)
+@examples(75)
 def test_what_is_printed_reads_back(ad: ClassAd, form: Format) -> None:
     """It prints the same again; -long cannot say line ends, and reals lose what the form loses."""
     text = ad.print(form)
@@ -386,7 +387,7 @@ PIECES = st.lists(
 
 
 @given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(ReadMode))
-@settings(max_examples=1500, deadline=None)
+@examples(375)
 @example("A = 1\n***", None, ReadMode.STRICT)
 @example("\r\n\r\n\r\nA = 1\r\n \r\nB = 2", None, ReadMode.DAEMON)
 def test_no_text_raises_anything_else(text: str, form: Format | None, mode: ReadMode) -> None:
@@ -397,7 +398,7 @@ def test_no_text_raises_anything_else(text: str, form: Format | None, mode: Read
 
 
 @given(PIECES, st.sampled_from([None, *FORMS]), st.sampled_from(ReadMode), st.lists(st.integers(0, 60), max_size=6))
-@settings(max_examples=500, deadline=None)
+@examples(125)
 def test_chunks_make_no_difference(text: str, form: Format | None, mode: ReadMode, cuts: list[int]) -> None:
     """Wherever a text is cut, the same ads stand in the same places."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Expression, Format, Order
@@ -16,7 +16,6 @@ _CODES = _TEXTS | st.sampled_from(["y * 2", '"b"']).map(lambda text: Expression(
 _CHANGES = st.lists(st.dictionaries(st.sampled_from(_NAMES), _CODES, max_size=9), max_size=30)
 
 
-@settings(deadline=None)
 @given(_CHANGES, st.sampled_from(Order), st.booleans())
 def test_what_ads_have_in_common_changes_nothing(changes: list[dict[str, str]], order: Order, faithful: bool) -> None:
     """The text of each ad is that of an ad with names of its own."""

@@ -8,7 +8,7 @@ import tracemalloc
 from collections.abc import Iterable, Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError
@@ -16,6 +16,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats import MAX_AD, Format, ReadMode, read_ads, write_ads
 from crondor.classad.formats.pieces import UNFINISHED
 from crondor.diagnostics import Diagnostic
+from tests.examples import examples
 
 FORMS = [Format.LONG, Format.NEW, Format.PRETTY, Format.JSON, Format.JSON_LINES, Format.XML]
 MARKED = [form for form in FORMS if form is not Format.LONG]  # those that say where an ad ends
@@ -269,7 +270,7 @@ TEXTS = st.lists(st.sampled_from([*SIGNS.split(), "\n", " ", "\n[", "\n{", "\n<c
 
 
 @given(TEXTS, st.sampled_from(MARKED), st.integers(0, 1 << 30))
-@settings(max_examples=500, deadline=None)
+@examples(125)
 def test_faults_are_the_same_wherever_a_text_is_cut_into_pieces(text: str, form: Format, seed: int) -> None:
     """And every one of them has a line of its own, or another column."""
     whole = _read(text, form)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.conftest import Write
 from tests.cli.running import NOW_EPOCH, at_now, crondor
+from tests.examples import examples
 
 
 def test_a_time_becomes_a_line_for_a_submit_file() -> None:
@@ -63,7 +64,7 @@ def test_the_line_is_a_submit_file_in_itself(write: Write) -> None:
 
 
 @given(st.integers(10**8, 7_289_654_399), st.sampled_from(["UTC", "Europe/Berlin", "Australia/Lord_Howe"]))
-@settings(max_examples=40, deadline=None)
+@examples(10)
 def test_what_is_shown_for_a_number_reads_back_as_it(epoch: int, zone: str) -> None:
     """Date, clock and offset of the answer, typed again."""
     shown = crondor("next", "--at", str(epoch), "--tz", zone, "--now", "0" * 9).out.split(f" {zone}")[0]

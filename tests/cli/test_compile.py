@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.running import Result, crondor
+from tests.examples import examples
 
 NOW = ("--now", "2026-12-01", "--tz", "UTC")
 FILE = "# crondor: schedule = {}\nexecutable = report.sh\nrequirements = Memory > 5\non_exit_remove = false\nqueue\n"
@@ -111,7 +112,7 @@ def test_what_is_left_out_may_stand_in_options() -> None:
     assert one["jobs"] == two["jobs"]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(10)
 @given(
     text=st.sampled_from(
         [

@@ -8,15 +8,16 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.recurrence import Recurrence
 from crondor.spec import CronSpec
 from tests.cli.conftest import Write
 from tests.cli.running import NOW_EPOCH, ROOT, Result, at_now
+from tests.examples import examples
 
-quickly = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quickly = examples(10)
 
 
 def diff(*arguments: str, stdin: str = "") -> Result:
@@ -188,7 +189,7 @@ def test_n_and_until_bound_the_times() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(15)
 def test_the_times_are_the_first_that_one_side_has(data: st.DataObject) -> None:
     """The symmetric difference, in order, as walking along both would find it."""
     texts = [["0", "30"], ["2", "*", "0-23"], ["*", "1-10/3", "15"], ["*", "3,10"], ["*", "1", "0-6"]]

@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crondor.schedule import COMMANDS as SUBMIT_COMMANDS
 from crondor_cli.main import COMMANDS
 from tests.cli.conftest import Write
 from tests.cli.running import NOW, ZONE, Result, at_now, crondor, process
+from tests.examples import examples
 
 
 def assert_usage(result: Result, *said: str) -> None:
@@ -353,7 +354,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 TEXT = st.text(max_size=60) | st.lists(PIECES, max_size=25).map("".join)
 TIME_WORDS = ("next", "in", "5", "days", "monday", "2026-11-20", "06:30", "+", "ago", "at", "03/04/2026", "Z")
-quickly = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quickly = examples(10)
 
 
 def assert_ends(result: Result) -> None:

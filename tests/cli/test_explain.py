@@ -6,13 +6,14 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.conftest import Write
 from tests.cli.running import NOW_EPOCH, Result, at_now
+from tests.examples import examples
 
-quickly = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quickly = examples(10)
 
 
 def explain(line: str, *arguments: str) -> Result:

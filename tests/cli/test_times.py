@@ -11,7 +11,7 @@ from itertools import accumulate
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError
@@ -414,7 +414,6 @@ WORDS = st.sampled_from([
 INSTANTS = st.integers(0, LAST)
 
 
-@settings(deadline=None)
 @given(
     st.text() | st.lists(WORDS, max_size=8).map(" ".join) | st.lists(WORDS, max_size=6).map("".join),
     INSTANTS,
@@ -432,7 +431,6 @@ def test_any_text_is_an_instant_or_an_error(text: str, now: int, zone: ZoneInfo)
     assert shown
 
 
-@settings(deadline=None)
 @given(INSTANTS, st.sampled_from(ZONES))
 def test_round_trips(epoch: int, zone: ZoneInfo) -> None:
     """ISO 8601 and what local_text shows are read as the instant that they were written from."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import AdValue, Context, Expression
@@ -19,6 +19,7 @@ from crondor.zones import zone_of
 from tests.compile.cases import KINDS, ZONES
 from tests.compile.compiled import DAY, START, Trial, trial, tried
 from tests.compile.simulated import simulated
+from tests.examples import examples
 
 USUAL = Timing()
 
@@ -172,7 +173,7 @@ def test_a_schedule_without_a_run_has_no_nearest() -> None:
     days=st.lists(st.tuples(st.integers(0, 2**1440 - 1), st.integers(0, 2**1440 - 1)), min_size=1, max_size=3),
     needed=st.integers(0, 200_000),
 )
-@settings(max_examples=30, deadline=None)
+@examples(10)
 def test_spoiled_are_those_behind_a_wrong_time(days: list[tuple[int, int]], needed: int) -> None:
     """By looking at each pair."""
     given_ = [(number, some, some & taken) for number, (some, taken) in enumerate(days)]
@@ -219,7 +220,7 @@ def test_distances_reach_over_midnight() -> None:
     assert (found.least, found.wrong, found.between_runs) == (600, 2, None)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(
     minutes=st.sets(st.integers(0, 59), min_size=1, max_size=3),
     hours=st.sets(st.integers(0, 23), min_size=1, max_size=3),

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.algebra import same_meaning
@@ -14,6 +14,7 @@ from crondor.crontab.file import CronLine, JobProgram, NoCommand, read_crontab, 
 from crondor.crontab.import_ import ImportSettings, import_crontab
 from crondor.diagnostics import Source
 from crondor.spec import CronSpec
+from tests.examples import examples
 
 DAILY = CronSpec.from_line("0 6 * * *")
 PRINT = "import sys; sys.stdout.write(repr(sys.argv[1:]))"
@@ -36,7 +37,7 @@ def test_the_runs_are_those_of_the_job(fields: str) -> None:
     assert same_meaning(entry.spec, spec)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(10)
 @given(WORDS, st.sampled_from([{}, {"A": "1"}, {"A": " '\" "}]))
 def test_the_shell_gives_the_program_its_arguments(words: list[str], variables: dict[str, str]) -> None:
     """Cron's reading of the line, run by the shell, is the program with its arguments."""

@@ -12,13 +12,14 @@ import icalendar
 import pytest
 from dateutil.rrule import rrulestr
 from dateutil.tz import resolve_imaginary
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.crontab.file import CalendarEvent, NoCalendar, NoRule, rule_of, write_calendar
 from crondor.deferral import Deferral
 from crondor.recurrence import Policy, Recurrence
 from crondor.spec import CronSpec, Dialect
+from tests.examples import examples
 
 BERLIN = ZoneInfo("Europe/Berlin")
 START = 1_795_195_625
@@ -70,7 +71,7 @@ def test_the_second_pass_of_a_repeated_hour_is_told_apart() -> None:
     assert [event.start.timestamp() for event in components(data) if isinstance(event.start, datetime)] == times
 
 
-@settings(max_examples=40, deadline=None)
+@examples(10)
 @given(FIELDS, st.sampled_from(["UTC", "Europe/Berlin"]))
 def test_a_rule_has_the_runs_of_its_schedule(fields: str, zone: str) -> None:
     """Dateutil's reading of the rule, with RFC 5545's treatment of clock changes, gives the same instants."""

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import Context, Expression
@@ -25,6 +25,7 @@ from crondor.spec import FIELDS, CronSpec, Dialect
 from crondor.submit import read_submit
 from crondor.zones import zone_of
 from tests.classad.helpers import ad
+from tests.examples import examples
 
 START = 1_795_195_625  # 2026-11-20, a Friday
 ZONE = "Europe/Berlin"
@@ -92,7 +93,7 @@ def runs(file: SubmitText, end: int) -> list[int]:
     return sorted(found)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(crontab_fields())
 def test_the_runs_are_those_of_the_line(fields: str) -> None:
     """The schedd starts the jobs at the times of the line as cron reads it, both of its day fields at once too.
@@ -109,7 +110,7 @@ def test_the_runs_are_those_of_the_line(fields: str) -> None:
     assert runs(file, end) == list(Recurrence(unix, "UTC").between(START, end))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(10)
 @given(crontab_fields())
 def test_the_lengths_fit_between_two_runs(fields: str) -> None:
     """Neither prep time nor window reaches the next run."""

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from hypothesis import HealthCheck, assume, event, example, given, settings
+from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 
 from crondor.algebra import (
@@ -37,6 +37,7 @@ from crondor.spec import (
     Field,
     InvalidSpec,
 )
+from tests.examples import examples
 
 DAY = 86400
 SETS = [Dialect.MANUAL, Dialect.UNIX]  # the dialects whose schedules are sets of instants
@@ -54,8 +55,6 @@ ZONES = [
 START = 1_795_132_800  # 2026-11-20
 FOLD = 3 * 3600  # none is longer
 FIVE_YEARS = 5 * 366 * DAY
-
-COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 def items(field: Field) -> st.SearchStrategy[str]:
@@ -155,7 +154,7 @@ def chains(draw: st.DrawFn) -> tuple[CronSpec, CronSpec, CronSpec]:
 # --- Order -----------------------------------------------------------------------------------------------------------
 
 
-@settings(COMMON, max_examples=60)
+@examples(15)
 @given(spec=specs(), zone=SOME_ZONE)
 def test_a_schedule_is_its_own_subset(spec: CronSpec, zone: str | None) -> None:
     """Reflexive, and the same meaning as its canonical text."""
@@ -163,7 +162,7 @@ def test_a_schedule_is_its_own_subset(spec: CronSpec, zone: str | None) -> None:
     assert same_meaning(spec, CronSpec.from_line(str(spec), dialect=spec.dialect), zone)
 
 
-@settings(COMMON, max_examples=100)
+@examples(25)
 @given(chain=chains(), zone=SOME_ZONE)
 def test_subsets_of_subsets_are_subsets(chain: tuple[CronSpec, CronSpec, CronSpec], zone: str | None) -> None:
     """Transitive, with and without clock changes."""
@@ -173,7 +172,7 @@ def test_subsets_of_subsets_are_subsets(chain: tuple[CronSpec, CronSpec, CronSpe
         assert is_subset(a, c, zone)
 
 
-@settings(COMMON, max_examples=150)
+@examples(38)
 @given(pair=pairs(), zone=SOME_ZONE)
 def test_subsets_of_each_other_have_the_same_meaning(pair: tuple[CronSpec, CronSpec], zone: str | None) -> None:
     """Antisymmetric up to the meaning; symmetric in the meaning; and with a zone never more than without."""
@@ -188,7 +187,7 @@ def test_subsets_of_each_other_have_the_same_meaning(pair: tuple[CronSpec, CronS
         assert same
 
 
-@settings(COMMON, max_examples=60)
+@examples(15)
 @given(pair=pairs(), zone=SOME_ZONE, start=st.integers(0, 200 * 365 * DAY))
 def test_a_subset_s_runs_are_runs(pair: tuple[CronSpec, CronSpec], zone: str | None, start: int) -> None:
     """What is_subset says holds for the instants of three years, clock changes included."""
@@ -202,7 +201,7 @@ def test_a_subset_s_runs_are_runs(pair: tuple[CronSpec, CronSpec], zone: str | N
 # --- Agreement with enumeration --------------------------------------------------------------------------------------
 
 
-@settings(COMMON, max_examples=60)
+@examples(15)
 @given(pair=pairs(), zone=SOME_ZONE, start=st.integers(0, 220 * 365 * DAY))
 def test_same_meaning_agrees_with_five_years(pair: tuple[CronSpec, CronSpec], zone: str | None, start: int) -> None:
     """Same: five years are equal, and there is no first difference. Not the same: there is one, and nothing before."""
@@ -247,7 +246,7 @@ def enumerated(recurrence: Recurrence, start: int, end: int) -> list[int]:
     return [] if recurrence.wall_clock.never else list(recurrence.between(start, end))
 
 
-@settings(COMMON, max_examples=120)
+@examples(30)
 @given(asked=comparisons(), length=st.sampled_from([2 * DAY, 90 * DAY, 900 * DAY]))
 def test_the_first_difference_is_the_first(asked: tuple[Recurrence, Recurrence, int], length: int) -> None:
     """Within an interval it is what two enumerations show, before the interval's end and at it."""
@@ -270,7 +269,7 @@ def test_the_first_difference_is_the_first(asked: tuple[Recurrence, Recurrence, 
     assert first_difference(a, b, start, alone[0]) is not None
 
 
-@settings(COMMON, max_examples=120)
+@examples(30)
 @given(asked=comparisons(), length=st.sampled_from([2 * DAY, 90 * DAY, 900 * DAY]))
 def test_the_first_collision_is_the_first(asked: tuple[Recurrence, Recurrence, int], length: int) -> None:
     """Within an interval it is the first common run of two enumerations."""
@@ -286,7 +285,7 @@ def test_the_first_collision_is_the_first(asked: tuple[Recurrence, Recurrence, i
         assert first_collision(a, b, found - 1, found) == found
 
 
-@settings(COMMON, max_examples=40)
+@examples(10)
 @given(pair=pairs(), zones=st.tuples(st.sampled_from(ZONES), st.sampled_from(ZONES)), start=st.integers(0, 4 * 10**9))
 def test_two_zones(pair: tuple[CronSpec, CronSpec], zones: tuple[str, str], start: int) -> None:
     """In different zones both are what the enumerations of a year say."""
@@ -299,7 +298,7 @@ def test_two_zones(pair: tuple[CronSpec, CronSpec], zones: tuple[str, str], star
         assert (None if found is None else found.instant) == min(ours ^ theirs, default=None)
 
 
-@settings(COMMON, max_examples=60)
+@examples(15)
 @given(spec=specs(Dialect.MANUAL, few=True), zone=st.sampled_from(["UTC", *ZONES]), start=st.integers(0, 4 * 10**9))
 @example(spec=CronSpec.from_line("0 6 * * 1"), zone="UTC", start=START)
 def test_the_chains_of_two_readings(spec: CronSpec, zone: str, start: int) -> None:
@@ -342,7 +341,7 @@ def portables(draw: st.DrawFn, *, few: bool = False) -> tuple[CronSpec, CronSpec
         raise
 
 
-@settings(COMMON, max_examples=150)
+@examples(38)
 @given(drawn=portables())
 @example(drawn=(CronSpec.from_line("0 6 1-31 * 0-6"), portable(CronSpec.from_line("0 6 1-31 * 0-6"))))
 def test_a_portable_spelling_means_the_same_in_every_dialect(drawn: tuple[CronSpec, CronSpec]) -> None:
@@ -363,7 +362,7 @@ def test_a_portable_spelling_means_the_same_in_every_dialect(drawn: tuple[CronSp
     assert same_meaning(again, spec)
 
 
-@settings(COMMON, max_examples=100)
+@examples(25)
 @given(drawn=portables(few=True), zone=st.sampled_from(["UTC", *ZONES]), start=st.integers(366 * DAY, 2 * 10**9))
 @example(drawn=(CronSpec.from_line("0 6 * * 1"), CronSpec.from_line("0 6 * * 1")), zone="UTC", start=START)
 @example(drawn=(CronSpec.from_line("30 * * * *"), CronSpec.from_line("30 * * * *")), zone="Europe/Berlin", start=START)
@@ -404,7 +403,7 @@ def offset_changes(zone: ZoneInfo, start: int, end: int) -> bool:
     return datetime.fromtimestamp(start, zone).utcoffset() != datetime.fromtimestamp(end, zone).utcoffset()
 
 
-@settings(COMMON, max_examples=100)
+@examples(25)
 @given(spec=specs(), start=st.integers(0, 4 * 10**9))
 def test_translation_there_and_back(spec: CronSpec, start: int) -> None:
     """MANUAL to UNIX and back keep the wall clock, and so does what a schedd can be told."""
@@ -452,7 +451,7 @@ def schedd_texts(field: Field) -> st.SearchStrategy[str]:
     return st.lists(items(field) | odd, min_size=1, max_size=2).map(",".join)
 
 
-@settings(COMMON, max_examples=120)
+@examples(30)
 @given(
     line=st.builds(ScheddText, *(st.just("*") | schedd_texts(field) for field in FIELDS)),
     start=st.integers(0, 4 * 10**9),
@@ -477,7 +476,7 @@ def test_what_the_schedd_reads_can_be_said(line: ScheddText, start: int) -> None
         assert list(islice(Recurrence(found).upcoming(start), 60)) == chain
 
 
-@settings(COMMON, max_examples=40)
+@examples(10)
 @given(spec=specs(Dialect.MANUAL), start=st.integers(0, 4 * 10**9))
 def test_a_day_zero_clause_names_the_moments_of_the_schedule(spec: CronSpec, start: int) -> None:
     """Of any schedule of weekdays each run passes its clause: it is judged term by term."""

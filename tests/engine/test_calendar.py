@@ -6,10 +6,11 @@ import calendar
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.calendar import DayRule, day_number, is_leap, lowest, month_length, weekday
+from tests.examples import examples
 
 EPOCH = date(1970, 1, 1)
 FULL_MONTHS, FULL_DAYS, FULL_WEEK = 0x1FFE, 0xFFFFFFFE, 0x7F
@@ -66,7 +67,7 @@ RULES = st.builds(
 DAYS = st.dates(date(1970, 1, 1), date(2200, 12, 31))
 
 
-@settings(deadline=None, max_examples=300)
+@examples(75)
 @given(rule=RULES, start=DAYS)
 def test_next_and_previous_day_are_the_nearest_taken(rule: DayRule, start: date) -> None:
     """The answer is taken, and no day between it and the start is; the start itself may be the answer."""
@@ -86,7 +87,7 @@ def test_next_and_previous_day_are_the_nearest_taken(rule: DayRule, start: date)
         assert found == (day - EPOCH).days
 
 
-@settings(deadline=None, max_examples=200)
+@examples(50)
 @given(rule=RULES, start=DAYS, length=st.integers(-3, 1200))
 def test_count_is_the_number_of_taken_days(rule: DayRule, start: date, length: int) -> None:
     """Both ends count; an end before the start counts nothing."""
@@ -95,7 +96,7 @@ def test_count_is_the_number_of_taken_days(rule: DayRule, start: date, length: i
     assert rule.count_days(first, first + length) == expected
 
 
-@settings(deadline=None, max_examples=15)
+@examples(10)
 @given(rule=RULES)
 def test_count_over_centuries(rule: DayRule) -> None:
     """Whole years are counted by their kind; the sum is still exact."""
@@ -104,7 +105,7 @@ def test_count_over_centuries(rule: DayRule) -> None:
     assert rule.count_days(0, (last - EPOCH).days) == expected
 
 
-@settings(deadline=None, max_examples=200)
+@examples(50)
 @given(rule=RULES, year=st.integers(1970, 2200), month=st.integers(1, 12))
 def test_the_days_of_a_month(rule: DayRule, year: int, month: int) -> None:
     """A month's bit set holds its taken days and no day that it does not have."""

@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from crondor.recurrence import OutOfRange, Policy, Recurrence
 from crondor.spec import CronSpec, Dialect
 from tests.engine.clock_oracle import DAY, GRID, Change, grid_id, minutes, runs
 from tests.engine.random_schedules import Asked, asked
+from tests.examples import examples
 
 
 def expected_runs(spec: CronSpec, zone: str, policy: Policy, change: Change, low: int, high: int) -> list[int]:
@@ -157,7 +157,7 @@ def test_why_knows_the_same_runs(zone: str, change: Change, policy: Policy) -> N
         assert found.wall == datetime.fromtimestamp(instant, ZoneInfo(zone)).replace(tzinfo=None)
 
 
-@examples(max_examples=400)
+@examples(100)
 @given(question=asked(), policy=st.sampled_from(Policy))
 def test_random_schedules_have_one_truth(question: Asked, policy: Policy) -> None:
     """Sparse and dense schedules of both dialects, asked within two days of any change of any zone."""

@@ -8,13 +8,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from crondor._recurrence import Range, WallClock, month_masks, months
 from crondor.day_rule import day_rule
 from crondor.recurrence import Counts, Gaps, NeverRuns, NotASet, Recurrence
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, HOUR, MINUTE, MONTH, CronSpec, Dialect, InvalidSpec
+from tests.examples import examples
 
 FIRST = date(2000, 1, 1)
 CYCLE = 146_097  # days
@@ -150,7 +151,7 @@ def texts(choices: list[str]) -> st.SearchStrategy[str]:
     return st.lists(st.sampled_from(choices), min_size=1, max_size=2, unique=True).map(",".join)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(10)
 @given(
     time=st.sampled_from(["0 0", "0 0,12", "0,30 23", "0 0,23", "59 1,2,23"]),
     day=texts(["*", "1", "15,16", "29", "30", "31", "28-31", "*/2", "1-31/5"]),

@@ -7,7 +7,7 @@ from importlib import resources
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor import zones
@@ -17,6 +17,7 @@ from crondor.recurrence import Recurrence
 from crondor.spec import CronSpec, Dialect
 from crondor.zones import NEVER, Policy, Zone, rule_year, year_kind
 from tests.engine.random_schedules import specs
+from tests.examples import examples
 
 END = 7289654400  # 2201-01-01
 ZONES = [
@@ -61,7 +62,7 @@ def test_a_zone_of_another_file_than_that_of_its_name_has_no_rule() -> None:
     assert [(each.start, each.offset) for each in zone.changes(0, END)] == expected
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(specs(), st.sampled_from(ZONES), st.sampled_from(Policy), st.integers(0, END - 1), st.integers(0, END))
 def test_a_long_count_is_that_of_its_years(spec: CronSpec, name: str, policy: Policy, one: int, two: int) -> None:
     """Whatever the policy moves, drops and holds back, at the ends of the span too."""
@@ -73,7 +74,7 @@ def test_a_long_count_is_that_of_its_years(spec: CronSpec, name: str, policy: Po
     assert recurrence.count(low, high) == slow.count(low, high) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(specs([Dialect.MANUAL]), specs([Dialect.UNIX]), st.booleans(), st.sampled_from(ZONES))
 def test_a_subset_is_one_whether_each_year_is_looked_at_or_each_kind(
     one: CronSpec, two: CronSpec, same: bool, name: str

@@ -13,18 +13,17 @@ from zoneinfo import ZoneInfo
 import pytest
 from croniter import croniter
 from cronsim import CronSim
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crondor.recurrence import NeverRuns, OutOfRange, Policy, Recurrence
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, CronSpec, Dialect, Field
 from tests.engine.clock_oracle import DAY, ZONES, changes, runs
 from tests.engine.random_schedules import specs
+from tests.examples import examples
 
 UTC = timezone.utc
 SLOWEST = 60.0  # seconds of the processor; it takes a fraction of one
-
-COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 def test_the_zones_exist() -> None:
@@ -50,7 +49,7 @@ def intervals(draw: st.DrawFn) -> Near:
     return Near(ZoneInfo(zone), low, low + draw(st.integers(1, 2 * DAY)))
 
 
-@settings(COMMON, max_examples=120)
+@examples(30)
 @given(spec=specs(), near=intervals(), policy=st.sampled_from(Policy))
 def test_around_clock_changes_the_definition_holds(spec: CronSpec, near: Near, policy: Policy) -> None:
     """All questions agree with a definition that looks at every minute of the wall clock."""
@@ -75,7 +74,7 @@ def test_around_clock_changes_the_definition_holds(spec: CronSpec, near: Near, p
     assert back[::-1] == expected
 
 
-@settings(COMMON, max_examples=80)
+@examples(20)
 @given(spec=specs(), near=intervals(), policy=st.sampled_from(Policy))
 def test_datetimes_equal_epochs(spec: CronSpec, near: Near, policy: Policy) -> None:
     """Asked with datetimes, fractions of a second and all, the answers name the same instants."""
@@ -103,7 +102,7 @@ SOME_TIME = st.integers(40 * 366 * DAY, 130 * 365 * DAY)
 SOME_ZONE = st.sampled_from(["UTC", *ZONES])
 
 
-@settings(COMMON, max_examples=100)
+@examples(25)
 @given(spec=specs(), zone=SOME_ZONE, policy=st.sampled_from(Policy), start=SOME_TIME)
 def test_next_and_previous_are_inverse(spec: CronSpec, zone: str, policy: Policy, start: int) -> None:
     """Before the next run of a run lies that run, and nothing lies between."""
@@ -122,7 +121,7 @@ def test_next_and_previous_are_inverse(spec: CronSpec, zone: str, policy: Policy
     assert not recurrence.matches((first + second) // 2)
 
 
-@settings(COMMON, max_examples=60)
+@examples(15)
 @given(
     spec=specs(), zone=SOME_ZONE, policy=st.sampled_from(Policy), start=SOME_TIME, length=st.integers(0, 3 * 366 * DAY)
 )
@@ -140,7 +139,7 @@ def test_count_equals_enumeration(spec: CronSpec, zone: str, policy: Policy, sta
     assert recurrence.count(start, end) == len(some)
 
 
-@settings(COMMON, max_examples=60)
+@examples(15)
 @given(spec=specs(list(Dialect)), zone=SOME_ZONE, start=SOME_TIME, length=st.integers(-DAY, 40 * DAY))
 def test_between_filters_upcoming(spec: CronSpec, zone: str, start: int, length: int) -> None:
     """Between is upcoming up to an end, in every dialect."""
@@ -214,7 +213,7 @@ def ours(line: str, start: int, number: int) -> list[int]:
     return list(islice(Recurrence(CronSpec.from_line(line, dialect=Dialect.UNIX)).upcoming(start), number))
 
 
-@settings(COMMON, max_examples=80)
+@examples(20)
 @given(fields=peer_texts(), start=st.integers(0, 60 * 366 * DAY))
 def test_agreement_with_croniter(fields: PeerTexts, start: int) -> None:
     """Where croniter is an oracle its next three answers are ours."""
@@ -227,7 +226,7 @@ def test_agreement_with_croniter(fields: PeerTexts, start: int) -> None:
     assert [int(peer.get_next()) for _ in expected] == expected
 
 
-@settings(COMMON, max_examples=80)
+@examples(20)
 @given(
     fields=peer_texts(),
     day_star=st.none() | st.tuples(st.sampled_from([2, 4]), st.integers(1, 6)),
@@ -247,7 +246,7 @@ def test_agreement_with_cronsim(fields: PeerTexts, day_star: tuple[int, int] | N
     assert [int(next(peer).timestamp()) for _ in expected] == expected
 
 
-@settings(COMMON, max_examples=100)
+@examples(25)
 @given(
     spec=specs(list(Dialect)),
     zone=SOME_ZONE,

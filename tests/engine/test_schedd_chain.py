@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from crondor._readings import ScheddWalk
@@ -21,6 +20,7 @@ from crondor.zones import zone_of
 from tests.engine.clock_oracle import DAY, GRID, Change, grid_id
 from tests.engine.random_schedules import Asked, asked
 from tests.engine.schedd_oracle import Question, answers
+from tests.examples import examples
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the schedd's mktime is that of the GNU C library")
 
@@ -72,7 +72,7 @@ def test_every_kind_of_change_is_met_as_mktime_does(zone: str, change: Change) -
         assert_chain(spec, zone, after, expected)
 
 
-@examples(max_examples=12)
+@examples(10)
 @given(st.lists(asked([Dialect.HTCONDOR]), min_size=25, max_size=25))
 def test_random_schedules_are_met_as_mktime_does(questions: list[Asked]) -> None:
     """Of any kind, asked within two days of any change of any zone."""

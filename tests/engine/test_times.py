@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.job.policy import read_queue
@@ -20,6 +20,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import CronSpec, Dialect
 from crondor.times import MOST_EXCLUDED, JobTimes
 from tests.engine.random_schedules import specs
+from tests.examples import examples
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 NOW = int(datetime(2026, 11, 20, 12, 30, tzinfo=timezone.utc).timestamp())
@@ -143,7 +144,7 @@ def test_requirements_of_recorded_jobs_exclude_no_time() -> None:
     assert all(not JobTimes.from_queue(job, NOW).is_restricted for job in found)
 
 
-@settings(max_examples=60)
+@examples(15)
 @given(specs([Dialect.MANUAL]), st.integers(1, 50), st.integers(0, 3), st.integers(NOW, NOW + 86400 * 700))
 def test_runs_are_the_named_times_with_the_clause(spec: CronSpec, step: int, rest: int, after: int) -> None:
     """For any schedule and any step: forwards, backwards, and one by one."""

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.queue_logs import large_log
 from crondor.diagnostics import render
 from crondor.job_queue import DamagedLog, JobId, Mirror
 from crondor.job_queue.recovery import Recovery, read_records, to_lines
+from tests.examples import examples
 from tests.golden.big_log import big_log
 
 KEYS = st.sampled_from(["1.0", "1.1", "2.0", "01.-1", "02.-1", "1.-2", "0.0", "0.2", "1.-1", "01.0", "0.-1", "x", "1"])
@@ -106,7 +107,7 @@ def _end(recovery: Recovery) -> list[str]:
     return sorted(map(render, recovery.findings.take()))
 
 
-@settings(max_examples=600, deadline=None)
+@examples(150)
 @given(LOGS, st.booleans(), st.booleans(), st.lists(st.integers(0, 10_000), max_size=4))
 def test_many_records_at_once_are_the_records_one_by_one(
     data: bytes, live: bool, tolerant: bool, cuts: list[int]

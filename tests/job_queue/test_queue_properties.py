@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from crondor.diagnostics import Severity, render
@@ -34,6 +34,7 @@ from crondor.job_queue import (
     read_log,
 )
 from crondor.job_queue.recovery import Recovery, read_records
+from tests.examples import examples
 from tests.job_queue.schedd_reader import Refused, schedd_recovers
 from tests.job_queue.scripted import Counting
 
@@ -64,7 +65,6 @@ def _change(queue: JobQueue, changes: list[Change]) -> None:
                 change(transaction)
 
 
-@settings(deadline=None)
 @given(STEPS)
 def test_the_log_replays_to_the_same_state(steps: list[list[Change] | str]) -> None:
     """For crondor and for HTCondor, in a follower that polls after every step, and for indexes kept all along."""
@@ -103,7 +103,7 @@ def _check_indexes(mirror: Mirror, status: Index[int | None], cron: Index[bool])
         index.close()
 
 
-@settings(deadline=None, max_examples=40)
+@examples(10)
 @given(st.integers(0, 16_031), st.lists(st.integers(1, 4000), min_size=1, max_size=40), st.booleans())
 def test_a_log_in_pieces_is_the_log(start: int, sizes: list[int], live: bool) -> None:
     """A follower that sees the file grow from anywhere in pieces of any size holds in the end what the whole holds."""
@@ -129,7 +129,7 @@ PIECES = [
 MUTATION = st.tuples(st.integers(0, 16_031), st.integers(0, 40), st.sampled_from(PIECES))
 
 
-@settings(deadline=None, max_examples=150)
+@examples(38)
 @given(st.lists(MUTATION, min_size=1, max_size=4))
 def test_a_mutated_log_gives_a_queue_or_our_error(mutations: list[tuple[int, int, bytes]]) -> None:
     """Read, followed and opened; what was opened is clean afterwards and the same when it is read again."""
@@ -150,7 +150,6 @@ def test_a_mutated_log_gives_a_queue_or_our_error(mutations: list[tuple[int, int
         assert (dict(reading.mirror.ads), reading.clean) == (found, True)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 16_031))
 def test_a_cut_log_is_as_the_schedd_has_it(size: int) -> None:
     """Cut anywhere, the recorded log gives what HTCondor's reader makes of it, or one whole transaction more."""
@@ -275,7 +274,7 @@ USUAL_LINE = st.sampled_from(
 )
 
 
-@settings(max_examples=400)
+@examples(100)
 @given(st.lists(st.one_of(USUAL_LINE, USUAL_LINE, USUAL_LINE, ODD_LINE), max_size=8))
 def test_what_the_schedd_takes_in_another_way_is_said(lines: list[str]) -> None:
     """A log that is read without a warning is one that the schedd reads to its end, and to the same ads."""

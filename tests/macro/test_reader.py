@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.config import read_config
@@ -70,7 +70,6 @@ def _of_submit(text: str, folder: Path) -> tuple[list[tuple[Severity, str, str]]
     return [], {name: group.values.get(name, "") for name in _NAMES}
 
 
-@settings(deadline=None)
 @given(lines=st.lists(_LINES, max_size=9))
 def test_both_languages_read_the_same(folder: Path, lines: list[str]) -> None:
     """Conditionals, includes and values of several lines leave the same macros, or the same errors in a place."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crondor.job_queue import JobId
@@ -15,6 +15,7 @@ from crondor.pool.daemons.pool import Pool
 from crondor.pool.settings import Exits, Lengths, Machine, PoolSettings, Preemption
 from crondor.pool.simulate.outcome import JobOutcome, OutcomeCounts
 from crondor.spec import Dialect
+from tests.examples import examples
 from tests.pool.pools import NOW, POOL, ads
 
 DAY = 86_400
@@ -120,7 +121,7 @@ POOLS = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(POOLS, JOBS, st.sampled_from([0.1, 0.2, 0.5]))
 @example(replace(POOL, slots=9), [HOURLY, HOURLY], 1)
 def test_a_leap_comes_to_what_the_runs_come_to(pool_settings: PoolSettings, jobs: list[str], days: float) -> None:
@@ -165,7 +166,7 @@ COMPETING = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(POOLS, JOBS | COMPETING, st.sampled_from([1, 2, 3, 5, 8]), st.sampled_from([0.1, 0.2, 0.5]))
 @example(replace(POOL, run_time=Lengths.parse("59m")), [HOURLY, f"cron_minute = */7\n{STAYS}"], 1, 0.5)
 @example(POOL, ["cron_minute = 0", f"cron_minute = */7\n{STAYS}"], 1, 0.5)

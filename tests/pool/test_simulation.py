@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.pool.daemons.matching import Matching
@@ -15,6 +15,7 @@ from crondor.pool.simulate import simulation as simulating
 from crondor.pool.simulate.outcome import JobOutcome, RunOutcome
 from crondor.pool.simulate.simulation import EndlessSecond, Enough, Life, Simulation, Terms
 from crondor.spec import Dialect
+from tests.examples import examples
 from tests.pool.pools import NOW, POOL, ads
 
 HOURLY = "cron_minute = 0\non_exit_remove = false"
@@ -108,7 +109,7 @@ def test_equal_jobs_share_the_slots() -> None:
     assert second.counts[RunOutcome.MISSED] == 23
 
 
-@settings(max_examples=30, deadline=None)
+@examples(10)
 @given(
     delay=st.integers(0, 300),
     transfer=st.integers(0, 900),
@@ -205,7 +206,7 @@ def test_a_job_that_is_tried_again_after_its_window_is_idle_for_ever(universe: s
 PERIODS = st.lists(st.sampled_from(["*/30", "*/10", "0", "5,35"]), min_size=2, max_size=3)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(10)
 @given(PERIODS, st.integers(0, 3))
 def test_tries_that_end_early_find_what_tries_to_the_end_find(minutes: list[str], seed: int) -> None:
     """A try that is in vain is known to be so at its first late or missed run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Format, read_ads, write_ads
@@ -58,7 +58,6 @@ def _shown(routed: RoutedAd) -> object:
     return ad, routed.applied, [str(each) for each in routed.diagnostics], routed.failed
 
 
-@settings(deadline=None)
 @given(_ADS, st.sampled_from(_TABLE.routes))
 def test_a_plan_changes_nothing(values: list[tuple[str | None, ...]], route: object) -> None:
     """Each job comes out as it does step by step, whatever jobs there were before; it stays as it was itself."""

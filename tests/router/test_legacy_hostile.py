@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.config import read_config
@@ -21,6 +21,7 @@ from crondor.router.legacy import (
     legacy_routes,
     read_legacy,
 )
+from tests.examples import examples
 
 SLOWEST = 60.0  # seconds of the processor
 
@@ -134,14 +135,14 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(38)
 @given(st.lists(_PIECES, max_size=40).map("".join))
 def test_no_text_breaks_the_reader_or_the_conversion(text: str) -> None:
     """What comes out is a configuration whose routes load, but for Requirements that nobody gave."""
     _all(text)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(st.lists(st.tuples(st.sampled_from(["Requirements", "MaxJobs", "set_A", "eval_set_B", "queue", "x"]), _PIECES)))
 def test_what_is_converted_loads(pairs: list[tuple[str, str]]) -> None:
     """Each route that is read makes commands that HTCondor's check takes."""

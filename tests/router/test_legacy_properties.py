@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crondor.config import Configuration, read_config
@@ -16,6 +16,7 @@ from crondor.router.legacy import Macros, convert_table, legacy_table, read_lega
 from crondor.router.legacy.configuration import NewTable
 from crondor.router.legacy.routes import without_old
 from crondor.router.legacy.verifying import compared_tables, verify
+from tests.examples import examples
 
 _UNCHANGED = frozenset(
     ("legacy-requirements", "legacy-inputrsl", "legacy-delete", "legacy-refresh", "legacy-around", "legacy-name")
@@ -149,7 +150,7 @@ def _said(made: NewTable, name: str) -> Iterator[Diagnostic]:
             yield each
 
 
-@settings(max_examples=300, deadline=None)
+@examples(75)
 @given(_TABLES)
 def test_a_conversion_does_the_same_or_says_what_it_changes(text: str) -> None:
     """What the comparison finds on a route over made jobs, the conversion has said of that route."""
@@ -165,7 +166,7 @@ def test_a_conversion_does_the_same_or_says_what_it_changes(text: str) -> None:
         assert any(any(_said(made, name)) for name in made.names), (found, str(made))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(38)
 @given(_PLAIN_TABLES)
 def test_route_diff_says_nothing_of_a_conversion(text: str) -> None:
     """Of a table in which nothing is to be mended; the conversion says nothing either."""

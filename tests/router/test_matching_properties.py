@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Expression
@@ -69,7 +69,6 @@ def _one_by_one(table: RoutingTable, jobs: Iterable[tuple[str, ClassAd]], contex
     return found
 
 
-@settings(deadline=None)
 @example((["isUndefined(MY.B)"], None, False), [{}, {"A": "0", "MY": "A"}], [1])
 @given(_TABLES, st.lists(_ADS, max_size=5), st.lists(_TIMES, min_size=1, max_size=3))
 def test_autoclusters_change_nothing(
@@ -89,7 +88,6 @@ def test_autoclusters_change_nothing(
         assert list(kept.poll(RouteState(), context).matches) == expected
 
 
-@settings(deadline=None)
 @given(_TABLES, st.lists(_ADS, min_size=1, max_size=4), _TIMES)
 def test_the_rest_of_the_queue_does_not_count(
     table_parts: tuple[list[str], str | None, bool], ads: list[dict[str, str]], now: int
@@ -103,7 +101,6 @@ def test_the_rest_of_the_queue_does_not_count(
     assert together == alone
 
 
-@settings(deadline=None)
 @given(_TABLES, _ADS, _TIMES)
 def test_why_says_what_matching_does(
     table_parts: tuple[list[str], str | None, bool], ad: dict[str, str], now: int
@@ -122,7 +119,6 @@ def test_why_says_what_matching_does(
         )
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(["put", "drop"]), st.integers(0, 5), _ADS), max_size=12),
     _TABLES,
@@ -150,7 +146,6 @@ def test_changes_are_followed(
     assert found.route_state == expected.route_state
 
 
-@settings(deadline=None)
 @given(_TABLES, st.lists(_ADS, max_size=6), _TIMES, st.integers(0, 4), st.integers(0, 3))
 def test_judging_jobs_elsewhere_changes_nothing(
     table_parts: tuple[list[str], str | None, bool], ads: list[dict[str, str]], now: int, most: int, room: int

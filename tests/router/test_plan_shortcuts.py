@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crondor.classad.ad import ClassAd
@@ -15,6 +15,7 @@ from crondor.diagnostics import Source
 from crondor.router.plan import copy_schedule, planner
 from crondor.router_bridge import PlanOptions, plan
 from crondor.submit import SubmitHost, read_submit
+from tests.examples import examples
 
 NOW = 1_795_608_000  # 2026-11-25 12:00 UTC
 
@@ -76,7 +77,7 @@ def planned(job: str, route: str, before: str, options: PlanOptions) -> list[obj
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(SCHEDULES, EXTRA, LINES, LINES, st.booleans(), st.sampled_from([None, 20, 200]))
 @example("cron_minute = *", "on_exit_remove = false", "", "", True, 20)
 @example("cron_minute = *", "on_exit_remove = false", "EVALSET At time()", "COPY DeferralTime Due", True, 20)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timezone
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAdSyntaxError, Context
@@ -26,6 +26,7 @@ from crondor.router.tools import (
     summary_lines,
 )
 from crondor.schedd.protocol import Selection
+from tests.examples import examples
 
 CONTEXT = Context(now=1_795_195_625)
 NAMES = (
@@ -52,7 +53,7 @@ def _ad(values: dict[str, object], texts: dict[str, str]) -> ClassAd:
     return ad
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=60)
+@examples(15)
 @given(
     st.lists(
         st.builds(

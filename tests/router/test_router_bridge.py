@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import Context, read_ads
@@ -36,6 +36,7 @@ from crondor.schedd_adapter import EmbeddedSchedd
 from crondor.schedule import JobSchedule, Universe
 from crondor.spec import CronSpec, Dialect
 from crondor.submit import SubmitFile, read_submit
+from tests.examples import examples
 
 NOW = 1_795_176_000  # Friday 2026-11-20 12:00 UTC
 DAY = 86_400
@@ -549,7 +550,7 @@ SPECS = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(
     spec=SPECS, zone=st.sampled_from(["UTC", "Europe/Berlin"]), at_gate=st.booleans(), start=st.integers(0, 3 * 10**8)
 )
@@ -562,7 +563,7 @@ def test_the_runs_of_a_plan_are_those_of_the_schedule(spec: CronSpec, zone: str,
     assert [run.number for run in runs] == list(range(1, 26))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(10)
 @given(
     specs=st.lists(SPECS, min_size=1, max_size=4),
     memory=st.lists(st.integers(1, 4), min_size=4, max_size=4),
@@ -600,7 +601,7 @@ def test_a_plan_without_limits_is_matching_run_by_run(specs: list[CronSpec], mem
             assert run.routed.ad == apply_route(routes, run.route, one_run(source, run.run)).ad
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(
     specs=st.lists(SPECS, min_size=1, max_size=6),
     most=st.integers(1, 3),
@@ -654,7 +655,7 @@ NAMES = ["CronMinute", "DeferralTime", "DeferralWindow", "Requirements", "JobUni
 ODD = ["undefined", "error", '"condor a b"', "time()", "DeferralTime", "x.y", "1.5", "1/0", "{1}", "DeferralTime > 1"]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(25)
 @given(
     attributes=st.dictionaries(
         st.sampled_from(NAMES), st.one_of(st.integers(-(2**70), 2**70).map(str), st.sampled_from(ODD))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad.ad import ClassAd
@@ -329,7 +329,6 @@ class Both:
             self.queue.set(key, CronMinute=f'"{number}"')
 
 
-@settings(deadline=None)
 @given(st.lists(EVENTS, max_size=40), st.sampled_from([Dialect.HTCONDOR, Dialect.MANUAL]))
 def test_the_book_is_the_model(events: list[tuple[str, JobId, int]], dialect: Dialect) -> None:
     """Whatever happens between passes, the heap finds what looking at every job finds."""

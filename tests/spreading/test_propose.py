@@ -8,7 +8,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.recurrence import Policy
@@ -28,6 +28,7 @@ from crondor.spreading import (
     with_minutes,
 )
 from crondor.times import JobTimes
+from tests.examples import examples
 
 BERLIN = "Europe/Berlin"
 LORD_HOWE = "Australia/Lord_Howe"  # its clock changes by half an hour
@@ -105,7 +106,7 @@ TIMES = st.sampled_from(
 
 
 @given(JOBS, TIMES)
-@settings(max_examples=60, deadline=None)
+@examples(15)
 def test_laws(lines: list[tuple[str, int, int]], where: tuple[str, SpreadTime]) -> None:
     """Runs on each date and distances stay, no peak rises, the load is counted right, and a second time is idle."""
     zone, time = where
@@ -152,7 +153,7 @@ def test_jobs_that_do_not_meet_stay() -> None:
 
 
 @given(JOBS, TIMES, st.integers(1, 3))
-@settings(max_examples=25, deadline=None)
+@examples(10)
 def test_laws_of_hours(lines: list[tuple[str, int, int]], where: tuple[str, SpreadTime], most: int) -> None:
     """Runs on each date stay, no peak rises, the load is counted right, and no hour moves further than it may."""
     zone, time = where

@@ -10,7 +10,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.diagnostics import CrondorError, Source
@@ -239,7 +239,6 @@ LINES = st.sampled_from(
 TEXTS = st.lists(LINES, max_size=15).map("\n".join)
 
 
-@settings(deadline=None)  # it writes files
 @given(TEXTS, TEXTS, TEXTS, st.booleans())
 def test_no_files_raise_anything_else(
     tmp_path_factory: pytest.TempPathFactory, text: str, first: str, second: str, ends: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Format, Order, read_ads
@@ -79,7 +79,7 @@ def _through(chain: Chain, ad: ClassAd, *, trace: bool) -> _Found:
 @example("COPY A owner\nSET b 1\nEVALSET c 2", "EVALMACRO XFORM.V 1\nV=2\nSET X $(V)", ["5", "5", "5"])
 @example("", "EVALMACRO V A ?: 3\nV += 1", ["5", "5", '"$(V)"'])
 @example("EVALSET X A + 1\nSET Y $(MY.A)", "COPY /^(.)$/ New\\1", ["5", "5", '"\\"q\\""', "C", "5"])
-@settings(deadline=None)  # a macro in itself takes all that macros may cost
+# a macro in itself takes all that macros may cost
 def test_a_plan_does_what_the_lines_do(first: str, second: str, values: list[str]) -> None:
     """A trace makes each line run by itself."""
     transforms = [Transform.parse(f"SET S 1\n{rules}", strict=False, name="t") for rules in (first, second)]

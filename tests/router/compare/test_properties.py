@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.classad import Context
 from crondor.router import RouteState, RoutingTable, apply_route, why
 from crondor.router.compare import compare_tables, made_jobs
+from tests.examples import examples
 from tests.router.tables import table_of
 
 _NAMES = st.sampled_from(["RequestMemory", "Queue", "WantX", "xcount", "Owner", "MY.Queue", "TARGET.WantX"])
@@ -42,7 +43,7 @@ def _table(routes: list[tuple[str, list[str]]]) -> RoutingTable:
     return table_of(texts)
 
 
-@settings(deadline=None, max_examples=25)
+@examples(10)
 @given(_ROUTES)
 def test_a_table_does_what_itself_does(routes: list[tuple[str, list[str]]]) -> None:
     """Loaded twice, over all jobs that are made from it."""
@@ -52,7 +53,7 @@ def test_a_table_does_what_itself_does(routes: list[tuple[str, list[str]]]) -> N
     assert not found.unproven
 
 
-@settings(deadline=None, max_examples=25)
+@examples(10)
 @given(_ROUTES, _ROUTES)
 def test_where_nothing_is_said_each_job_goes_and_is_copied_alike(
     before: list[tuple[str, list[str]]], after: list[tuple[str, list[str]]]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crondor.job.attributes import JobStatus
@@ -15,6 +15,7 @@ from crondor.job_queue import JobId
 from crondor.router.daemon.rehearsal import Site, SiteFault
 from crondor.router.table.route import RoutingTable
 from crondor.schedd.protocol import Hold
+from tests.examples import examples
 from tests.router.daemon.faults import Crash, Fault, Script, Watch, end_of, leftovers, play, unreachable
 from tests.router.daemon.scenes import ROUTE, Stage, job, table
 
@@ -122,7 +123,7 @@ def test_any_single_fault(name: str, atomic: bool, two: bool, kind: Callable[[],
     assert wrong == {}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(15)
 @given(
     st.sampled_from(sorted(SCRIPTS)),
     st.sets(st.integers(0, 80), min_size=2, max_size=6),
@@ -154,7 +155,7 @@ ACTIONS: dict[str, Callable[[Stage, JobId], object]] = {
 }
 
 
-@settings(max_examples=80, deadline=None)
+@examples(20)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.sampled_from(sorted(ACTIONS)), st.integers(0, 1)), max_size=12),
     st.sets(st.integers(0, 60), max_size=3),
