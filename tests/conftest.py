@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -38,6 +39,12 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
         signal.signal(_number, signal.default_int_handler if _number is signal.SIGINT else signal.SIG_DFL)
 
 os.umask(0o022)  # accounts look at each other's files; a test whose subject is the umask sets its own
+
+
+def pytest_collection_finish() -> None:
+    """Have the collector of garbage, and whoever is forked, pass over the tests themselves."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

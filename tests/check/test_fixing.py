@@ -21,7 +21,7 @@ from crondor.lint.submit import fixed
 from crondor.submit import job_ads, read_submit
 from crondor.submit.edits import TextEdit, changed
 from tests.check.asking import SETTINGS, report
-from tests.examples import examples
+from tests.examples import TIMES, examples
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden" / "submit" / "submit.jsonl.gz"
 
@@ -135,7 +135,7 @@ def test_curing_twice_is_curing_once(part: int, unsafe: bool) -> None:
     """Over all recorded descriptions; none gets worse, and of the job ads only what was cured is another."""
     texts = [json.loads(line)["submit"] for line in gzip.decompress(GOLDEN.read_bytes()).splitlines()]
     changes = compared = 0
-    for text in list(dict.fromkeys(texts))[part::4]:
+    for text in list(dict.fromkeys(texts))[part :: 4 * max(1, 3 // TIMES)]:
         before = check_submit(Source(text, "job.sub"), SETTINGS)
         once = fixed(before, SETTINGS, unsafe=unsafe).report
         if once.source.text == text:
@@ -153,8 +153,8 @@ def test_curing_twice_is_curing_once(part: int, unsafe: bool) -> None:
         allowed = may_change(text, once.source.text)
         for one, other in zip(ads, cured_ads, strict=True):
             assert {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)} <= allowed
-    assert changes > (20 if unsafe else 4)
-    assert compared > (20 if unsafe else 4)
+    assert changes > (6 if unsafe else 0)
+    assert compared > (6 if unsafe else 0)
 
 
 @pytest.mark.parametrize(

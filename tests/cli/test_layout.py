@@ -228,7 +228,6 @@ def test_what_is_pasted_is_whole_on_a_narrow_terminal(
     printed = crondor(*arguments, *clock).out
     expected = [line for line in printed.splitlines() if re.match(rf" *(?:{lines})", line)]
     assert expected
-    for columns in (80, 40):
-        seen = on_screen(*arguments, *clock, columns=columns, folder=tmp_path)
-        shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", seen.sent).splitlines()
-        assert [line for line in expected if line not in shown] == []
+    seen = on_screen(*arguments, *clock, columns=40, folder=tmp_path)
+    shown = re.sub(r"\x1b\[[0-9;]*[mK]", "", seen.sent).splitlines()
+    assert [line for line in expected if line not in shown] == []

@@ -19,7 +19,7 @@ from crondor.zones import zone_of
 from tests.compile.cases import KINDS, ZONES
 from tests.compile.compiled import DAY, START, Trial, trial, tried
 from tests.compile.simulated import simulated
-from tests.examples import examples
+from tests.examples import TIMES, examples
 
 USUAL = Timing()
 
@@ -272,7 +272,7 @@ def test_whole_days_are_evaluated_as_each_minute_is(text: str) -> None:
         assert clause.minutes(day, 0b1010) == each & 0b1010
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(TIMES))
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_simulated_pool_starts_the_wanted_runs(kind: str, number: int, tmp_path: Path) -> None:
     """To the second and no other, around a change of the submit host's clock."""

@@ -20,10 +20,10 @@ from crondor.lint.rule import Finding, Rule
 from crondor.lint.written import STRING
 
 SETTINGS = CheckSettings(1_795_195_625, "Europe/Berlin", files=False)
-PIECES_OF_A_VALUE, LINES_OF_A_FILE = (25, 200), (250, 1000)
+PIECES_OF_A_VALUE, LINES_OF_A_FILE = (25, 100), (210, 630)
 """How many there are; some rules look at 200 jobs or definitions before they give up."""
 MOST = 2.0
-"""How much more than in proportion work may grow; as a square it would be 4 and 8 times."""
+"""How much more than in proportion work may grow; as a square it would be 3 and 4 times."""
 LEAST = 500
 """Less work says nothing by itself: what several rules ask for is counted for whichever asks first."""
 

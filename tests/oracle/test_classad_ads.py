@@ -18,7 +18,7 @@ from crondor.classad.tree import attribute_order
 
 PEER = Path(__file__).with_name("classad_ads_peer.py")
 SEEDS = int(os.environ.get("CRONDOR_FUZZ_SEEDS", "2"))
-CASES = 3000
+CASES = 1000
 NAMES = [
     "A",
     "b",

@@ -6,7 +6,9 @@ source and the copies show the same, at most three times.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import groupby
 
 from crondor.classad import Expression, UnparseForm, lower
@@ -16,6 +18,7 @@ from crondor.diagnostics import Source
 from crondor.job_queue import JobId
 from crondor.router.daemon import Router
 from crondor.router.table.loading import load_table
+from crondor.router.table.route import RoutingTable
 from crondor.schedd.embedded import MemorySchedd
 from tests.golden.kinds.case import Case, Difference, Malformed, Replay, items, mapping, one_of, text, texts
 
@@ -68,7 +71,7 @@ class _Life:
         self._recorded |= {copy: f"copy{n}" for n, copy in enumerate(texts(record, "copies"), 1)}
         self.now = 0
         self._schedd = MemorySchedd(clock=lambda: self.now)
-        self._router = Router(load_table(read_config(config)), self._schedd, clock=lambda: self.now)
+        self._router = Router(_table(config), self._schedd, clock=lambda: self.now)
         self._jobs: dict[str, JobId] = {}
         self._known: dict[str, dict[str, Expression | None]] = {}
         self._sooner: set[str] = set()
@@ -182,12 +185,25 @@ class _Life:
         if value is None:
             return "undefined"
         written = value.unparse(UnparseForm.OLD)
-        made = ClassAd({"Value": value}).chain(ad).python("Value")
+        made = _constant(written) if _is_constant(written) else ClassAd({"Value": value}).chain(ad).python("Value")
         if isinstance(made, str):
             for by in _BY:
                 made = made.replace(by, "")
             return ids.get(made, made)
         return made if isinstance(made, (bool, int, float)) else written.lower()
+
+
+_is_constant = re.compile(r'\d+|"[^"\\]*"|true|false|undefined').fullmatch
+
+
+@cache
+def _constant(written: str) -> object:
+    return ClassAd.of_texts({"Value": written}).python("Value")
+
+
+@cache
+def _table(config: str) -> RoutingTable:
+    return load_table(read_config(config))
 
 
 def _together(steps: list[dict[str, object]]) -> list[tuple[str, dict[str, object]]]:
