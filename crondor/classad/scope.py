@@ -48,19 +48,10 @@ Codes: TypeAlias = "Mapping[str, Code | str]"
 
 SPECIAL: Final = frozenset(("self", "my", "parent", "root", "toplevel", "currenttime"))
 _CONTEXT: Final = frozenset(("other", "target", "my", "ad"))
-_MATCH: Final = frozenset(
-    (
-        "symmetricmatch",
-        "leftmatchesright",
-        "rightmatchesleft",
-        "leftrankvalue",
-        "rightrankvalue",
-        "left",
-        "right",
-        "lctx",
-        "rctx",
-    )
+_MATCH_NAMES: Final = (
+    "symmetricmatch leftmatchesright rightmatchesleft leftrankvalue rightrankvalue left right lctx rctx"
 )
+_MATCH: Final = frozenset(_MATCH_NAMES.split())
 BEYOND: Final = SPECIAL | _CONTEXT | _MATCH
 """Names that mean something beyond the attributes of the two ads; for all others two look-ups decide."""
 

@@ -17,21 +17,8 @@ _HEAD = re.compile(r"\$(\$?)([A-Za-z0-9_]*)(\()?")
 _NAME = re.compile(r"[A-Za-z0-9_./]*")
 _DEFAULT = re.compile(r"[A-Za-z0-9_./$ ,\\:]*")  # what may stand behind the colon, beside one level of parentheses
 _FILE_FUNCTION = re.compile(r"F[pnxdqabfwuPNXDQABFWU]*")
-_FUNCTIONS = frozenset(
-    (
-        "BASENAME",
-        "CHOICE",
-        "DIRNAME",
-        "ENV",
-        "EVAL",
-        "INT",
-        "RANDOM_CHOICE",
-        "RANDOM_INTEGER",
-        "REAL",
-        "STRING",
-        "SUBSTR",
-    )
-)
+_FUNCTION_NAMES = "BASENAME CHOICE DIRNAME ENV EVAL INT RANDOM_CHOICE RANDOM_INTEGER REAL STRING SUBSTR"
+_FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 
 
 # HTCondor: next_config_macro.

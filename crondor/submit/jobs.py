@@ -380,21 +380,18 @@ def placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagn
     inner = scope.assigned(error.inside) if error.inside else None
     written = scope.table.name(name)
     shown = written.text if written else name
-    message, way = f"{shown}: ", way_of(error, scope)
-    return [
-        replace(d, message=message + d.message, span=(inner.span if inner else None) or span, help=_help(d.help, way))
-        for d in error.diagnostics
-    ]
+    place, way = (inner.span if inner else None) or span, way_of(error, scope)
+    found = []
+    for each in error.diagnostics:
+        instead = f"{each.help}; the fault comes {way}" if each.help and way else each.help
+        found.append(replace(each, message=f"{shown}: {each.message}", span=place, help=instead))
+    return found
 
 
 def way_of(error: MacroError, scope: Scope) -> str:
     """Return the macros that lead to a fault, each with its line: ``from $(a), defined at line 3``."""
     known = ((name, scope.assigned(name)) for name in dict.fromkeys(error.chain[-_SHOWN:]))
     return "; ".join(str(scope.origin(name, value.span)) for name, value in known if value is not None)
-
-
-def _help(help: str | None, way: str) -> str | None:
-    return f"{help}; the fault comes {way}" if help and way else help
 
 
 def groups(

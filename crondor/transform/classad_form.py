@@ -472,17 +472,11 @@ def _is_name(node: Node | None, names: Collection[str]) -> bool:
     return isinstance(node, Reference) and node.scope is None and lower(node.name) in names
 
 
-EVALUATED = frozenset(
-    (
-        "editjobinplace",
-        "failureratethreshold",
-        "jobfailuretest",
-        "jobshouldbesandboxed",
-        "overrideroutingentry",
-        "sharedx509userproxy",
-        "usesharedx509userproxy",
-    )
+_EVALUATED_NAMES = (
+    "editjobinplace failureratethreshold jobfailuretest jobshouldbesandboxed overrideroutingentry "
+    "sharedx509userproxy usesharedx509userproxy"
 )
+EVALUATED = frozenset(_EVALUATED_NAMES.split())
 """Attributes whose expressions the router evaluates in the job's ad: flattened, TARGET becomes MY."""
 
 _LIFTED = re.compile(r"[ \t\v\f]*(?i:(name|requirements|universe|transform))[ \t\v\f]+(?![=: \t\v\f])(.*)", re.DOTALL)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from operator import methodcaller
 from typing import NamedTuple, TypeVar
 
 from crondor.classad.expression import Expression
@@ -349,16 +350,11 @@ def _names(of: Iteration, patterns: list[str], kinds: str, files: Files | None, 
     """Return the names of files that patterns match, each once; ``missing`` takes patterns that match none."""
     names: dict[str, None] = {}
     for pattern in patterns:
-        found = _opened(of, files, _matching(pattern))
-        found = of_kind(found, pattern, kinds)
+        found = of_kind(_opened(of, files, methodcaller("matching", pattern)), pattern, kinds)
         names.update(dict.fromkeys(found))
         if not found:
             missing.append(pattern)
     return list(names)
-
-
-def _matching(pattern: str) -> Callable[[Files], list[str]]:
-    return lambda files: files.matching(pattern)
 
 
 def _opened(of: Iteration, files: Files | None, ask: Callable[[Files], _Answer]) -> _Answer:
