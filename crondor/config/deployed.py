@@ -153,7 +153,6 @@ class _Follower:
             self._read(_FILE, waiting.pop())
 
     def _read(self, knob: str, path: str) -> None:
-        """Read one file."""
         self._left -= 1
         if self._left <= 0:
             if self._left == 0:

@@ -386,7 +386,6 @@ class _Reader(StatementReader):
         return replace(self.seen, diagnostics=found, sources=sources)
 
     def take(self, texts: Mapping[str, str]) -> None:
-        """Define the knobs of a mapping."""
         for name, text in texts.items():
             value = Source(text, name)
             broken = _NO_TEXT.search(text) or _NO_TEXT.search(name)
@@ -406,7 +405,6 @@ class _Reader(StatementReader):
             self.macro_fault(error, value.span())
 
     def read(self, source: Source) -> None:
-        """Read a text to its end."""
         self.sources.append(source)
         try:
             self.run(source)
@@ -414,7 +412,6 @@ class _Reader(StatementReader):
             return
 
     def run(self, source: Source) -> None:
-        """Read a text, if it is one."""
         broken = _NO_TEXT.search(source.text)
         if broken is not None:
             what = "a NUL character" if broken[0] == "\0" else "half of a surrogate pair"
@@ -442,7 +439,6 @@ class _Reader(StatementReader):
         return line
 
     def macro_fault(self, error: MacroError, span: Span) -> None:
-        """Note the fault, and the macro it was met in."""
         for fault in error.diagnostics:
             inside = f"; it is met in the text of {error.inside}" if error.inside else ""
             self.found.error(fault.kind, fault.message + inside, span, fault.help)
@@ -450,7 +446,6 @@ class _Reader(StatementReader):
             self.found.stop()
 
     def conditions(self, span: Span) -> Conditions:
-        """Return what is known at this line."""
 
         def known(use: str) -> bool:
             given = use.replace(":", ".").strip().lower().removesuffix(".")
@@ -459,7 +454,6 @@ class _Reader(StatementReader):
         return Conditions(self.seen.lookup, lambda text: self.expanded(text, span), self.base.version, known)
 
     def expanded(self, text: str, _span: Span) -> str:
-        """Return a text with the knobs as they are at this line."""
         return expand(text, self.seen.lookup, self.budget, self.seen.around()) if "$" in text else text
 
     def other(self, parts: Statement, line: LogicalLine) -> None:
@@ -568,7 +562,6 @@ class _Reader(StatementReader):
             self.include_file(into, span, may_miss=True)
 
     def refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
-        """Note why a file cannot be included."""
         for fault in error.diagnostics:
             if fault.kind == "file-missing" and may_miss:
                 continue

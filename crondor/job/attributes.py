@@ -377,7 +377,6 @@ def old_entries(value: str) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Quote one argument."""
     if re.search(r"[\n\0]", text):
         raise _invalid("a line end or a NUL character cannot be written in a submit file")
     if re.fullmatch(r"[\w@%+:,./=-]+", text, re.ASCII):

@@ -322,7 +322,6 @@ def parse_uses(text: str) -> list[UsedTemplate]:
 
 
 def _closings(text: str) -> dict[int, int]:
-    """Return where each bracket closes that does."""
     closings: dict[int, int] = {}
     opened: list[int] = []
     for found in re.finditer(r"[\[\]()]", text):

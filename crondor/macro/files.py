@@ -109,7 +109,6 @@ class Files:
         return source_from_bytes(data, self._name(path), self.limit)
 
     def _name(self, path: str) -> str:
-        """Return what the source of a path is called."""
         if self._shown is not None:
             return os.path.join(self._shown, self._joined(path).lstrip("/"))
         return os.path.normpath(self._joined(path)) if self._is_named_whole else path

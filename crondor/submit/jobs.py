@@ -514,7 +514,6 @@ class ListReader:
         self.hide("runs-command", message, span, "write the rows into a file, or here")
 
     def _rows(self, items: Items, lines: LineReader, span: Span) -> None:
-        """Read the lines of a list up to its closing parenthesis."""
         while (row := lines.item()) is not None:
             if row.text.startswith(")") and not row.is_ragged:
                 return
@@ -553,7 +552,6 @@ class ListReader:
                 self._found.error(fault.kind, fault.message, fault.span or span, fault.help)
 
     def _names(self, items: Items, kinds: str, span: Span) -> Items:
-        """Return the names of files that the patterns match."""
         patterns = [item.text for item in items]
         if self._files is None:
             message = f"the items are names of files, and crondor looks into no folder here: {_HIDDEN}"

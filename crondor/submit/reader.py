@@ -297,7 +297,6 @@ class _Reader(StatementReader):
         return SubmitFile(sources, queues, warnings, unknown, table, facts, self.behind_queue, looked_up, self.files)
 
     def run(self, source: Source) -> None:
-        """Read a text, if it is one."""
         self._check_text(source)
         super().run(source)
 
@@ -333,7 +332,6 @@ class _Reader(StatementReader):
         return self.work.expanded(text, span)
 
     def macro_fault(self, error: MacroError, span: Span) -> None:
-        """Note the fault, and on what way it was met."""
         self.work.macro_fault(error, span)
 
     def conditions(self, span: Span) -> Conditions:
@@ -370,7 +368,6 @@ class _Reader(StatementReader):
             self.include_file(into, span, may_miss=True)
 
     def refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
-        """Note why a file cannot be included."""
         if not (may_miss and any(fault.kind == "file-missing" for fault in error.diagnostics)):
             self._listing().refused(error, span, self.words.contents)
 

@@ -223,7 +223,6 @@ class _Labels(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The commands that list the names."""
         return f"{self.command}names", f"{self.attribute.lower()}names"
 
 
