@@ -9,10 +9,10 @@ from typing import cast
 import pytest
 
 from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.monitor.asking import Questions
 from crondor.monitor.watched import WatchedQueue
 from crondor.schedd.live_process import Answer
 from crondor.schedd.protocol import Unreachable
-from crondor_cli.monitor.command import Questions
 
 LONG = 3600.0  # seconds; who waits so long fails
 ANSWER = Answer([], {})

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import queue
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import FrameType
-from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from crondor.diagnostics import CrondorError, Diagnostic, has_error, printable
+from crondor.diagnostics import Diagnostic, has_error, printable
 from crondor.monitor import Look, Verdict
+from crondor.monitor.asking import PATIENCE, Questions
 from crondor.monitor.metrics import Address, Metrics
 from crondor.monitor.notices import LONGEST, Notice, Notifier
 from crondor.monitor.watched import Row, Wanted, WatchedQueue, all_rows
@@ -38,102 +36,6 @@ from crondor_cli.kit.queues import job_arguments, selection_of
 from crondor_cli.kit.screen import Level, levelled, say, show, usage
 from crondor_cli.monitor.options import made_metrics, read_address, read_notices, read_url, write_alerts
 from crondor_cli.monitor.queues import json_line, line, print_table, queues_of
-
-if TYPE_CHECKING:
-    from crondor.schedd.live import Question
-    from crondor.schedd.live_process import Answer
-
-PATIENCE: Final = 20.0
-"""Seconds that a round waits for a schedd that has answered the last time, and for one that is asked first."""
-
-_SLICE: Final = 0.5  # seconds after which it is looked whether to end
-_END: Final = 5.0  # seconds for threads whose worker was ended
-
-
-# A question is a wait for another process, and a thread does nothing but wait. What comes of it is read where the looks
-# are made, by one thread.
-class _Answered(NamedTuple):
-    queue: WatchedQueue
-    answer: Answer | CrondorError | None
-    began: float
-    ended: float
-
-
-class Questions:
-    """Asks queues round by round; one that is alone, or has no schedd, is asked by its look.
-
-    ``silenced`` are those that did not answer in the last round, and did before.
-    """
-
-    def __init__(self, queues: Sequence[WatchedQueue]) -> None:
-        """Ask nothing yet."""
-        self.silenced: list[WatchedQueue] = []
-        self._queues = queues
-        self._busy: dict[WatchedQueue, threading.Thread] = {}
-        self._answered: queue.SimpleQueue[_Answered] = queue.SimpleQueue()
-
-    def round(self, patience: float, is_over: Callable[[], bool]) -> Iterator[WatchedQueue]:
-        """Ask all queues, and yield each when it can be looked at; those are left out that have not answered.
-
-        What was asked before and not answered yet is not asked again; ``patience`` is in seconds, and nobody is waited
-        for who did not answer the last time. ``is_over`` is asked again and again, and ends
-        the waiting.
-        """
-        for each in self._queues:
-            if each in self._busy:
-                continue
-            question = each.ask() if len(self._queues) > 1 else None
-            if question is None:
-                yield each
-            else:
-                self._ask(each, question)
-        end = time.monotonic() + patience
-        while not is_over():
-            is_awaited = any(each.fault is None for each in self._busy)
-            left = end - time.monotonic() if is_awaited else 0.0
-            try:
-                found = self._answered.get(block=left > 0, timeout=min(_SLICE, left) if left > 0 else None)
-            except queue.Empty:
-                if left > 0:
-                    continue
-                break
-            if self._is_done(found):
-                yield found.queue
-        self.silenced = [each for each in self._busy if each.fault is None]
-        for each in self.silenced:
-            each.be_silent()
-
-    def close(self) -> None:
-        """End what is still asked."""
-        for each, thread in self._busy.items():
-            each.interrupt()
-            thread.join(_END)
-        self._busy.clear()
-
-    def _is_done(self, found: _Answered) -> bool:
-        """Take an answer, and say whether nothing else is to be asked."""
-        del self._busy[found.queue]
-        answer = found.answer
-        question = None if answer is None else found.queue.hear(answer, found.began, found.ended)
-        if question is not None:
-            self._ask(found.queue, question)
-        return question is None
-
-    def _ask(self, asked: WatchedQueue, question: Question) -> None:
-        def work() -> None:
-            began = time.monotonic()
-            answer: Answer | CrondorError | None = None
-            try:
-                answer = question()
-            except CrondorError as error:
-                answer = error
-            finally:
-                self._answered.put(_Answered(asked, answer, began, time.monotonic()))
-
-        thread = threading.Thread(target=work, daemon=True)
-        self._busy[asked] = thread
-        thread.start()
-
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub
