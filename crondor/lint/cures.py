@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from crondor._schedule import read_string
-from crondor.algebra import day_zero_clause, has_day_zero, portable, reread
+from crondor._schedule import Universe, read_string
+from crondor.algebra import has_day_zero, portable, reread
 from crondor.compile.markers import is_order
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.lint.rule import Fix
 from crondor.lint.schedules import FieldFault, refusals
 from crondor.lint.subject import CheckedJob
 from crondor.lint.written import faults
-from crondor.schedule import speaks_of_time
-from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
+from crondor.schedule import JobSchedule, speaks_of_time
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, CronSpec, Dialect, Field, InvalidSpec
 from crondor.submit.edits import TextEdit, apply, line_end, literal_value
-from crondor.zones import Zone, zone_of
+from crondor.zones import zone_of
+
+if TYPE_CHECKING:
+    from crondor.compile.writing.compiler import DayZeroCure
 
 
 def literal(job: CheckedJob, name: str) -> Span | None:
@@ -197,17 +199,6 @@ def fields_text(job: CheckedJob, texts: Mapping[Field, str] | None = None) -> st
     return " ".join({**own, **(texts or {})}.get(field) or "*" for field in FIELDS)
 
 
-class DayZeroCure(NamedTuple):
-    """A clause against the schedd's day-0 defect, and the texts of fields under which it does.
-
-    ``is_alike``: it means the same on every host that evaluates it.
-    """
-
-    clause: str
-    texts: Mapping[Field, str]
-    is_alike: bool
-
-
 def has_clause(job: CheckedJob) -> bool:
     """Say whether requirements speak of the time, so that fields may name more times than are wanted."""
     name = job.first(*REQUIREMENTS)
@@ -215,57 +206,14 @@ def has_clause(job: CheckedJob) -> bool:
 
 
 def cure_of(job: CheckedJob, wanted: CronSpec) -> DayZeroCure:
-    """Return what cures a job whose fields are to mean ``wanted``.
+    """Return what cures a job whose fields are to mean ``wanted``."""
+    from crondor.compile.writing.compiler import day_zero_cure  # noqa: PLC0415 - 15 ms, and few files have the defect
 
-    Jobs of the local universe are matched on the submit host, by its clock. Where that never changes the clause is
-    arithmetic on the epoch, elsewhere what compile makes of the schedule, if that holds for ever. For others
-    formatTime must do, which takes the zone of each host.
-    """
-    zone = zone_of(job.settings.zone)
-    if _is_local(job):
-        return DayZeroCure(day_zero_clause(wanted), {}, is_alike=True)
-    offset = zone.at(job.settings.now).offset
-    if zone.is_fixed and not offset % 60 and len(wanted.values(MONTH)) == 12:
-        return DayZeroCure(_by_epoch(wanted, offset), {}, is_alike=True)
-    schedule = job.manual.schedule
-    window = schedule.window if schedule is not None and isinstance(schedule.window, int) else None
-    commands = _compiled(str(wanted), zone, job.settings.now, window, job.settings.schedd_interval)
-    texts = {field: commands.get(field.command, "*") for field in FIELDS}
-    changed = {field: text for field, text in texts.items() if text != (wanted.given[field.index] or "*")}
-    if "requirements" in commands and "cron_prep_time" not in commands and set(changed) <= {DAY_OF_MONTH}:
-        return DayZeroCure(commands["requirements"], changed, is_alike=True)
-    return DayZeroCure(day_zero_clause(wanted), {}, is_alike=False)
-
-
-def _by_epoch(wanted: CronSpec, offset: int) -> str:
-    """Return the clause by a clock that is always so many seconds ahead of UTC."""
-    from crondor.compile.writing.clause import Change, EpochClock  # noqa: PLC0415 - with the engine, as below
-
-    minutes, hours, weekdays = (wanted.values(field) for field in (MINUTE, HOUR, DAY_OF_WEEK))
-    clock = EpochClock((Change(0, offset),))
-    parts = [clock.weekday_in({*weekdays})]
-    if len(hours) * len(minutes) == 1:
-        parts.append(clock.minute_in([60 * hours[0] + minutes[0]]))
-    else:
-        parts += [clock.hour_in([*hours])] if len(hours) < 24 else []
-        parts += [clock.minute_of_hour_in([*minutes])] if len(minutes) < 60 else []
-    return " && ".join(parts)
-
-
-@lru_cache(maxsize=256)
-def _compiled(text: str, zone: Zone, now: int, window: int | None, schedd_interval: int) -> Mapping[str, str]:
-    """Return the commands of the one job that says a schedule for ever, none where there is no such job."""
-    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - 15 ms, and few files have the defect
-    from crondor.compile.writing.compiler import compile_schedule  # noqa: PLC0415 - as above
-    from crondor.compile.writing.wish import LineOptions, default_end  # noqa: PLC0415 - as above
-
-    options = LineOptions(window=window, schedd_interval=schedd_interval)
-    try:
-        wish = options.wish(read_schedule(text, zone=zone), zone, now, default_end(now))
-        compiled = compile_schedule(wish)
-    except CrondorError:
-        return {}
-    return compiled.jobs[0].commands if compiled.exact and compiled.is_open and len(compiled.jobs) == 1 else {}
+    settings = job.settings
+    schedule = job.manual.schedule or JobSchedule(
+        universe=Universe.LOCAL if _is_local(job) else Universe.VANILLA, schedd_interval=settings.schedd_interval
+    )
+    return day_zero_cure(wanted, schedule, zone_of(settings.zone), settings.now)
 
 
 def _is_local(job: CheckedJob) -> bool:

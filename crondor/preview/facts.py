@@ -8,13 +8,12 @@ from datetime import datetime, tzinfo
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from crondor.algebra import Untranslatable, day_zero_clause, has_day_zero, portable
+from crondor.algebra import Untranslatable, has_day_zero, portable
 from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.preview.jobs import Clock, Job, ReadSchedule, not_deferred
 from crondor.preview.runs import (
-    DAY_ZERO,
     DialectReason,
     Rows,
     Runs,
@@ -198,8 +197,8 @@ def _as_a_chain(result: ExplainedJob, recurrence: Recurrence) -> None:
     result.asked = result.job.clock.now if result.at is None else max(0, result.at - 1)
     chain = islice(recurrence.upcoming(result.asked), _ANSWERS)
     if has_day_zero(recurrence.spec):
-        clause = day_zero_clause(recurrence.spec)
-        result.schedd = ScheddSide([DialectReason("day-zero", DAY_ZERO, clause, is_clause=True)], has_day_zero=True)
+        cure = day_zero(result.schedule, recurrence.spec, result.job.clock)
+        result.schedd = ScheddSide(list(cure), has_day_zero=True)
     result.answers = [answer for answer in chain if isinstance(answer, ScheddAnswer)]
 
 
@@ -235,9 +234,7 @@ def _schedd_side(job: Job, reading: ReadSchedule) -> ScheddSide:
     found = list(reasons(Rows(Runs()), job.clock, reading.schedule, theirs.schedule))
     strikes = schedd is not None and has_day_zero(schedd)
     if strikes and reading.schedule is not None and reading.schedule.spec is not None:
-        reason = day_zero(reading.schedule.spec)
-        is_cured = not has_day_zero(portable(reading.schedule.spec))  # by what is to be written anyway
-        found.append(reason._replace(write=None, is_clause=False) if is_cured else reason)
+        found += day_zero(reading.schedule, reading.schedule.spec, job.clock)
     hangs = schedd is not None and never_reason(schedd) is not None
     return ScheddSide(found, strikes, hold_reason(theirs.error), hangs)
 

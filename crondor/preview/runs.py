@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from crondor._schedule import leaving_words
-from crondor.algebra import FieldDifference, Untranslatable, day_zero_clause, field_differences, has_day_zero, portable
+from crondor.algebra import FieldDifference, Untranslatable, field_differences, has_day_zero, portable
 from crondor.calendar import DAY
 from crondor.codes import INVALID_CRON_SETTINGS
 from crondor.deferral import Deferral, InvalidDeferral, past
@@ -492,7 +492,7 @@ def _reasons(
     odd = (row.schedd for row in rows.parting() if row.schedd is not None)
     strikes = schedd is not None and has_day_zero(schedd) and has_day_zero(portable(spec))
     if strikes and any(run.is_retry or _is_extra(run, ours) for run in odd):
-        yield day_zero(spec)
+        yield from day_zero(ours, spec, clock)
     yield from _clock_changes(rows, clock, ours.policy)
 
 
@@ -534,13 +534,22 @@ def _is_extra(run: RunSide, ours: JobSchedule) -> bool:
     return ours.recurrence is not None and not ours.recurrence.matches(run.time)
 
 
-def day_zero(spec: CronSpec) -> DialectReason:
-    """Return what the day-0 defect does to a schedule that it strikes, and the clause that cures it."""
+def day_zero(schedule: JobSchedule | None, spec: CronSpec, clock: Clock) -> Iterator[DialectReason]:
+    """Yield what the day-0 defect does to a schedule that it strikes, and the fields and the clause that cure it."""
+    from crondor.compile.writing.compiler import day_zero_cure  # noqa: PLC0415 - 15 ms, and few jobs have the defect
+
     try:
-        clause = day_zero_clause(portable(spec))
+        wanted = spec if spec.dialect is Dialect.HTCONDOR else portable(spec)
     except Untranslatable:
-        return DialectReason("day-zero", DAY_ZERO)
-    return DialectReason("day-zero", DAY_ZERO, clause, is_clause=True)
+        wanted = None
+    if wanted is None or not has_day_zero(wanted):  # by what is to be written anyway
+        yield DialectReason("day-zero", DAY_ZERO)
+        return
+    cure = day_zero_cure(wanted, schedule, zone_of(clock.zone), clock.now)
+    for field, text in cure.texts.items():
+        why = f"{field.title}: {text} avoids the defect below, and the clause excludes what it adds"
+        yield DialectReason("field", why, f"{field.command} = {text}")
+    yield DialectReason("day-zero", DAY_ZERO, cure.clause, is_clause=True)
 
 
 def _clock_changes(rows: Rows, clock: Clock, policy: Policy | None) -> Iterator[DialectReason]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from crondor.algebra import day_zero_clause
 from crondor.calendar import DAY, lowest
 from crondor.classad import Expression
 from crondor.classad.parser import UnparseForm, unparse
 from crondor.classad.tree import Binary, Node, Reference, bare, nodes
 from crondor.compile.days import MINUTES, DaySet, members, seconds_of
+from crondor.compile.meaning import read_schedule
 from crondor.compile.writing.clause import (
     TIME,
     WORTH,
@@ -30,9 +32,21 @@ from crondor.compile.writing.clause import (
 )
 from crondor.compile.writing.evaluation import Clause
 from crondor.compile.writing.superset import Proof, Superset, local_days, prove, smallest, split, wanted_days, within
-from crondor.compile.writing.wish import CannotCompile, Compiled, CompiledJob, Spacing, Wish, hurried, spacing, spoiled
-from crondor.diagnostics import Diagnostic
-from crondor.spec import CronSpec
+from crondor.compile.writing.wish import (
+    CannotCompile,
+    Compiled,
+    CompiledJob,
+    LineOptions,
+    Spacing,
+    Wish,
+    default_end,
+    hurried,
+    spacing,
+    spoiled,
+)
+from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.schedule import JobSchedule, Universe
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field
 from crondor.zones import Zone
 
 _MOST_LEFT_OUT = 20_000  # minutes that are looked at one by one
@@ -541,3 +555,63 @@ def _parts(node: Node) -> list[Node]:
 
 def _speaks(node: Node) -> bool:
     return any(isinstance(each, Reference) and each.name.lower() == "deferraltime" for each in nodes(node))
+
+
+class DayZeroCure(NamedTuple):
+    """A clause against the schedd's day-0 defect, and the texts of fields under which it does.
+
+    ``is_alike``: it means the same on every host that evaluates it.
+    """
+
+    clause: str
+    texts: Mapping[Field, str]
+    is_alike: bool
+
+
+def day_zero_cure(wanted: CronSpec, schedule: JobSchedule | None, zone: Zone, now: int) -> DayZeroCure:
+    """Return what cures a job whose fields are to mean ``wanted``; ``schedule`` has its universe and window.
+
+    Jobs of the local universe are matched on the submit host, by its clock. Where that never changes the clause is
+    arithmetic on the epoch, elsewhere what compile makes of the schedule, if that holds for ever. For others
+    formatTime must do, which takes the zone of each host.
+    """
+    schedule = schedule or JobSchedule()
+    if schedule.universe is Universe.LOCAL:
+        return DayZeroCure(day_zero_clause(wanted), {}, is_alike=True)
+    offset = zone.at(now).offset
+    if zone.is_fixed and not offset % 60 and len(wanted.values(MONTH)) == 12:
+        return DayZeroCure(_by_epoch(wanted, offset), {}, is_alike=True)
+    if wanted.dialect is not Dialect.MANUAL:
+        restricted = (field for field in FIELDS if wanted.bits[field.index] != field.full)
+        wanted = CronSpec.from_mapping({f.attribute: ",".join(map(str, wanted.values(f))) for f in restricted})
+    window = schedule.window if isinstance(schedule.window, int) else None
+    commands = _for_ever(str(wanted), zone, now, window, schedule.schedd_interval)
+    texts = {field: commands.get(field.command, "*") for field in FIELDS}
+    changed = {field: text for field, text in texts.items() if text != (wanted.given[field.index] or "*")}
+    if "requirements" in commands and "cron_prep_time" not in commands and set(changed) <= {DAY_OF_MONTH}:
+        return DayZeroCure(commands["requirements"], changed, is_alike=True)
+    return DayZeroCure(day_zero_clause(wanted), {}, is_alike=False)
+
+
+def _by_epoch(wanted: CronSpec, offset: int) -> str:
+    """Return the clause by a clock that is always so many seconds ahead of UTC."""
+    minutes, hours, weekdays = (wanted.values(field) for field in (MINUTE, HOUR, DAY_OF_WEEK))
+    clock = EpochClock((Change(0, offset),))
+    parts = [clock.weekday_in({*weekdays})]
+    if len(hours) * len(minutes) == 1:
+        parts.append(clock.minute_in([60 * hours[0] + minutes[0]]))
+    else:
+        parts += [clock.hour_in([*hours])] if len(hours) < 24 else []
+        parts += [clock.minute_of_hour_in([*minutes])] if len(minutes) < 60 else []
+    return " && ".join(parts)
+
+
+@lru_cache(maxsize=256)
+def _for_ever(text: str, zone: Zone, now: int, window: int | None, schedd_interval: int) -> Mapping[str, str]:
+    """Return the commands of the one job that says a schedule for ever, none where there is no such job."""
+    options = LineOptions(window=window, schedd_interval=schedd_interval)
+    try:
+        compiled = compile_schedule(options.wish(read_schedule(text, zone=zone), zone, now, default_end(now)))
+    except CrondorError:
+        return {}
+    return compiled.jobs[0].commands if compiled.exact and compiled.is_open and len(compiled.jobs) == 1 else {}
