@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
+from itertools import chain
 from typing import Final, NamedTuple
 
 from crondor._spec import CURE, inline_comment
@@ -44,27 +45,25 @@ WINDOW_COMMANDS = ("cron_window", "cronwindow", "deferral_window", "deferralwind
 PREP_COMMANDS = ("cron_prep_time", "cronpreptime", "deferral_prep_time", "deferralpreptime")
 CRON_COMMANDS = tuple((field.command, field.attribute.lower()) for field in FIELDS)
 
+_CRON = tuple(chain.from_iterable(CRON_COMMANDS))
+
 ATTRIBUTES = (*(f.attribute for f in FIELDS), "DeferralTime", "DeferralWindow", "DeferralPrepTime")
+_OWN = tuple(f"my.{attribute.lower()}" for attribute in ATTRIBUTES)
 
 # Everything of a submit description that bears on the schedule.
 COMMANDS: tuple[str, ...] = (
-    *(name for names in CRON_COMMANDS for name in names),
+    *_CRON,
     *TIME_COMMANDS,
     *WINDOW_COMMANDS,
     *PREP_COMMANDS,
-    *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES),
+    *_OWN,
     "my.scheddinterval",
     "universe",
     "jobuniverse",
 )
 
 # Those whose values condor_submit puts into the ad as expressions; a cron_* command becomes a string.
-_EVALUATED = (
-    *TIME_COMMANDS,
-    *WINDOW_COMMANDS,
-    *PREP_COMMANDS,
-    *(f"my.{attribute.lower()}" for attribute in ATTRIBUTES),
-)
+_EVALUATED = (*TIME_COMMANDS, *WINDOW_COMMANDS, *PREP_COMMANDS, *_OWN)
 
 
 def commands_of(name: str) -> tuple[str, ...]:
@@ -323,8 +322,8 @@ def _effective(commands: Mapping[str, str]) -> dict[str, str]:
 
     An empty attribute is undefined.
     """
-    spellings = (*CRON_COMMANDS, TIME_COMMANDS, *(pair for names in (WINDOW_COMMANDS, PREP_COMMANDS)
-                                                  for pair in (names[:2], names[2:])))  # fmt: skip
+    lengths = (WINDOW_COMMANDS[:2], WINDOW_COMMANDS[2:], PREP_COMMANDS[:2], PREP_COMMANDS[2:])
+    spellings = (*CRON_COMMANDS, TIME_COMMANDS, *lengths)
     shadowed = {camel for snake, camel in spellings if not commands.get(snake, "x").strip()}
     found = {}
     for name, value in commands.items():
@@ -352,7 +351,7 @@ class _Reading:
     def terms(self) -> Terms:
         universe = self._universe()
         time_by = self._first((*TIME_COMMANDS, "my.deferraltime"))
-        cron_by = self._first(name for names in CRON_COMMANDS for name in names)
+        cron_by = self._first(_CRON)
         # Any of these makes condor_submit set window and prep time; an attribute written with + does not.
         trigger = cron_by or self._first(TIME_COMMANDS)
         time = self._number("deferral_time", TIME_COMMANDS, "my.deferraltime")
@@ -465,7 +464,7 @@ class _Reading:
     def _look_for_surprises(
         self, universe: Universe, time_by: str | None, cron_by: str | None, *, complete: bool
     ) -> None:
-        bypass = self._first(f"my.{attribute.lower()}" for attribute in ATTRIBUTES[:6])
+        bypass = self._first(_OWN[:6])
         deferred = time_by or cron_by or bypass
         if cron_by and time_by:
             message = "the schedd overwrites deferral_time when it computes the first time of the cron fields"

@@ -53,8 +53,12 @@ def describe(spec: CronSpec) -> str:
 
 def steps_beyond(spec: CronSpec) -> list[str]:
     """Return a remark on each step that is longer than its field: ``*/90`` minutes are not 90 minutes, but hourly."""
-    remarks = (step_beyond(field, spec.given[field.index] or "") for field in FIELDS)
-    return [remark for remark in remarks if remark is not None]
+    remarks = []
+    for field in FIELDS:
+        remark = step_beyond(field, spec.given[field.index] or "")
+        if remark is not None:
+            remarks.append(remark)
+    return remarks
 
 
 def step_beyond(field: Field, text: str) -> str | None:

@@ -135,8 +135,10 @@ def _meet(one: TextEdit, other: TextEdit) -> bool:
 
 def rules_of(*modules: ModuleType) -> tuple[Rule[Any], ...]:
     """Return the rules that some modules define, alone or in tuples, in the order of their codes."""
-    values = (value for module in modules for value in vars(module).values())
-    rules = (rule for value in values for rule in (value if isinstance(value, tuple) else (value,)))
-    return tuple(
-        sorted({each.code: each for each in rules if isinstance(each, Rule)}.values(), key=lambda each: each.code)
-    )
+    found: dict[str, Rule[Any]] = {}
+    for module in modules:
+        for value in vars(module).values():
+            for each in value if isinstance(value, tuple) else (value,):
+                if isinstance(each, Rule):
+                    found[each.code] = each
+    return tuple(map(found.__getitem__, sorted(found)))

@@ -275,11 +275,14 @@ class CheckedJob:
 
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the schedule as the manual has it said under some codes."""
-        yield from (fault for fault in self.manual.faults if fault.code in codes)
+        for fault in self.manual.faults:
+            if fault.code in codes:
+                yield fault
 
     def hits(self, code: str) -> Iterator[RuleHit]:
         """Yield them as what a rule finds."""
-        yield from (RuleHit(fault.message, fault.span, fault.help) for fault in self.faults(code))
+        for fault in self.faults(code):
+            yield RuleHit(fault.message, fault.span, fault.help)
 
     def told(self, *codes: str) -> frozenset[Span | None]:
         """Return the places of what ``faults`` yields: other rules have nothing to add there."""
@@ -342,11 +345,6 @@ class CheckedFile:
     unknown_items: frozenset[str] = frozenset()
 
     @cached_property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        """What will surprise about the description itself."""
-        return self.submit.warnings if self.submit else ()
-
-    @cached_property
     def _grouped(self) -> tuple[tuple[CheckedJob, ...], tuple[Diagnostic, ...]]:
         """The jobs, and what was said of their values."""
         if self.submit is None:
@@ -356,7 +354,7 @@ class CheckedFile:
             names = len(NAMES) + sum(key.startswith("my.") for key in self.submit.keys)
             groups = groups_with_attributes(self.submit, NAMES, max(_FEWEST_JOBS, _MOST_VALUES // names), cut)
             found = dict.fromkeys(finding for group in groups for finding in group.findings)
-            jobs = [CheckedJob(self, self._known(group)) for group in _merged(groups)]
+            jobs = [CheckedJob(self, group) for group in _merged(groups, self._unknown)]
             if cut and not jobs:
                 return (), (*found, *cut)
             if cut:
@@ -364,12 +362,6 @@ class CheckedFile:
             return tuple(jobs), tuple(found)
         except CrondorError as error:
             return (), error.diagnostics
-
-    def _known(self, group: JobGroup) -> JobGroup:
-        """Return a group without the values that nobody knows."""
-        if not self._unknown:
-            return group
-        return replace(group, values={name: text for name, text in group.values.items() if name not in self._unknown})
 
     @property
     def jobs(self) -> tuple[CheckedJob, ...]:
@@ -410,8 +402,12 @@ class CheckedFile:
         if self.submit is None:
             return ()
         known = self.settings.access_point.commands if self.settings.access_point is not None else frozenset()
-        names = ((key, self.submit.name(key)) for key in self.submit.keys if key not in known)
-        return tuple(misspelt((span.text if span else key, span) for key, span in names))
+        names = []
+        for key in self.submit.keys:
+            if key not in known:
+                span = self.submit.name(key)
+                names.append((span.text if span else key, span))
+        return tuple(misspelt(names))
 
     @cached_property
     def given(self) -> GivenValues:
@@ -481,7 +477,9 @@ class CheckedFile:
 
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
         """Yield what reading the description said under some codes."""
-        yield from (fault for fault in self.all_faults if fault.code in codes)
+        for fault in self.all_faults:
+            if fault.code in codes:
+                yield fault
 
     @property
     def is_whole(self) -> bool:
@@ -517,14 +515,16 @@ class CheckedFile:
     @property
     def all_faults(self) -> tuple[Diagnostic, ...]:
         """Everything that reading the description said."""
-        return (*self.errors, *self.warnings, *self._grouped[1], *self._too_many())
+        warnings = self.submit.warnings if self.submit else ()
+        return (*self.errors, *warnings, *self._grouped[1], *self._too_many())
 
 
-def _merged(groups: Iterable[JobGroup]) -> Iterator[JobGroup]:
-    """Leave out groups of later queue statements with the values and places of an earlier one."""
+def _merged(groups: Iterable[JobGroup], unknown: frozenset[str]) -> Iterator[JobGroup]:
+    """Leave out groups with the values and places of an earlier one, and the values of ``unknown`` names."""
     seen = set()
     for group in groups:
         key = (tuple(sorted(group.values.items())), tuple(sorted((k, v.start, v.end) for k, v in group.spans.items())))
         if key not in seen:
             seen.add(key)
-            yield group
+            known = {name: text for name, text in group.values.items() if name not in unknown} if unknown else None
+            yield group if known is None else replace(group, values=known)

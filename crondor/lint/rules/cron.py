@@ -71,16 +71,14 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
 
 def _compiled_help(job: CheckedJob) -> str | None:
     """Return what to do where crondor can read a job's fields as they are meant; None where it cannot."""
-    from crondor.compile.cron import has_choice  # noqa: PLC0415 - 15 ms, and few files have such a field
-    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - as above
-    from crondor.compile.walls import InvalidSchedule  # noqa: PLC0415 - as above
+    from crondor.compile import cron, meaning  # noqa: PLC0415 - 15 ms, and few files have such a field
 
     text = fields_text(job)
     try:
-        read_schedule(text, zone=zone_of(job.settings.zone), name="x")
-    except InvalidSchedule:
+        meaning.read_schedule(text, zone=zone_of(job.settings.zone), name="x")
+    except CrondorError:
         return None
-    name = " --name NAME" if has_choice(text) else ""
+    name = " --name NAME" if cron.has_choice(text) else ""
     return f"fields and a clause that say it: {compile_command(job, text)}{name}"
 
 
