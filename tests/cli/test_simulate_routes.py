@@ -54,7 +54,7 @@ def test_sites_that_run() -> None:
 )
 def test_sites_that_do_not(habit: str, expected: dict[str, int]) -> None:
     """What becomes of the copies of the first route; the others go on the second one."""
-    found = simulate("--site", f"Site1={habit},slots=5,run-time=1d", "--site", "Site2=run,slots=20", "--days", "1",
+    found = simulate("--site", f"Site1={habit},slots=5,run-time=1d", "--site", "Site2=run,slots=20", "--days", "2",
                      "--format", "json")  # fmt: skip
     assert found.status == 1
     first, second = found.data["routes"]
