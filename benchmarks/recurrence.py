@@ -20,11 +20,7 @@ BEFORE_LEAP = 3981484800  # 2096-03-02 00:00 UTC: the next 29 February is in 210
 
 RICH = "0-30/5,45 8-18/2 1,15 1-6 1-5"
 DENSE = "*/15 * * * *"
-SCHEDULES = (
-    ("weekdays", "0 9 * * 1-5"),
-    ("both days", "0 0 13 * 5"),
-    ("yearly", "0 0 1 1 *"),
-)
+SCHEDULES = (("weekdays", "0 9 * * 1-5"), ("both days", "0 0 13 * 5"), ("yearly", "0 0 1 1 *"))
 
 
 def cases() -> Iterator[Case]:

@@ -21,13 +21,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source, Span, printabl
 from crondor.job.attributes import exact_integer_of, integer_of, number_of
 from crondor.job_queue.records import JobId
 
-__all__ = [
-    "EventType",
-    "InvalidEvent",
-    "JobEvent",
-    "read_events",
-    "write_event",
-]
+__all__ = ["EventType", "InvalidEvent", "JobEvent", "read_events", "write_event"]
 
 
 class InvalidEvent(CrondorError, ValueError):

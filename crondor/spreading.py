@@ -26,14 +26,7 @@ from crondor.submit.edits import TextEdit, changed, differing, literal_value, me
 from crondor.times import JobTimes
 from crondor.zones import Zone, zone_of
 
-__all__ = [
-    "Load",
-    "Move",
-    "SpreadJob",
-    "SpreadTime",
-    "Spreading",
-    "propose",
-]
+__all__ = ["Load", "Move", "SpreadJob", "SpreadTime", "Spreading", "propose"]
 
 _MINUTE = 60
 

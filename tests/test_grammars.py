@@ -51,21 +51,10 @@ CLOSED: dict[str, tuple[str, tuple[ModuleType, ...], tuple[ModuleType, ...]]] = 
     "queue": ("arguments", QUEUE, (*EXPRESSION, macro_reader)),
     "macro": ("text", (expand,), ()),
     "format": ("format", (functions,), ()),
-    "transform": (
-        "program transform",
-        (program, statements, commands),
-        (*EXPRESSION, *MACRO, *QUEUE),
-    ),
+    "transform": ("program transform", (program, statements, commands), (*EXPRESSION, *MACRO, *QUEUE)),
     "field": ("field", (_spec,), ()),
     "time": ("time parts", (typed_times,), ()),
-    "schedule": (
-        "schedule",
-        (
-            *(expression, meaning, calendar_event, calendar_file, rfc),
-            *(english, cron),
-        ),
-        (_spec,),
-    ),
+    "schedule": ("schedule", (*(expression, meaning, calendar_event, calendar_file, rfc), *(english, cron)), (_spec,)),
 }
 
 

@@ -453,10 +453,7 @@ def refused(line: str) -> CronSpec:
 
 def test_an_error_of_another_process_is_the_error() -> None:
     """Diagnostics, places and what its class adds."""
-    with (
-        ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool,
-        pytest.raises(InvalidSpec) as caught,
-    ):
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool, pytest.raises(InvalidSpec) as caught:
         pool.submit(refused, "0 6 * * MON").result(timeout=300)
     assert caught.value.diagnostics[0].span is not None
     assert caught.value.diagnostics[0].span.text == "MON"

@@ -530,11 +530,7 @@ def _complete(ad: ClassAd, submitter: Submitter) -> ClassAd:
     """Return an ad with what condor_submit puts into every job, and what the schedd does as soon as it has it."""
     made = ClassAd(NEW_JOB)
     made.prune("CompletionDate")  # condor_submit writes it, and a schedd does not store it
-    for name, value in (
-        ("QDate", submitter.now),
-        ("EnteredCurrentStatus", submitter.now),
-        ("JobSubmitMethod", 0),
-    ):
+    for name, value in (("QDate", submitter.now), ("EnteredCurrentStatus", submitter.now), ("JobSubmitMethod", 0)):
         made.set(name, value)
     for key, name in ad.names.items():
         made.put(name, ad.codes[key])

@@ -432,11 +432,7 @@ def _pieces(node: Node, form: UnparseForm, *, faithful: bool) -> list[_Piece]:
     if isinstance(node, Unary):
         return ["(", node.operand, ")"] if node.op == "()" else [f" {node.op}", node.operand]
     if isinstance(node, Call):
-        return [
-            _after_dot(node.name, form, faithful=faithful) + "(",
-            *_joined(list(node.arguments), ","),
-            ")",
-        ]
+        return [_after_dot(node.name, form, faithful=faithful) + "(", *_joined(list(node.arguments), ","), ")"]
     if isinstance(node, Ternary):
         return [node.test, " ? ", node.yes, " : ", node.no]
     if isinstance(node, ListNode):

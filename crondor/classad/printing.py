@@ -54,11 +54,7 @@ class Frame:
     __slots__ = ("_blank", "_common", "_get", "_known", "_last", "_others", "_price", "_printed", "_some", "_waits")
 
     def __init__(
-        self,
-        get: Getter,
-        blank: list[str],
-        some: Callable[[Sequence[int]], Getter],
-        printed: Mapping[Code | str, str],
+        self, get: Getter, blank: list[str], some: Callable[[Sequence[int]], Getter], printed: Mapping[Code | str, str]
     ) -> None:
         self._get = get
         self._blank = blank

@@ -29,13 +29,7 @@ from crondor.compile.walls import (
 from crondor.diagnostics import Source, Span, similar
 from crondor.zones import Zone
 
-__all__ = [
-    "SHORTHANDS",
-    "CalendarEvent",
-    "looks_like_event",
-    "parse_event",
-    "read_event",
-]
+__all__ = ["SHORTHANDS", "CalendarEvent", "looks_like_event", "parse_event", "read_event"]
 
 SHORTHANDS = {
     "minutely": "*-*-* *:*:00",

@@ -43,10 +43,7 @@ from crondor.compile.walls import (
 from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 from crondor.zones import UnknownZone, Zone, load_zone, zone_of
 
-__all__ = [
-    "is_calendar_file",
-    "read_calendar_file",
-]
+__all__ = ["is_calendar_file", "read_calendar_file"]
 
 _DEEPEST = 8  # an alarm of an event of a calendar is 3 deep
 _MOST_CHANGES_OF_DAYS = 10_000  # of the zones of a file; those of Outlook have two a year from 1601 on

@@ -47,11 +47,7 @@ from crondor.diagnostics import Diagnostic, Source, Span, lines_of, similar
 from crondor.spec import CronSpec
 from crondor.zones import Policy, Zone, zone_of
 
-__all__ = [
-    "Meaning",
-    "meaning_of",
-    "schedule_of",
-]
+__all__ = ["Meaning", "meaning_of", "schedule_of"]
 
 _MIDNIGHT = 1
 _LANGUAGES = (

@@ -8,11 +8,4 @@ Nothing is executed, and no file is opened that the caller does not allow.
 from crondor.config.deployed import find_host_config, read_host_config
 from crondor.config.reader import Configuration, InvalidConfig, Knob, read_config
 
-__all__ = [
-    "Configuration",
-    "InvalidConfig",
-    "Knob",
-    "find_host_config",
-    "read_config",
-    "read_host_config",
-]
+__all__ = ["Configuration", "InvalidConfig", "Knob", "find_host_config", "read_config", "read_host_config"]

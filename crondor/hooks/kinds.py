@@ -252,12 +252,7 @@ def _add(ad: ClassAd, line: str, source: Source, start: int, *, takes_odd_names:
     return Diagnostic("hook-name", "no attribute has this name", span=span, help="a name is letters, digits and _")
 
 
-ROUTER_HOOKS: Final = (
-    HookType.TRANSLATE_JOB,
-    HookType.UPDATE_JOB_INFO,
-    HookType.JOB_FINALIZE,
-    HookType.JOB_CLEANUP,
-)
+ROUTER_HOOKS: Final = (HookType.TRANSLATE_JOB, HookType.UPDATE_JOB_INFO, HookType.JOB_FINALIZE, HookType.JOB_CLEANUP)
 SEPARATOR: Final = "------"
 CLEANUP_TRIES: Final = 10
 """How often a JOB_CLEANUP hook may fail before the router finishes the job without it."""

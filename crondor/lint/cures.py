@@ -271,10 +271,7 @@ def moved(source: Source, at: int, is_value: Callable[[str], bool]) -> Fix | Non
         return None
     end = "\r\n" if text.startswith("\r\n", found.end()) else "\n"
     comment = f"{found['margin']}{found['comment'].rstrip()}{end}"
-    edits = (
-        TextEdit(source.span(begin, begin), comment),
-        TextEdit(source.span(found.start("gap"), found.end()), ""),
-    )
+    edits = (TextEdit(source.span(begin, begin), comment), TextEdit(source.span(found.start("gap"), found.end()), ""))
     return Fix("move the comment to a line of its own", edits)
 
 

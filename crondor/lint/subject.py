@@ -65,13 +65,7 @@ _LIFE = (
     "jobmaxretries",
     "jobsuccessexitcode",
 )
-_ATTRIBUTES = (
-    "onexitremove",
-    "onexithold",
-    "periodicremove",
-    "periodichold",
-    "periodicrelease",
-)
+_ATTRIBUTES = ("onexitremove", "onexithold", "periodicremove", "periodichold", "periodicrelease")
 _OWN = tuple(f"my.{name}" for name in (*_ATTRIBUTES, "requirements", "timerremove"))
 NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES, *_OWN)
 

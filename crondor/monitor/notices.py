@@ -130,12 +130,7 @@ class Notifier:
         """Run a command; what it prints goes to stderr, since stdout is the monitor's."""
         try:
             done = subprocess.run(  # noqa: S603 - the command of whoever started the monitor; no shell sees it
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=2,
-                env={**self._environ, **said},
-                timeout=LONGEST,
-                check=False,
+                command, stdin=subprocess.DEVNULL, stdout=2, env={**self._environ, **said}, timeout=LONGEST, check=False
             )
         except subprocess.TimeoutExpired:
             self._warn("notice-failed", f"{command[0]} was ended: it took more than {LONGEST:.0f} seconds")

@@ -13,16 +13,7 @@ from crondor.audit import ClockChange, clock_changes
 from crondor.calendar import DAY
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error
 from crondor.preview.jobs import Clock, Job, ReadSchedule, not_deferred
-from crondor.preview.runs import (
-    DialectReason,
-    Rows,
-    Runs,
-    day_zero,
-    hold_reason,
-    placed,
-    reasons,
-    schedd_hold,
-)
+from crondor.preview.runs import DialectReason, Rows, Runs, day_zero, hold_reason, placed, reasons, schedd_hold
 from crondor.recurrence import Counts, Gaps, Recurrence, ScheddAnswer, Why, never_reason
 from crondor.schedule import ExpressionText, JobSchedule
 from crondor.spec import CronSpec, Dialect

@@ -195,10 +195,7 @@ def _merged(file: SubmitFile, groups: list[JobGroup], terms: ReadingTerms) -> It
     """Merge equal groups of different queue statements, in order of their first jobs."""
     merged: dict[tuple[str | None, tuple[tuple[str, str], ...]], tuple[JobGroup, int]] = {}
     for group in groups:
-        key = (
-            leaves_by(group.values),
-            tuple(sorted(each for each in group.values.items() if each[0] not in LEAVING)),
-        )
+        key = (leaves_by(group.values), tuple(sorted(each for each in group.values.items() if each[0] not in LEAVING)))
         first, count = merged.get(key, (group, 0))
         merged[key] = first, count + group.count
     for (leaves, _), (group, count) in merged.items():

@@ -278,12 +278,7 @@ def test_a_file_with_the_clause_is_not_told_of_it_again(fields: dict[str, set[in
     [
         ("UTC", "vanilla", True, "DeferralTime / 86400 % 7 == 4"),
         ("Etc/GMT-9", "vanilla", True, "(DeferralTime + 32400) / 86400 % 7 == 4"),
-        (
-            "Europe/Berlin",
-            "vanilla",
-            True,
-            "write cron_day_of_month = 31, and add to requirements: DeferralTime",
-        ),
+        ("Europe/Berlin", "vanilla", True, "write cron_day_of_month = 31, and add to requirements: DeferralTime"),
         ("Europe/Berlin", "local", True, 'formatTime(DeferralTime, "%w %H:%M")'),
     ],
 )

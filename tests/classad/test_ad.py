@@ -7,17 +7,7 @@ import pickle
 
 import pytest
 
-from crondor.classad import (
-    ERROR,
-    UNDEFINED,
-    AbsTime,
-    ClassAdSyntaxError,
-    Code,
-    Context,
-    Expression,
-    RelTime,
-    matches,
-)
+from crondor.classad import ERROR, UNDEFINED, AbsTime, ClassAdSyntaxError, Code, Context, Expression, RelTime, matches
 from crondor.classad.ad import ClassAd
 from crondor.classad.formats import Format, Order
 

@@ -228,14 +228,7 @@ def test_names(text: str, my: dict[str, str], target: dict[str, str] | None, exp
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "random(0)",
-        "userHome()",
-        "absTime(0,-1)",
-        "isError(random(0))",
-        "+".join("1" * 500),
-    ],
+    "text", ["random(0)", "userHome()", "absTime(0,-1)", "isError(random(0))", "+".join("1" * 500)]
 )
 def test_no_value_at_all(text: str) -> None:
     """The daemons see these as if nothing were there."""

@@ -85,12 +85,7 @@ def test_an_error_names_the_place_of_a_named_source() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        (r'"C:\dir\new"', r"C:\dir\new"),
-        (r'"say \"hi\""', 'say "hi"'),
-        ('"x\\"', "x\\"),
-        ('1 junk"', "1"),
-    ],
+    [(r'"C:\dir\new"', r"C:\dir\new"), (r'"say \"hi\""', 'say "hi"'), ('"x\\"', "x\\"), ('1 junk"', "1")],
 )
 def test_the_right_side_of_a_long_line(text: str, value: str) -> None:
     """In old syntax only a quote is escaped, and what follows an expression is ignored."""

@@ -68,11 +68,7 @@ def test_the_dialect_is_that_of_htcondors_pcre2(call: str, expected: str) -> Non
 def test_a_search_is_charged_for_each_place_where_it_begins(call: str, why: str) -> None:
     """PCRE2 counts anew at each of them; what replaces a match is measured before it is made."""
     ad = ClassAd.of_texts(
-        {
-            "S": '"' + ("a" * 18 + "b") * 200 + 'c"',
-            "L": '"' + "x" * 20_000 + '"',
-            "T": '"' + r"\\0" * 1000 + '"',
-        }
+        {"S": '"' + ("a" * 18 + "b") * 200 + 'c"', "L": '"' + "x" * 20_000 + '"', "T": '"' + r"\\0" * 1000 + '"'}
     )
     with pytest.raises(EvaluationFailed, match=why):
         ad.evaluate(call)

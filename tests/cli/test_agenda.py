@@ -449,15 +449,7 @@ def test_invalid_files_and_jobs_are_left_out_and_said(write: Write, cron: Callab
     result = agenda("--days", "1", *files)
     assert result.status == 1
     codes = re.findall(r"\[([A-Za-z0-9-]+)\]$", result.err, re.MULTILINE)
-    assert codes == [
-        "CRN013",
-        "CRN101",
-        "CRN201",
-        "CRN313",
-        "bad-value",
-        "not-deferred",
-        "CRN504",
-    ]
+    assert codes == ["CRN013", "CRN101", "CRN201", "CRN313", "bad-value", "not-deferred", "CRN504"]
     left_out = [f"  {files[1]}", f"  {files[2]}:2", f"  {files[3]}:3", f"  {files[4]}:2", f"  {files[6]}:3"]
     assert result.lines[-6:] == ["Left out, for the errors above", *left_out]
     assert result.lines[0].startswith("2 jobs, ")

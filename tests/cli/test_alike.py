@@ -120,18 +120,7 @@ def test_help_fits_a_terminal(path: str) -> None:
 
 SUBMIT_FILES = ("--allow-dir", "--env", "--seed")
 READERS = (
-    *(
-        "next",
-        "explain",
-        "agenda",
-        "check",
-        "preview",
-        "simulate",
-        "run",
-        "export",
-        "queue advertise",
-        "queue submit",
-    ),
+    *("next", "explain", "agenda", "check", "preview", "simulate", "run", "export", "queue advertise", "queue submit"),
     *("route explain", "route apply", "route plan"),
 )
 

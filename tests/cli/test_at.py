@@ -14,11 +14,7 @@ from tests.examples import examples
 def test_a_time_becomes_a_line_for_a_submit_file() -> None:
     """With a comment that says what it means."""
     result = at_now("next", "--at", "tomorrow 6:30")
-    assert result == (
-        0,
-        "# Sat 2026-11-21 06:30 +0100 Europe/Berlin, in 12 h 2 min\ndeferral_time = 1795239000\n",
-        "",
-    )
+    assert result == (0, "# Sat 2026-11-21 06:30 +0100 Europe/Berlin, in 12 h 2 min\ndeferral_time = 1795239000\n", "")
 
 
 @pytest.mark.parametrize(

@@ -333,11 +333,7 @@ BY_NO_DAY = (
     [
         ("30 2 * * *", "2026-12-02 02:30", "fires: minute and hour allow the time, and every day counts"),
         ("* * * * *", "2026-12-02 02:30", "fires: every minute of every day counts"),
-        (
-            "30 * 1,15 * 1",
-            "2026-12-07 02:30",
-            BY_WEEKDAY,
-        ),
+        ("30 * 1,15 * 1", "2026-12-07 02:30", BY_WEEKDAY),
         (
             "30 2 1,7 * 1",
             "2026-12-07 02:30",
@@ -352,11 +348,7 @@ BY_NO_DAY = (
         ("30 2 * 1 *", "2026-12-02 02:30", "not: the month is December and the schedule names January"),
         ("30 2 * * 1-5", "2026-12-06 02:30", "not: the day of week is Sunday and the schedule names Monday-Friday"),
         ("30 2 1 * *", "2026-12-06 02:30", "not: the day of month is 6 and the schedule names 1"),
-        (
-            "30 2 1 1 1",
-            "2026-12-06 02:30",
-            BY_NO_DAY,
-        ),
+        ("30 2 1 1 1", "2026-12-06 02:30", BY_NO_DAY),
         ("30 2 * * *", "2026-12-02 02:30:30", "not: runs start on whole minutes"),
         (
             "30 2 * * *",

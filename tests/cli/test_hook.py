@@ -133,8 +133,7 @@ def test_a_hook_that_hangs_is_ended(made: Made) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [("FETCH_WORK",), ("JOB_FINALIZE",), ("PREPARE_JOB",), ("NO_HOOK",), ("EVICT_CLAIM", "--slot", "-")],
+    "arguments", [("FETCH_WORK",), ("JOB_FINALIZE",), ("PREPARE_JOB",), ("NO_HOOK",), ("EVICT_CLAIM", "--slot", "-")]
 )
 def test_what_is_missing_is_wrong_usage(arguments: tuple[str, ...]) -> None:
     """An ad that the hook needs, a type that is none."""

@@ -75,10 +75,7 @@ def test_faults_have_places_and_the_rest_is_imported(write: Write) -> None:
     """Status 1, and the good line on stdout."""
     result = crondor("import", "crontab", write("0 25 * * * x", "@reboot y", "0 6 * * * report", name="tab"))
     assert result.status == 1
-    assert re.findall(r"tab:(\d+:\d+): error: .*\[(.*)\]", result.err) == [
-        ("1:3", "CRN101"),
-        ("2:1", "crontab-reboot"),
-    ]
+    assert re.findall(r"tab:(\d+:\d+): error: .*\[(.*)\]", result.err) == [("1:3", "CRN101"), ("2:1", "crontab-reboot")]
     assert "#### report.sub" in result.out
 
 

@@ -41,12 +41,7 @@ def test_a_command_waits_for_the_queue(folder: Path, name: str, command: tuple[s
     other = EmbeddedSchedd(folder / "queue", clock=lambda: NOW_EPOCH)
     arguments = [*command, "--queue", str(folder / "queue"), "--now", NOW]
     with subprocess.Popen(
-        [*PROGRAM, *arguments],
-        env=environment(),
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [*PROGRAM, *arguments], env=environment(), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as waiting:
         assert waiting.stderr is not None
         lines = [waiting.stderr.readline()]

@@ -803,10 +803,7 @@ def test_files_and_folders_are_answered_in_their_order(tmp_path: Path) -> None:
     [
         ((), "The job leaves the queue after its first run; to repeat it, add on_exit_remove = false."),
         (("on_exit_remove = True",), "to repeat it, write on_exit_remove = false."),
-        (
-            ("on_exit_remove = false", "max_retries = 3"),
-            "Max_retries makes the job leave the queue at its first",
-        ),
+        (("on_exit_remove = false", "max_retries = 3"), "Max_retries makes the job leave the queue at its first"),
         (("on_exit_remove = false",), None),
         (("+OnExitRemove = false", "max_retries = 3"), None),
         (("on_exit_remove = ExitCode == 0",), None),

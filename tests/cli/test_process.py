@@ -276,14 +276,7 @@ def test_next_imports_little() -> None:
     """Neither what reads typed dates, nor what is for mistakes, other forms and tests."""
     found = imported(*PROGRAM[1:], "next", "--spec", str(ROOT / "examples" / "nightly.sub"))
     assert {"click", "crondor", "zoneinfo"} <= found
-    assert not found & {
-        "dateutil",
-        "tzlocal",
-        "hypothesis",
-        "croniter",
-        "asyncio",
-        "unittest",
-    }
+    assert not found & {"dateutil", "tzlocal", "hypothesis", "croniter", "asyncio", "unittest"}
 
 
 def test_a_plain_file_needs_no_ads() -> None:

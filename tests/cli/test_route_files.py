@@ -114,14 +114,7 @@ def test_a_program_that_fails_is_said(folder: Path) -> None:
     assert "unknown IDTOKEN site" in found.out
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--spool", "spool"),
-        ("--files-dir", "."),
-        ("--token-issuer", "issuer"),
-    ],
-)
+@pytest.mark.parametrize("arguments", [("--spool", "spool"), ("--files-dir", "."), ("--token-issuer", "issuer")])
 @pytest.mark.usefixtures("folder")
 def test_options_that_do_not_go_together(arguments: tuple[str, ...]) -> None:
     """Wrong usage."""

@@ -229,10 +229,7 @@ def test_a_submit_file(config: str, tmp_path: Path) -> None:
     assert data[0]["ad"]["Owner"] == "bob"
     assert crondor("route", "explain", "--summary", "--config", config, "-", stdin=path.read_text()).lines[
         1
-    ].split() == [
-        "1.0",
-        "Small",
-    ]
+    ].split() == ["1.0", "Small"]
 
 
 def test_a_queue_log(tmp_path: Path) -> None:

@@ -37,9 +37,7 @@ BANNED = {
     "count": ("number_of", "num"),
 }
 # Whose word it is where it stands in a schema all the same.
-OTHERWISE = {
-    ("check", "start"): "an edit's offset in the file's text, beside its end",
-}
+OTHERWISE = {("check", "start"): "an edit's offset in the file's text, beside its end"}
 COMMANDS = [name for name in results() if name != "common"]
 
 

@@ -12,10 +12,7 @@ import pytest
 from tests.cli.running import crondor
 from tests.cli.test_denied import FILES as READABLE
 
-FILES = {
-    **READABLE,
-    "old.conf": 'JOB_ROUTER_ENTRIES = [ name = "A"; GridResource = "batch slurm"; ]\n',
-}
+FILES = {**READABLE, "old.conf": 'JOB_ROUTER_ENTRIES = [ name = "A"; GridResource = "batch slurm"; ]\n'}
 WRITERS = {
     "export": ("out.ics", "export --to ics --minute 5 -o out.ics --force"),
     "import": ("out/date.sub", "import crontab -o out --force ok.tab"),

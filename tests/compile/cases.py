@@ -300,19 +300,13 @@ def words(dice: Random) -> Case:
             f"every {n} months on the last {name} at {said} from {start}",
             lambda d: d >= start and turn(d) % n == 0 and _nth(d, {weekday}, -1),
         ),
-        (
-            f"every {n} months at {said} from {start}",
-            lambda d: d >= start and turn(d) % n == 0 and d.day == start.day,
-        ),
+        (f"every {n} months at {said} from {start}", lambda d: d >= start and turn(d) % n == 0 and d.day == start.day),
         (f"{_ORDINALS[number]} {name} of the month at {said}", lambda d: _nth(d, {weekday}, place)),
         (f"last working day of the month at {said}", lambda d: _nth(d, working, -1)),
         (f"last day of the month at {said}", lambda d: d.day == _length(d)),
         (f"first and third {name} of the month at {said}", lambda d: _nth(d, {weekday}, 1) or _nth(d, {weekday}, 3)),
         (f"on the {day_of_month}th of the month at {said}", lambda d: d.day == day_of_month),
-        (
-            f"second {name} of March, June at {said}",
-            lambda d: d.month in {3, 6} and _nth(d, {weekday}, 2),
-        ),
+        (f"second {name} of March, June at {said}", lambda d: d.month in {3, 6} and _nth(d, {weekday}, 2)),
         (f"{some[0]}, {some[1]} at {said}", lambda d: d in some),
     ]
     text, takes = dice.choice(phrases)

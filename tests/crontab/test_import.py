@@ -300,11 +300,7 @@ def test_random_times_are_chosen_by_the_jobs_name() -> None:
 
 @pytest.mark.parametrize(
     ("host", "lines"),
-    [
-        ("UTC", ("0 6 * * 1 run",)),
-        (ZONE, ("30 2 * * * run",)),
-        (ZONE, ("CRON_TZ=Asia/Tokyo", "0~59 3 */2 * 1 run")),
-    ],
+    [("UTC", ("0 6 * * 1 run",)), (ZONE, ("30 2 * * * run",)), (ZONE, ("CRON_TZ=Asia/Tokyo", "0~59 3 */2 * 1 run"))],
 )
 def test_the_file_is_one_that_compile_has_written(host: str, lines: tuple[str, ...]) -> None:
     """Compiled again it stays as it is, and check finds that it does what its line says."""
@@ -315,9 +311,7 @@ def test_the_file_is_one_that_compile_has_written(host: str, lines: tuple[str, .
     own = read_schedule(line, zone=host)
     end = default_end(START)
     made = compile_text(
-        source,
-        lambda universe, options: options.wish(own, zone_of(host), START, end, universe=universe),
-        read_submit,
+        source, lambda universe, options: options.wish(own, zone_of(host), START, end, universe=universe), read_submit
     )
     assert (made.compiled, made.text) == (None, file.text)
     report = check_submit(source, CheckSettings(START, host, files=False))

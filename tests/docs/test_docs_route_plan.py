@@ -9,10 +9,7 @@ from tests.cli.running import ROOT
 from tests.docs.test_docs import DOCS, bare, tables
 
 TABLES = list(tables(DOCS / "route-plan.md"))
-ASKED = (
-    *("--config", str(ROOT / "examples" / "routes-nightly.conf")),
-    str(ROOT / "examples" / "routed-nightly.sub"),
-)
+ASKED = (*("--config", str(ROOT / "examples" / "routes-nightly.conf")), str(ROOT / "examples" / "routed-nightly.sub"))
 
 
 def rows(*columns: str) -> list[list[str]]:

@@ -174,12 +174,7 @@ def names_day(spec: CronSpec, wall: datetime) -> bool:
 def follows_real_time(spec: CronSpec, policy: Policy) -> bool:
     """Say whether a schedule goes on through gaps and folds as if there were none, from docs/clock-changes.md."""
     minute, hour = (_is_starred(text or "*", spec.dialect) for text in spec.given[:2])
-    return {
-        Policy.COMPATIBLE: hour,
-        Policy.DEBIAN: minute or hour,
-        Policy.SKIP: False,
-        Policy.KUBERNETES: True,
-    }[policy]
+    return {Policy.COMPATIBLE: hour, Policy.DEBIAN: minute or hour, Policy.SKIP: False, Policy.KUBERNETES: True}[policy]
 
 
 def _is_starred(text: str, dialect: Dialect) -> bool:

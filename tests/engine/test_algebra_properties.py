@@ -25,18 +25,7 @@ from crondor.algebra import (
     translate,
 )
 from crondor.recurrence import NeverRuns, OutOfRange, Policy, Recurrence
-from crondor.spec import (
-    DAY_OF_MONTH,
-    DAY_OF_WEEK,
-    FIELDS,
-    HOUR,
-    MINUTE,
-    MONTH,
-    CronSpec,
-    Dialect,
-    Field,
-    InvalidSpec,
-)
+from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field, InvalidSpec
 from tests.examples import examples
 
 DAY = 86400

@@ -58,11 +58,7 @@ def _sets(low: int, high: int, full: int) -> st.SearchStrategy[int]:
 
 
 RULES = st.builds(
-    DayRule,
-    _sets(1, 12, FULL_MONTHS),
-    _sets(1, 31, FULL_DAYS),
-    _sets(0, 6, FULL_WEEK),
-    either=st.booleans(),
+    DayRule, _sets(1, 12, FULL_MONTHS), _sets(1, 31, FULL_DAYS), _sets(0, 6, FULL_WEEK), either=st.booleans()
 )
 DAYS = st.dates(date(1970, 1, 1), date(2200, 12, 31))
 

@@ -412,10 +412,7 @@ class TestSchedd:
         """As mktime does: 02:30 becomes 03:30."""
         assert shown(
             list(chain("30 2 * * *", "2026-03-07T12:00-05:00", 2, "America/New_York")), "America/New_York"
-        ) == [
-            "2026-03-08T03:30-04:00",
-            "2026-03-09T02:30-04:00",
-        ]
+        ) == ["2026-03-08T03:30-04:00", "2026-03-09T02:30-04:00"]
 
     def test_between_filters_the_chain(self) -> None:
         """The answers up to a time, each asked after the one before."""

@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 from crondor.deferral import Deferral, InvalidDeferral
 from crondor.diagnostics import Source, Span
 from crondor.recurrence import NeverRuns, Policy
-from crondor.schedule import (
-    COMMANDS,
-    Evaluate,
-    ExpressionText,
-    InvalidSchedule,
-    JobSchedule,
-    Universe,
-    UnknownValue,
-)
+from crondor.schedule import COMMANDS, Evaluate, ExpressionText, InvalidSchedule, JobSchedule, Universe, UnknownValue
 from crondor.spec import CronSpec, Dialect, InvalidSpec
 
 NOW = int(datetime(2026, 11, 24, 9, 30, tzinfo=timezone.utc).timestamp())
@@ -482,10 +474,7 @@ class TestNext:
     def test_zone_policy_interval_and_dialect_are_arguments(self) -> None:
         """None of them stands in a submit file."""
         job = JobSchedule.from_submit(
-            {"cron_minute": "30", "cron_hour": "2"},
-            zone="America/New_York",
-            policy=Policy.DEBIAN,
-            schedd_interval=60,
+            {"cron_minute": "30", "cron_hour": "2"}, zone="America/New_York", policy=Policy.DEBIAN, schedd_interval=60
         )
         run = job.next(int(datetime(2026, 3, 8, tzinfo=timezone.utc).timestamp()))
         assert datetime.fromtimestamp(run.time, timezone.utc).isoformat() == "2026-03-08T07:00:00+00:00"

@@ -116,5 +116,5 @@ _OF_SOURCE = (
 RESULTS: Mapping[str, frozenset[str]] = {
     "router-timeline": frozenset(
         (*(f"copies[].{name}" for name in _OF_COPY), *(f"source.{name}" for name in _OF_SOURCE))
-    ),
+    )
 }

@@ -184,13 +184,7 @@ def test_faults_of_a_configuration_come_all_at_once() -> None:
     assert found.jobs[0].period == 120
     assert not found.jobs[0].kill
     assert found.jobs[0].metrics == (("UptimeGPUsSeconds", True),)
-    codes = [
-        "hook-cron-period",
-        "hook-cron-mode",
-        "hook-cron-executable",
-        "hook-cron-boolean",
-        "hook-cron-metrics",
-    ]
+    codes = ["hook-cron-period", "hook-cron-mode", "hook-cron-executable", "hook-cron-boolean", "hook-cron-metrics"]
     codes += ["hook-cron-period", "hook-cron-autopublish"]
     assert sorted(d.kind for d in found.diagnostics) == sorted(codes)
 

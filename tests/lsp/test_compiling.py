@@ -83,11 +83,7 @@ def test_lines_that_no_longer_fit_are_compiled_anew(client: Client, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("schedule", "message"),
-    [
-        ("every other blue moon", "d.sub:1:"),
-        ("every 90 seconds at 06:00", "d.sub:1:"),
-    ],
+    ("schedule", "message"), [("every other blue moon", "d.sub:1:"), ("every 90 seconds at 06:00", "d.sub:1:")]
 )
 def test_what_cannot_be_compiled_is_said(client: Client, schedule: str, message: str) -> None:
     """With the place and what to write."""

@@ -246,8 +246,7 @@ def test_a_text_is_read_anew_after_each_replacement(text: str, value: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
-    [("a = x\\\\\n\nqueue\n", ["a = xqueue"]), ("a = x\\\\\n \n\nb\n", ["a = x", "b"])],
+    ("text", "lines"), [("a = x\\\\\n\nqueue\n", ["a = xqueue"]), ("a = x\\\\\n \n\nb\n", ["a = x", "b"])]
 )
 def test_a_backslash_before_a_blank_line_continues_once_more(text: str, lines: list[str]) -> None:
     """HTCondor looks at the end of all it has joined."""

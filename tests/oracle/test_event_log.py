@@ -24,12 +24,7 @@ def read_by_htcondor(path: Path) -> Read:
     """Return what the library finds in a log."""
     environment = {**os.environ, "CONDOR_CONFIG": "/dev/null", "TZ": "UTC"}
     ended = subprocess.run(
-        [sys.executable, str(PEER), str(path)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-        env=environment,
+        [sys.executable, str(PEER), str(path)], capture_output=True, text=True, check=True, timeout=120, env=environment
     )
     return [(kind, cluster, proc, int(time), values) for kind, cluster, proc, time, values in json.loads(ended.stdout)]
 

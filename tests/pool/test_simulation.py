@@ -244,11 +244,7 @@ def test_advice_on_a_long_life_costs_three_more(monkeypatch: pytest.MonkeyPatch)
     assert any(each.counts[RunOutcome.MISSED] for each in life.outcomes)
 
 
-AT_ONCE: dict[str, Any] = {
-    "match_delay": Lengths.fixed(0),
-    "transfer": Lengths.fixed(0),
-    "run_time": Lengths.fixed(0),
-}
+AT_ONCE: dict[str, Any] = {"match_delay": Lengths.fixed(0), "transfer": Lengths.fixed(0), "run_time": Lengths.fixed(0)}
 ONCE = f"deferral_time = {NOW + 60}\ndeferral_window = 100\ndeferral_prep_time = 10"
 
 

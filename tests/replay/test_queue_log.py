@@ -48,10 +48,7 @@ def test_every_damaged_log_passes() -> None:
 
 @pytest.mark.parametrize(
     ("lost", "jobs"),
-    [
-        (b"102 02.-1\n", ["2.0"]),
-        (b"104 04.-1 JobUniverse\n104 03.-1 ClusterId\n", ["3.0", "4.0", "4.1"]),
-    ],
+    [(b"102 02.-1\n", ["2.0"]), (b"104 04.-1 JobUniverse\n104 03.-1 ClusterId\n", ["3.0", "4.0", "4.1"])],
 )
 def test_jobs_that_the_schedd_removes_at_its_start(tmp_path: Path, lost: bytes, jobs: list[str]) -> None:
     """A log may hold them: what is compared is what condor_q shows after the start, and every other job counts."""

@@ -303,10 +303,7 @@ def test_a_crash_of_crondor_fails_the_line() -> None:
     ("kind", "tail"),
     [
         ("crontab-htcondor", ["3000 passed, 0 failed"]),
-        (
-            "odd-specs",
-            ["9 not applicable (9 engines do not agree whether it is valid)", "32 passed, 0 failed"],
-        ),
+        ("odd-specs", ["9 not applicable (9 engines do not agree whether it is valid)", "32 passed, 0 failed"]),
     ],
 )
 def test_command_replays_a_recording_from_any_folder(kind: str, tail: list[str], tmp_path: Path) -> None:

@@ -127,11 +127,7 @@ def test_dots_and_links_hide_nothing(place: Path, monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_a_group_of_one_is_nobody_else(
-    place: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    members: list[str],
-    primaries: list[tuple[str, int]],
-    is_fine: bool,
+    place: Path, monkeypatch: pytest.MonkeyPatch, members: list[str], primaries: list[tuple[str, int]], is_fine: bool
 ) -> None:
     """As where each user has a group of his own, and a umask of 002."""
     gid = place.stat().st_gid

@@ -44,10 +44,7 @@ def test_an_ad_arrives_attribute_for_attribute(name: str, tmp_path: Path) -> Non
 def test_what_the_host_adds_to_every_ad_is_seen(tmp_path: Path) -> None:
     """SUBMIT_ATTRS of the configuration: the bindings say what they have sent, and the next ad goes without."""
     ad, more = ClassAd({"Cmd": "/bin/true"}), 'SUBMIT_ATTRS = Project\nProject = "here"'
-    with (
-        WireSchedd(tmp_path, more=more) as wire,
-        LiveSchedd(timeout=PATIENCE, environment=wire.environment) as live,
-    ):
+    with WireSchedd(tmp_path, more=more) as wire, LiveSchedd(timeout=PATIENCE, environment=wire.environment) as live:
         with pytest.raises(ScheddError):  # the job would be edited now, which this schedd does not offer
             live.submit([ad])
         assert wire.sent["Project"] == '"here"'
@@ -57,10 +54,7 @@ def test_what_the_host_adds_to_every_ad_is_seen(tmp_path: Path) -> None:
 
 def test_why_a_write_is_refused_is_said(tmp_path: Path) -> None:
     """What the security layer says, which the bindings tell for a submission and only print for all else."""
-    with (
-        WireSchedd(tmp_path, lies=True) as wire,
-        LiveSchedd(timeout=PATIENCE, environment=wire.environment) as live,
-    ):
+    with WireSchedd(tmp_path, lies=True) as wire, LiveSchedd(timeout=PATIENCE, environment=wire.environment) as live:
         calls: list[Callable[[], object]] = [
             lambda: live.submit([ClassAd({"Cmd": "/bin/true"})]),
             lambda: live.edit_if(JobId(1, 0), "true", {"JobPrio": 1}),

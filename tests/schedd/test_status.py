@@ -187,9 +187,7 @@ TIMES = st.sampled_from([None, NOW + 100, NOW - 30, NOW - 900, Expression("time(
         max_size=8,
     )
 )
-def test_jobs_that_are_looked_at_together_stand_as_alone(
-    rows: list[tuple[object, object, object, int]],
-) -> None:
+def test_jobs_that_are_looked_at_together_stand_as_alone(rows: list[tuple[object, object, object, int]]) -> None:
     """Whatever schedules they share, each has its own DeferralTime; what has been read of a cluster changes nothing."""
     parent = ClassAd({"ClusterId": 1, "DeferralPrepTime": 120, "OnExitRemove": False})
     names = ("CronMinute", "DeferralTime", "DeferralWindow", "JobStatus")

@@ -86,10 +86,7 @@ def slope(samples: Sequence[Sample], warm_up: float) -> float:
 
 def table(name: str, samples: Sequence[Sample]) -> list[str]:
     """Return the samples as lines of text."""
-    lines = [
-        f"{name}",
-        "minute  memory MiB  helpers MiB  descriptors  threads  cpu s  poll s  series",
-    ]
+    lines = [f"{name}", "minute  memory MiB  helpers MiB  descriptors  threads  cpu s  poll s  series"]
     for each in samples:
         poll = "-" if each.poll is None else f"{each.poll:.2f}"
         series = "-" if each.series is None else f"{each.series:,}"

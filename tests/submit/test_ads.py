@@ -232,14 +232,8 @@ def test_attributes(text: str, names: list[str], expected: list[str | None]) -> 
         ("universe = nope", "I don't know about the 'nope' universe."),
         ("universe = standard", "'Standard' is not a supported universe."),
         ("universe = 99", "'Unknown' is not a supported universe."),
-        (
-            "universe = scheduler\ndeferral_time = 5",
-            f"DeferralTime {INSTEAD}",
-        ),
-        (
-            "universe = 7\ncron_hour = 1\ndeferral_time = 5",
-            f"CronHour {INSTEAD}",
-        ),
+        ("universe = scheduler\ndeferral_time = 5", f"DeferralTime {INSTEAD}"),
+        ("universe = 7\ncron_hour = 1\ndeferral_time = 5", f"CronHour {INSTEAD}"),
         ("hold = maybe", "hold=maybe is invalid, must eval to a boolean."),
         ("priority = x y", "priority=x y is invalid, must eval to an integer."),
         ("on_exit_hold = (", "Parse error in expression: OnExitHold = ("),

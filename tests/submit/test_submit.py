@@ -358,10 +358,7 @@ RECORDED = {
     "lexical.197": ("  cron_minute   =   5,*  \ncron_minute = \\\n  5\nqueue\n", [{"cron_minute": "5"}]),
     "fields.028": ("w = 60\ncron_minute = $(undef)\ncron_month = */5\nqueue\n", [{"cron_month": "*/5"}]),
     "fields.091": ("m = */3\ncron_hour =   \nCRON_HOUR = 007\nqueue\n", [{"cron_hour": "007"}]),
-    "queue.034": (
-        "deferral_time = 2000000000 + $(Process)\nqueue m in (x)\n",
-        [{"deferral_time": "2000000000 + 0"}],
-    ),
+    "queue.034": ("deferral_time = 2000000000 + $(Process)\nqueue m in (x)\n", [{"deferral_time": "2000000000 + 0"}]),
     "queue.066": (
         "cron_minute = $(m:7)\ncron_day_of_week = 2\nqueue cron_minute,cron_hour from (\n5 1\n*/7 2-4\nx 3\n)\n",
         [
@@ -372,10 +369,7 @@ RECORDED = {
     ),
     "queue.063": (
         "m = */4\ncron_minute = $(m)\nqueue deferral_time from (\n2000000000\n2000000100\n)\n",
-        [
-            {"cron_minute": "*/4", "deferral_time": "2000000000"},
-            {"cron_minute": "*/4", "deferral_time": "2000000100"},
-        ],
+        [{"cron_minute": "*/4", "deferral_time": "2000000000"}, {"cron_minute": "*/4", "deferral_time": "2000000100"}],
     ),
     "queue.127": (
         "cron_minute = $(Row)\ncron_hour = $(Step)\nqueue m in 1,2,3\n",

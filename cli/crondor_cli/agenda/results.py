@@ -48,8 +48,7 @@ class Job(JobHead):
     runs: Annotated[int, "how often each of them starts in these days"]
     leaves: Annotated[bool, "whether each leaves the queue after its first run"]
     time: Annotated[
-        int | None,
-        "the first start at `from` or later, a deferral time also before; null: none (epoch seconds)",
+        int | None, "the first start at `from` or later, a deferral time also before; null: none (epoch seconds)"
     ]
     local: Annotated[str | None, "the same in the zone (ISO 8601 with offset); null beyond the calendar"]
 
@@ -140,6 +139,4 @@ class AgendaResult(_From):
     suggestion: NotRequired[Annotated[Suggestion, "with `--suggest`: other minutes for the jobs"]]
 
 
-RESULTS = {
-    "agenda": Result("The coming days of all jobs", AgendaResult),
-}
+RESULTS = {"agenda": Result("The coming days of all jobs", AgendaResult)}

@@ -282,12 +282,7 @@ def _minute(agenda: Agenda, minute: Minute, clock: Clock) -> results.Minute:
 
 def _collision(agenda: Agenda, collision: Collision, clock: Clock) -> results.Collision:
     time = agenda.span.instant(collision.first)
-    return {
-        "jobs": collision.jobs,
-        "count": collision.times,
-        "time": time,
-        "local": iso(time, clock.zone),
-    }
+    return {"jobs": collision.jobs, "count": collision.times, "time": time, "local": iso(time, clock.zone)}
 
 
 def _job(entry: AgendaEntry, clock: Clock) -> results.Job:

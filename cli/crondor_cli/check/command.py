@@ -183,12 +183,7 @@ Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note
 that cannot be read."""
 
 
-@click.command(
-    "check",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("check", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @watch_option(here=True)
 @submit_files()
 @click.option(

@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from crondor_cli.kit.results import Findings, Result, Statistics
 
-RESULTS = {
-    "check": Result("Findings by file; with --statistics by rule", Findings | Statistics),
-}
+RESULTS = {"check": Result("Findings by file; with --statistics by rule", Findings | Statistics)}

@@ -22,15 +22,7 @@ from crondor.macro.files import Files
 from crondor.transform import TraceStep, TransformFacts, TransformOutcome, transform_ads
 from crondor.transform.compiled import MOST_ADS
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules, new_warnings
-from crondor_cli.kit.ads import (
-    AdFindings,
-    Report,
-    SharedAds,
-    byte_chunks,
-    lenient_option,
-    mode_of,
-    name_of,
-)
+from crondor_cli.kit.ads import AdFindings, Report, SharedAds, byte_chunks, lenient_option, mode_of, name_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import load_config
 from crondor_cli.kit.files import FileProblem, check_stdin, open_given, read_source, refuse_overwriting, write_texts

@@ -42,12 +42,7 @@ nothing else in the file changes. docs/compile.md describes the languages.
 Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2 wrong usage."""
 
 
-@click.command(
-    "compile",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("compile", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("words", nargs=-1, metavar="[TEXT]...")
 @click.option("--write", "write", metavar="FILE", help="Write the lines of a submit file's own schedule into the file.")
 @click.option("--except", "excepted", multiple=True, metavar="TEXT", help="What to exclude: days, holidays, a file.")

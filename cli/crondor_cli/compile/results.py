@@ -87,6 +87,4 @@ class CompileResult(Head):
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
 
 
-RESULTS = {
-    "compile": Result("A schedule as submit commands, and the proof", CompileResult),
-}
+RESULTS = {"compile": Result("A schedule as submit commands, and the proof", CompileResult)}

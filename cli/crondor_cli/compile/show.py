@@ -20,11 +20,7 @@ from crondor.words import describe
 from crondor.zones import Policy, zone_of
 from crondor_cli.kit.files import read_source, write_source
 from crondor_cli.kit.jobs import ScheduleRequest
-from crondor_cli.kit.options import (
-    Clock,
-    Surroundings,
-    UsageProblem,
-)
+from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.screen import emit, prose, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
 from crondor_cli.kit.times import find_zone, local_text, relative, zone_text

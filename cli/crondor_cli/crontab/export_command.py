@@ -119,12 +119,7 @@ library icalendar (in a clone of crondor: pip install '.[ics]').
 Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage."""
 
 
-@click.command(
-    "export",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("export", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @schedule_options
 @schedule_text_option
 @click.option(

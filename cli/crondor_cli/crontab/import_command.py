@@ -6,9 +6,7 @@ import click
 
 from crondor_cli.kit.command import LazyGroup
 
-COMMANDS = {
-    "crontab": ("crondor_cli.crontab.import_crontab", "Convert a Unix crontab to a submit file for each line."),
-}
+COMMANDS = {"crontab": ("crondor_cli.crontab.import_crontab", "Convert a Unix crontab to a submit file for each line.")}
 
 EPILOG = """\b
 Examples:
@@ -16,13 +14,7 @@ Examples:
   crondor import crontab /etc/crontab -o jobs"""
 
 
-@click.group(
-    "import",
-    cls=LazyGroup,
-    modules=COMMANDS,
-    epilog=EPILOG,
-    no_args_is_help=True,
-)
+@click.group("import", cls=LazyGroup, modules=COMMANDS, epilog=EPILOG, no_args_is_help=True)
 def command() -> None:
     """Convert the schedules of other programs to submit files.
 

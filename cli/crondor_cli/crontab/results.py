@@ -49,6 +49,4 @@ class CrontabResult(TypedDict):
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the crontab"]
 
 
-RESULTS = {
-    "import-crontab": Result("A submit file for each line", CrontabResult),
-}
+RESULTS = {"import-crontab": Result("A submit file for each line", CrontabResult)}

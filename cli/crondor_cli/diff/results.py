@@ -103,6 +103,4 @@ class DiffResult(TypedDict):
     schedules: NotRequired[Annotated[Iterable[ComparedSchedule], "with --schedule: what was asked about"]]
 
 
-RESULTS = {
-    "diff": Result("Where pairs of schedules part", DiffResult),
-}
+RESULTS = {"diff": Result("Where pairs of schedules part", DiffResult)}

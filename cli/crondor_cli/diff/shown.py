@@ -17,13 +17,7 @@ from crondor.recurrence import never_reason
 from crondor.spec import CronSpec, Dialect, Field
 from crondor.words import describe
 from crondor_cli.kit.screen import FACTS, prose, say, screen_columns
-from crondor_cli.kit.tables import (
-    columns,
-    diagnostic_data,
-    echo_json,
-    instant,
-    instant_or_none,
-)
+from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, instant_or_none
 from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
 
 if TYPE_CHECKING:
@@ -87,11 +81,7 @@ def _field(c: Comparison, field: Field) -> results.Field:
 def _reading(spec: CronSpec | None, field: Field) -> results.Reading | None:
     if spec is None:
         return None
-    return {
-        "written": spec.given[field.index],
-        "values": list(spec.values(field)),
-        "starred": spec.stars[field.index],
-    }
+    return {"written": spec.given[field.index], "values": list(spec.values(field)), "starred": spec.stars[field.index]}
 
 
 _RELATIONS = {

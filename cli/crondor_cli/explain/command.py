@@ -61,12 +61,7 @@ The fields are read as HTCondor's manual says, and compared with what the schedd
 Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fires); 2 wrong usage."""
 
 
-@click.command(
-    "explain",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("explain", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @schedule_options
 @ads_option
 @schedule_text_option

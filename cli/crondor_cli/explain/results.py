@@ -203,6 +203,4 @@ class ExplainResult(TypedDict):
     schedules: NotRequired[Annotated[Iterable[ExplainedSchedule], "with --schedule: what was asked about"]]
 
 
-RESULTS = {
-    "explain": Result("What schedules mean", ExplainResult),
-}
+RESULTS = {"explain": Result("What schedules mean", ExplainResult)}

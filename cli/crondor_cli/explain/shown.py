@@ -21,15 +21,7 @@ from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe, steps_beyond
 from crondor.zones import Policy
 from crondor_cli.kit.screen import FACTS, PROSE, echo_lines, prose, screen_columns, tinted, whole
-from crondor_cli.kit.tables import (
-    columns,
-    diagnostic_data,
-    echo_json,
-    instant,
-    instant_or_none,
-    length,
-    reason_data,
-)
+from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, instant_or_none, length, reason_data
 from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
 
 if TYPE_CHECKING:
@@ -357,10 +349,7 @@ def _schedule(spec: CronSpec) -> results.Schedule:
 
 
 def _gaps(gaps: Gaps) -> results.Gaps:
-    return {
-        "shortest": _gap(gaps.shortest, gaps.shortest_from),
-        "longest": _gap(gaps.longest, gaps.longest_from),
-    }
+    return {"shortest": _gap(gaps.shortest, gaps.shortest_from), "longest": _gap(gaps.longest, gaps.longest_from)}
 
 
 def _gap(seconds: int, day: date) -> results.Gap:

@@ -291,10 +291,7 @@ class LockWait:
     """Waits for a queue that another process has, as long as one wants to wait for a command."""
 
     def __init__(
-        self,
-        folder: Path,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], object] = time.sleep,
+        self, folder: Path, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], object] = time.sleep
     ) -> None:
         """Take the queue's folder, for the message; ``clock`` and ``sleep`` count seconds."""
         self._folder = folder

@@ -177,11 +177,7 @@ class QueueHead(QueueSource):
 class Clause(TypedDict):
     """A clause that keeps a job from being a candidate for routing."""
 
-    clause: Annotated[
-        str,
-        "the clause that does not hold",
-        names(Clauses),
-    ]
+    clause: Annotated[str, "the clause that does not hold", names(Clauses)]
     reason: Annotated[str, "why"]
 
 

@@ -32,19 +32,10 @@ pip install '.[lsp]'.
 Exit status: 0 the client ended it, or went away, 1 it ended it without a shutdown, 2 wrong usage."""
 
 
-@click.command(
-    "lsp",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("lsp", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.option("--stdio", is_flag=True, help="Serve on standard input and output (always on).")
 @click.option(
-    "--hints",
-    type=click.Choice(HINTS),
-    default="next-run",
-    show_default=True,
-    help="Hints shown in grey after a line.",
+    "--hints", type=click.Choice(HINTS), default="next-run", show_default=True, help="Hints shown in grey after a line."
 )
 @now_options
 def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:

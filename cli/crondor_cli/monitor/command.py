@@ -79,13 +79,7 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     return frozenset(words) - {"none"}
 
 
-@click.command(
-    "monitor",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-    is_endless=True,
-)
+@click.command("monitor", cls=Command, example=EXAMPLE, epilog=EPILOG, is_endless=True)
 @job_arguments
 @source_options
 @click.option("--all-schedds", is_flag=True, help="All live schedds that the collector (--pool) knows.")
@@ -241,12 +235,7 @@ def _once(
 
 
 def _follow(
-    queues: list[WatchedQueue],
-    ticks: _Ticks,
-    poll: float,
-    format_: str,
-    notifier: Notifier,
-    metrics: Metrics | None,
+    queues: list[WatchedQueue], ticks: _Ticks, poll: float, format_: str, notifier: Notifier, metrics: Metrics | None
 ) -> None:
     """Look again and again, and say what is new, until a signal comes.
 

@@ -39,6 +39,4 @@ class MonitorResult(TypedDict):
     trouble: Annotated[Iterable[Diagnostic], "what keeps the job from running, or will"]
 
 
-RESULTS = {
-    "monitor": Result("One line each: a due time", MonitorResult),
-}
+RESULTS = {"monitor": Result("One line each: a due time", MonitorResult)}

@@ -120,11 +120,7 @@ def _print_epochs(found: Found, _: Clock) -> None:
     echo_lines(str(time) for _job, times in found for time in times or ())
 
 
-_VIEWS: dict[str, Callable[[Found, Clock], None]] = {
-    "table": _print_table,
-    "json": _print_json,
-    "epoch": _print_epochs,
-}
+_VIEWS: dict[str, Callable[[Found, Clock], None]] = {"table": _print_table, "json": _print_json, "epoch": _print_epochs}
 
 
 EXAMPLE = 'crondor next --crontab "30 2 * * *"'
@@ -168,12 +164,7 @@ _OF_QUEUES = frozenset((
 _NOT_OF_PREVIOUS = frozenset(("until", "pool_config", "config_root", "ce", "target", "strict"))
 
 
-@click.command(
-    "next",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("next", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @watch_option()
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file, as FILES.")

@@ -122,8 +122,7 @@ class Terms(TypedDict):
         Schedule | None, "the cron fields as they are read; null without cron fields, and where the reading is refused"
     ]
     deferral_time: Annotated[
-        int | str | None,
-        "the job's own time; a string is an expression; null: none, or not readable (epoch seconds)",
+        int | str | None, "the job's own time; a string is an expression; null: none, or not readable (epoch seconds)"
     ]
     window: Annotated[
         int | str | None, "the window; a string is an expression; null where the reading is refused (seconds)"
@@ -201,6 +200,4 @@ class Starts(QueueHead):
     diagnostics: Annotated[Iterable[Diagnostic], "findings"]
 
 
-RESULTS = {
-    "next": Result("When jobs run, in both readings", Coming | Past | Starts),
-}
+RESULTS = {"next": Result("When jobs run, in both readings", Coming | Past | Starts)}

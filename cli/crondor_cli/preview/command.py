@@ -66,12 +66,7 @@ Exit status: 0 all jobs are accepted; 1 a job is refused, or a file is invalid; 
 read."""
 
 
-@click.command(
-    "preview",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("preview", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @submit_files()
 @pool_config_options
 @target_option

@@ -71,6 +71,4 @@ class Preview(TypedDict):
     diagnostics: Annotated[Iterable[Diagnostic], "findings about the file"]
 
 
-RESULTS = {
-    "preview": Result("Jobs as the access point stores them, or why not", Iterable[Preview]),
-}
+RESULTS = {"preview": Result("Jobs as the access point stores them, or why not", Iterable[Preview])}

@@ -67,13 +67,7 @@ _LENGTH = re.compile(r"\s*\d+(?!\d)\s*(?:[a-z]+\s*)?(?:\d+\s*[a-z]+\s*)*", re.IG
 _FOLDER = ".crondor"
 
 
-@click.command(
-    "run",
-    cls=Command,
-    is_endless=True,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("run", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG)
 @submit_files()
 @file_options
 @click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE next to the first FILE).")

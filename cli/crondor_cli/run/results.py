@@ -23,6 +23,4 @@ class RunResult(TypedDict):
     reason: NotRequired[Annotated[str, "why; only where there is one"]]
 
 
-RESULTS = {
-    "run": Result("One line each: an event", RunResult),
-}
+RESULTS = {"run": Result("One line each: an event", RunResult)}

@@ -206,12 +206,7 @@ Exit status: 0 all planned runs start, 1 some do not or a file is invalid, 2 wro
 _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
 
 
-@click.command(
-    "simulate",
-    cls=Command,
-    example=EXAMPLE,
-    epilog=EPILOG,
-)
+@click.command("simulate", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @submit_files()
 @crontab_option
 @click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
@@ -238,11 +233,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     help="A partitionable machine, instead of --slots; also disk=SIZE and count=N. Repeatable.",
 )
 @click.option(
-    "--exit-code",
-    default="0",
-    show_default=True,
-    metavar="CODES",
-    help="How programs end: 1, sig9, 0:95,1:4,sig9:1.",
+    "--exit-code", default="0", show_default=True, metavar="CODES", help="How programs end: 1, sig9, 0:95,1:4,sig9:1."
 )
 @click.option(
     "--preempt",

@@ -201,6 +201,4 @@ class Routes(_From):
     ]
 
 
-RESULTS = {
-    "simulate": Result("What a pool makes of jobs; with --routes what routes do", Pool | Routes),
-}
+RESULTS = {"simulate": Result("What a pool makes of jobs; with --routes what routes do", Pool | Routes)}

@@ -241,11 +241,7 @@ def print_json(found: RoutedSimulation, findings: list[Diagnostic], lanes: Route
     }
     if lanes is not None:
         texts = lanes.texts()
-        data["timeline"] = {
-            "seconds": lanes.axis.seconds,
-            "jobs": texts[: len(groups)],
-            "routes": texts[len(groups) :],
-        }
+        data["timeline"] = {"seconds": lanes.axis.seconds, "jobs": texts[: len(groups)], "routes": texts[len(groups) :]}
     if events:
         data["events"] = [{"time": time, "text": text} for time, text in _events(found)]
     echo_json(data)

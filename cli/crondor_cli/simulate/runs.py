@@ -15,11 +15,7 @@ from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor_cli.kit.files import files_of, read_source
 from crondor_cli.kit.jobs import host_of
-from crondor_cli.kit.options import (
-    Clock,
-    Surroundings,
-    UsageProblem,
-)
+from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.progress import PROGRESS
 
 if TYPE_CHECKING:

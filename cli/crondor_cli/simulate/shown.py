@@ -441,9 +441,7 @@ def length(seconds: int) -> str:
 
 
 def print_json(
-    simulated: Simulated,
-    happened: list[results.Event] | None,
-    messages: list[results.Message] | None = None,
+    simulated: Simulated, happened: list[results.Event] | None, messages: list[results.Message] | None = None
 ) -> None:
     """Print one object."""
     settings = simulated.settings

@@ -9,14 +9,7 @@ from collections.abc import Iterator
 
 from crondor.classad.ad import ClassAd, Place
 from crondor.classad.compile import code_of
-from crondor.classad.formats.pieces import (
-    NEW,
-    Feed,
-    Piece,
-    ReadMode,
-    Report,
-    read_pieces,
-)
+from crondor.classad.formats.pieces import NEW, Feed, Piece, ReadMode, Report, read_pieces
 from crondor.classad.parser import parse_ad
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import Code

@@ -166,11 +166,7 @@ def print_among(ad: Attributes, form: Format, order: Order = Order.LIBRARY, *, f
 
 
 def write_ads(
-    ads: Iterable[Attributes],
-    form: Format = Format.LONG,
-    order: Order = Order.LIBRARY,
-    *,
-    faithful: bool = False,
+    ads: Iterable[Attributes], form: Format = Format.LONG, order: Order = Order.LIBRARY, *, faithful: bool = False
 ) -> Iterator[str]:
     """Return the text of ads piece by piece.
 

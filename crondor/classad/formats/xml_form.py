@@ -40,12 +40,7 @@ _SHOWN: Final = 80  # characters of a tag without an end that are underlined
 _ENTITY: Final = "an entity: an ad needs none but &amp; &lt; &gt; &quot; &apos;"
 _UNDEFINED: Final = expat.errors.codes[expat.errors.XML_ERROR_UNDEFINED_ENTITY]
 _VALUES: Final = frozenset(("i", "r", "s", "b", "un", "er", "at", "rt", "l", "e", "c"))
-_INSIDE: Final = {
-    "": frozenset("c"),
-    "c": frozenset("a"),
-    "a": _VALUES,
-    "l": _VALUES,
-}
+_INSIDE: Final = {"": frozenset("c"), "c": frozenset("a"), "a": _VALUES, "l": _VALUES}
 _WITH_TEXT: Final = frozenset(("i", "r", "s", "at", "rt", "e"))
 _INTEGER: Final = re.compile(r"\s*(-?[0-9]+)\s*\Z")
 _REAL: Final = re.compile(r"\s*(-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*\Z")

@@ -177,11 +177,7 @@ LAST = 7289568000
 """The last instant that anything is proven for: the last day of 2200."""
 _OPTION = re.compile(r"--([a-z-]+)(?:[ ]+(?!--)(\S+))?")
 _LENGTH = re.compile(r"\d{1,9}", re.ASCII)
-_USUAL = {
-    "cron_prep_time": str(DEFAULT_PREP_TIME),
-    "cron_window": str(DEFAULT_WINDOW),
-    "requirements": "true",
-}
+_USUAL = {"cron_prep_time": str(DEFAULT_PREP_TIME), "cron_window": str(DEFAULT_WINDOW), "requirements": "true"}
 
 
 class CannotCompile(CrondorError, ValueError):

@@ -187,8 +187,7 @@ class CronManager:
     def next_time(self) -> float | None:
         """Return when something is due by the clock, None if nothing ever is."""
         return min(
-            (t for entry in self._jobs.values() for t in (entry.timer, entry.kill_timer) if t is not None),
-            default=None,
+            (t for entry in self._jobs.values() for t in (entry.timer, entry.kill_timer) if t is not None), default=None
         )
 
     @property

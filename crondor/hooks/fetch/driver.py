@@ -39,15 +39,7 @@ from crondor.hooks.kinds import (
     starter_keyword,
     update_intervals,
 )
-from crondor.hooks.runner import (
-    DEFAULT_LIMITS,
-    HookCall,
-    HookEnd,
-    HookLimits,
-    HookRun,
-    HookRunner,
-    check_path,
-)
+from crondor.hooks.runner import DEFAULT_LIMITS, HookCall, HookEnd, HookLimits, HookRun, HookRunner, check_path
 from crondor.job import attributes
 from crondor.job.attributes import string
 

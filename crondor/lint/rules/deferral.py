@@ -28,11 +28,7 @@ from crondor.zones import zone_of
 
 
 def left_alone(
-    job: CheckedJob,
-    policies: Mapping[str, str],
-    status: JobStatus,
-    state: Mapping[str, object],
-    moments: Iterable[int],
+    job: CheckedJob, policies: Mapping[str, str], status: JobStatus, state: Mapping[str, object], moments: Iterable[int]
 ) -> bool:
     """Say whether the policies leave a job alone, at all of some moments (epoch seconds), whose ad says ``state``."""
     ad = _ad(job, policies)

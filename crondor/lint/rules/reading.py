@@ -78,13 +78,7 @@ def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
 
 
 def _rule(
-    code: str,
-    name: str,
-    severity: Severity,
-    title: str,
-    cure: Cure | None = None,
-    *,
-    is_limit: bool = False,
+    code: str, name: str, severity: Severity, title: str, cure: Cure | None = None, *, is_limit: bool = False
 ) -> Rule[CheckedFile]:
     return Rule(code, name, severity, title, partial(_said, code, cure, severity if is_limit else None))
 

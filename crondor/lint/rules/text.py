@@ -84,11 +84,7 @@ def _comment(value: GivenValue, kind: CommandType | None) -> int | None:
 
 
 @rule(
-    "CRN581",
-    "literal-quotes",
-    Severity.WARNING,
-    "quotes that do not group, in the old syntax of arguments",
-    most=MANY,
+    "CRN581", "literal-quotes", Severity.WARNING, "quotes that do not group, in the old syntax of arguments", most=MANY
 )
 def literal_quotes(file: CheckedFile) -> Iterator[RuleHit]:
     """Without double quotes around all of it the value is parted at its blanks, and quotes go to the program."""
@@ -119,13 +115,7 @@ def _new_syntax(text: str) -> str | None:
     return join_arguments(words)
 
 
-@rule(
-    "CRN582",
-    "environment-joined",
-    Severity.WARNING,
-    "environment variables that run together into one",
-    most=MANY,
-)
+@rule("CRN582", "environment-joined", Severity.WARNING, "environment variables that run together into one", most=MANY)
 def environment_joined(file: CheckedFile) -> Iterator[RuleHit]:
     """The new syntax, in double quotes, parts variables by blanks, the old one by semicolons, neither by commas."""
     for value in file.given.all:

@@ -79,10 +79,7 @@ _SIMPLE: Final[dict[PoolEventKind, tuple[EventType, dict[str, object]]]] = {
     PoolEventKind.SUSPENDED: (EventType.JOB_SUSPENDED, {}),
     PoolEventKind.RESUMED: (EventType.JOB_UNSUSPENDED, {}),
 }
-_BY_REASON: Final = {
-    PoolEventKind.RELEASED: EventType.JOB_RELEASED,
-    PoolEventKind.REMOVED: EventType.JOB_ABORTED,
-}
+_BY_REASON: Final = {PoolEventKind.RELEASED: EventType.JOB_RELEASED, PoolEventKind.REMOVED: EventType.JOB_ABORTED}
 _TRANSFERS: Final[dict[PoolEventKind, tuple[dict[str, object], ...]]] = {  # input begun and done, output begun and done
     PoolEventKind.MATCHED: ({"Type": 2, "Host": _EXECUTE_HOST},),
     PoolEventKind.ARRIVED: ({"Type": 3},),

@@ -227,11 +227,7 @@ class Matching:
     """The negotiator, and the schedd's own starts of jobs that need no machine."""
 
     def __init__(
-        self,
-        core: Core,
-        turns: Turns,
-        begin: Callable[[PoolJob, JobRun], None],
-        hold: Callable[[PoolJob, Hold], None],
+        self, core: Core, turns: Turns, begin: Callable[[PoolJob, JobRun], None], hold: Callable[[PoolJob, Hold], None]
     ) -> None:
         """Take who begins a run, and who puts jobs on hold.
 

@@ -127,11 +127,7 @@ class Pool(Core):
     def _enter(self, job_id: JobId) -> PoolJob:
         ad = self.schedd.ads[job_id]
         job = self.jobs[job_id] = PoolJob(
-            job_id,
-            ad,
-            self.matching.negotiator.ads,
-            self.settings.schedd,
-            has_policy=bool(self.settings.system_policy),
+            job_id, ad, self.matching.negotiator.ads, self.settings.schedd, has_policy=bool(self.settings.system_policy)
         )
         if self.flow is not None:
             self.flow.submit(job)

@@ -151,11 +151,7 @@ class Session(AbstractContextManager["Session"]):
         self.plan = plan
         self._clock = clock
         self.embedded = EmbeddedSchedd(
-            folder,
-            clock=lambda: int(clock()),
-            zone=settings.zone,
-            dialect=settings.dialect,
-            policy=settings.policy,
+            folder, clock=lambda: int(clock()), zone=settings.zone, dialect=settings.dialect, policy=settings.policy
         )
         try:
             self._open(settings)

@@ -219,12 +219,7 @@ class _Advice:
     ) -> Life:
         """Live once more. Raises _Spent for a life that costs too much by itself."""
         made = self._simulation.life(
-            prep_times=prep_times,
-            windows=windows,
-            progress=self._progress,
-            is_vain=is_vain,
-            once=once,
-            most=self._most,
+            prep_times=prep_times, windows=windows, progress=self._progress, is_vain=is_vain, once=once, most=self._most
         )
         self._left -= made.cost
         self._dearest = max(self._dearest, made.cost)

@@ -28,9 +28,7 @@ from crondor.router.daemon.context import (
     tell,
     update_source,
 )
-from crondor.router.daemon.context import (
-    give_back as give_back_edit,
-)
+from crondor.router.daemon.context import give_back as give_back_edit
 from crondor.router.daemon.follow import clean_up
 from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.routed_job import (

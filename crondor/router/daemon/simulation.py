@@ -38,12 +38,7 @@ class RoutedSimulation:
         """Set it up, with the jobs submitted. Raises CrondorError."""
         settings = simulated.settings
         pool = Rehearsal(
-            table,
-            sites,
-            simulated.start,
-            options=options,
-            schedd_interval=settings.schedd_interval,
-            seed=settings.seed,
+            table, sites, simulated.start, options=options, schedd_interval=settings.schedd_interval, seed=settings.seed
         )
         made = cls(simulated, table, tuple(sites), pool, JobHistories(pool), end=simulated.start)
         files: dict[int, list[Group]] = {}

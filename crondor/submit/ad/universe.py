@@ -16,7 +16,7 @@ from crondor.submit.facts import UNIVERSE_NAMES as UNIVERSES
 _SUPPORTED: Final = frozenset((*Universe, MPI))
 _WITH_IMAGES: Final = (Universe.VANILLA, Universe.LOCAL)
 _GRID_TYPES: Final = frozenset(
-    ("", "blah", "batch", "pbs", "sge", "lsf", "nqs", "naregi", "condor", "arc", "ec2", "gce", "azure"),
+    ("", "blah", "batch", "pbs", "sge", "lsf", "nqs", "naregi", "condor", "arc", "ec2", "gce", "azure")
 )
 _REMOTE: Final = (("remote_", "Remote_"), ("remote_remote_", "Remote_Remote_"))
 

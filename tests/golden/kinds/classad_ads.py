@@ -22,12 +22,7 @@ from tests.golden.kinds.case import (
     texts,
 )
 
-_FORMS = {
-    "old": Format.LONG,
-    "new": Format.NEW,
-    "new_stream": Format.NEW,
-    "json": Format.JSON,
-}
+_FORMS = {"old": Format.LONG, "new": Format.NEW, "new_stream": Format.NEW, "json": Format.JSON}
 _SINGLE = ("new", "json")
 _ERRORS = ("ClassAdException", "ValueError", "no ad")
 _PRINTED = {"old": Format.LONG, "new": Format.NEW, "json": Format.JSON, "pretty": Format.PRETTY}

@@ -14,17 +14,7 @@ from crondor.diagnostics import Diagnostic, Severity, Source
 from crondor.macro.files import Files
 from crondor.transform import InvalidTransform, TransformFacts, transform_ads
 from crondor.transform.loading import JOB_ROUTE, JOB_TRANSFORM, Rules
-from tests.golden.kinds.case import (
-    Case,
-    Difference,
-    Malformed,
-    Replay,
-    compare,
-    integer,
-    mapping,
-    text,
-    texts,
-)
+from tests.golden.kinds.case import Case, Difference, Malformed, Replay, compare, integer, mapping, text, texts
 
 _FIELDS = ("rules", "config", "args", "ads_in", "rc", "ads_out", "stderr")
 _ENVIRON = {"GOLD": "gold value", "HOME": "/home/alice", "USER": "alice", "TZ": "UTC"}
@@ -120,13 +110,7 @@ def _cores(stderr: str) -> Iterator[str]:
             continue
         found = re.match(r'ERROR "(.*)" at line [0-9]+ in file', shown, re.DOTALL)
         core = (
-            found[1]
-            if found
-            else re.sub(
-                rf"^(?:ERROR: |WARNING: |Invalid rules file .*? : ?|{_LEFT_OUT})",
-                "",
-                shown,
-            )
+            found[1] if found else re.sub(rf"^(?:ERROR: |WARNING: |Invalid rules file .*? : ?|{_LEFT_OUT})", "", shown)
         )
         yield re.sub(r"(Error compiling regex '.*')\. [0-9]+\..*", r"\1", core, flags=re.DOTALL)
 

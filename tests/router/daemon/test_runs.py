@@ -10,12 +10,7 @@ from tests.router.daemon.scenes import NOW, ROUTE, Stage, job, table
 
 HOUR = 3600
 FIRST = (NOW // HOUR + 1) * HOUR
-CRON = {
-    "CronMinute": "0",
-    "DeferralWindow": 600,
-    "DeferralPrepTime": 120,
-    "ScheddInterval": 60,
-}
+CRON = {"CronMinute": "0", "DeferralWindow": 600, "DeferralPrepTime": 120, "ScheddInterval": 60}
 
 
 def stage_of(*, waits: bool, rules: str = ROUTE) -> Stage:

@@ -261,10 +261,7 @@ def test_token_files_go_with_the_jobs(tmp_path: Path) -> None:
     pool.submit(TransferInput="input")
     pool.poll()
     (copy,) = pool.copies()
-    assert values(copy, "TransferInput", "SUBMIT_TransferInput") == [
-        "site,input",
-        f"{tmp_path}/tokens/site,input",
-    ]
+    assert values(copy, "TransferInput", "SUBMIT_TransferInput") == ["site,input", f"{tmp_path}/tokens/site,input"]
     assert (pool.spool.place(JobId(2, 0)) / "site").read_text() == f"token-of-router-at-{NOW + 10}\n"
     pool.poll(10)
     assert (tmp_path / "tokens/site").read_text() == f"token-of-router-at-{NOW + 110}\n"

@@ -165,10 +165,7 @@ def test_a_note_that_another_user_could_have_written_is_not_believed(commons: Pa
     state = commons / "state"
     Proxies(state / "note", accounts=PEOPLE.get)._made.add("7.0", str(victim), b"known")
     spoilt(state)
-    for make in (
-        lambda: Proxies(state / "note"),
-        lambda: TokenFiles(TokenPlan(), lambda _: "", state / "note"),
-    ):
+    for make in (lambda: Proxies(state / "note"), lambda: TokenFiles(TokenPlan(), lambda _: "", state / "note")):
         with pytest.raises(Untrusted):
             make()
     assert victim.read_text() == "known"
