@@ -56,31 +56,29 @@ class Schedule(TypedDict):
 
 _Pass = TypedDict(
     "_Pass",
-    {
-        "pass": Annotated[
-            int | None,
-            "which of the two it is, where the clock shows the time twice; null elsewhere, and for the real schedd",
-            (1, 2),
-        ]
-    },
+    {"pass": Annotated[int | None, "which of the two it is, where the clock shows the time twice; else null", (1, 2)]},
 )
+_NoPass = TypedDict("_NoPass", {"pass": Annotated[None, "always null: the real schedd knows no passes"]})
 
 
-class RunStart(Start, _Pass):
-    """A run in one reading of the schedule."""
+class ReadStart(Start):
+    """A run in a reading of the schedule."""
 
     skipped: Annotated[
         Iterable[str] | None,
         "the wall-clock times that the clock skips and this run stands for (ISO 8601); null for most runs",
     ]
-    retry: NotRequired[
-        Annotated[bool, 'whether the time is "now + 120 seconds"; only in `htcondor`, for a job with cron fields']
-    ]
-    computed: NotRequired[
-        Annotated[
-            int | None, "of a retry, the past instant that the schedd found (epoch seconds); only where `retry` is"
-        ]
-    ]
+
+
+class RunStart(ReadStart, _Pass):
+    """A run as the manual or Unix cron has it."""
+
+
+class ScheddStart(ReadStart, _NoPass):
+    """A run of the real schedd; the last two keys are there for jobs with cron fields."""
+
+    retry: NotRequired[Annotated[bool, 'whether the time is "now + 120 seconds"']]
+    computed: NotRequired[Annotated[int | None, "of a retry, the past instant that the schedd found (epoch seconds)"]]
 
 
 class Run(TypedDict):
@@ -88,7 +86,7 @@ class Run(TypedDict):
 
     number: Annotated[int, "the row, in order of time (from 1)"]
     manual: NotRequired[Annotated[RunStart | None, "the run as the manual has it; only where it is read so"]]
-    htcondor: NotRequired[Annotated[RunStart | None, "the run of the real schedd; only where it is read so"]]
+    htcondor: NotRequired[Annotated[ScheddStart | None, "the run of the real schedd; only where it is read so"]]
     unix: NotRequired[Annotated[RunStart | None, "the run of Unix cron; only with `--dialect unix`"]]
     differs: Annotated[
         bool,

@@ -359,27 +359,30 @@ def _written(value: int | ExpressionText) -> int | str:
 
 
 def _row(preview: Preview, row: RunRow) -> results.Run:
-    zone = preview.job.clock.zone
-    run = row.run and _run(row.run, zone)
+    zone, run = preview.job.clock.zone, row.run
     if preview.is_compared:
-        schedd = row.schedd and _run(row.schedd, zone)
-        return {"number": row.number, "manual": run, "htcondor": schedd, "differs": row.differs}
+        manual, schedd = run and _run(run, zone), row.schedd and _schedd_run(row.schedd, zone)
+        return {"number": row.number, "manual": manual, "htcondor": schedd, "differs": row.differs}
     if preview.dialect is Dialect.MANUAL:
-        return {"number": row.number, "manual": run, "differs": row.differs}
+        return {"number": row.number, "manual": run and _run(run, zone), "differs": row.differs}
     if preview.dialect is Dialect.UNIX:
-        return {"number": row.number, "unix": run, "differs": row.differs}
-    return {"number": row.number, "htcondor": run, "differs": row.differs}
+        return {"number": row.number, "unix": run and _run(run, zone), "differs": row.differs}
+    return {"number": row.number, "htcondor": run and _schedd_run(run, zone), "differs": row.differs}
 
 
 def _run(run: RunSide, zone: tzinfo) -> results.RunStart:
-    mark, answer = run.mark, run.answer
-    data: results.RunStart = {
-        **moments(run.deferral, zone),
-        "skipped": None if mark is None else [wall.isoformat() for wall in mark.skipped] or None,
-        "pass": None if mark is None else mark.pass_ or None,
-        "retry": run.is_retry,
-        "computed": None if answer is None else answer.computed,
-    }
+    return {**_start(run, zone), "pass": None if run.mark is None else run.mark.pass_ or None}
+
+
+def _schedd_run(run: RunSide, zone: tzinfo) -> results.ScheddStart:
+    answer = run.answer
+    computed = None if answer is None else answer.computed
+    data: results.ScheddStart = {**_start(run, zone), "pass": None, "retry": run.is_retry, "computed": computed}
     if answer is None:
         del data["retry"], data["computed"]
     return data
+
+
+def _start(run: RunSide, zone: tzinfo) -> results.ReadStart:
+    skipped = None if run.mark is None else [wall.isoformat() for wall in run.mark.skipped] or None
+    return {**moments(run.deferral, zone), "skipped": skipped}
