@@ -181,7 +181,7 @@ def command(
     now: str | None,
     tz: str | None,
 ) -> None:
-    """Say what HTCondor refuses, what it leaves out without a word, and what routes otherwise than it reads.
+    """Report lines that HTCondor refuses, lines that it ignores, and routes that it reads in another way than intended.
 
     Every finding has a code, the place, why, and what to write instead.
     """
