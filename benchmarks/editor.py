@@ -49,7 +49,7 @@ class _Typed(NamedTuple):
 class Measured(NamedTuple):
     """Milliseconds from a keystroke to the findings (median; 20 of them wait for the next one), and of processor time.
 
-    ``hover`` is the median of a question, ``memory`` what the server holds behind it all, in MiB.
+    ``hover`` is the median of a question, ``memory`` what the server holds after it all, in MiB.
     """
 
     what: str
@@ -107,7 +107,7 @@ def _typed(file: _Typed) -> Measured:
 
 
 class _Talk:
-    """Says something and waits for what belongs to it: the answer to a request, the findings behind a change."""
+    """Says something and waits for what belongs to it: the answer to a request, the findings after a change."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process

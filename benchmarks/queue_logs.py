@@ -1,7 +1,7 @@
 """A job_queue.log as large pools have it, of any number of jobs, the same for the same arguments.
 
 Six of ten jobs stand in a compacted beginning, whose ads are in no order; the others are submitted, run, edited and
-removed behind it. A fifth of the jobs have a cluster of their own, the others share clusters of up to a thousand; a
+removed after it. A fifth of the jobs have a cluster of their own, the others share clusters of up to a thousand; a
 job and its cluster have 55 to 65 attributes together. One job of a hundred is a crontab job, by what its cluster has.
 
 ``python -m benchmarks.queue_logs 1000000 > job_queue.log`` writes one.

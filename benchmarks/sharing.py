@@ -22,7 +22,7 @@ _NOW = ("--now", "2026-11-20 12:00", "--tz", "UTC")
 
 
 class Command(NamedTuple):
-    """A command with its arguments; those that are files come behind it.
+    """A command with its arguments; those that are files come after it.
 
     ``most`` is how many times it may take by the clock what it takes alone, where two cores are free.
     """

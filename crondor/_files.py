@@ -45,7 +45,7 @@ class FileId(NamedTuple):
 
 
 def renamed_since(path: str, file: FileId) -> list[str]:
-    """Return the names that a log has now which was read under ``path``, with those of the logs that came behind it.
+    """Return the names that a log has now which was read under ``path``, with those of the logs that came after it.
 
     The oldest is the first: that of ``file`` itself. None where it is not there any more, or in another folder.
     """

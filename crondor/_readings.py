@@ -174,7 +174,7 @@ class ScheddWalk:
 
         Its search begins with the offset of the process's last answer (0 in a fresh one), which decides in a fold. In
         a gap it swings between the offsets of both sides, and ends on that of daylight saving time, or where neither
-        side has more of it than the other, where it was first. The offset before the change moves the time behind
+        side has more of it than the other, where it was first. The offset before the change moves the time after
         the gap, the one after it puts the time before the gap.
         """
         at = last = last_but_one = wall - known_offset

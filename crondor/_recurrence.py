@@ -523,7 +523,7 @@ class ZoneWalk:
         """Return the stretch to look at next, when one has ended and had no run later than ``after``.
 
         ``found`` is where the next wall-clock time of the schedule would lie with its offset. No stretch shows one
-        before that, but for what a fold shows again, and that lies close behind ``after``.
+        before that, but for what a fold shows again, and that lies close after ``after``.
         """
         return self._zone.at(end if end - after <= _FURTHEST else max(end, found - _FURTHEST))
 

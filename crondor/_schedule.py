@@ -474,7 +474,7 @@ class _Reading:
                 "the attribute is set behind condor_submit's back: in the first job of a cluster DeferralWindow and "
                 "DeferralPrepTime are missing, and it never matches"
             )
-            help_text = "use the submit command without + or MY.; condor_submit sets both for the jobs behind the first"
+            help_text = "use the submit command without + or MY.; condor_submit sets both for the jobs after the first"
             self._note("bypass", bypass, message, help_text, Severity.ERROR)
         if not deferred:
             lone = self._first((*WINDOW_COMMANDS, *PREP_COMMANDS))

@@ -147,7 +147,7 @@ def _blanks_are_harmless(part: str) -> bool:
 
 
 def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | None:
-    """Return the bits and the star of an item without blanks; only UNIX takes a step behind one value.
+    """Return the bits and the star of an item without blanks; only UNIX takes a step after one value.
 
     item = ("*" | value "-" value | value) ("/" number)?
     """
@@ -305,13 +305,13 @@ def _item(low: int, high: int, step: int, allowed: int, field: Field, dialect: D
     return f"{low}-{high}/{step}"
 
 
-MESSAGE: Final = "the value has a comment behind it, which HTCondor reads as a part of the value"
+MESSAGE: Final = "the value has a comment after it, which HTCondor reads as a part of the value"
 CURE: Final = "a # starts a comment only at the beginning of a line: move it to a line of its own"
 _COMMENT = re.compile(r"(?<=[ \t])#")
 
 
 def inline_comment(text: str) -> int | None:
-    """Return where a comment begins behind a value, None where there is none."""
+    """Return where a comment begins after a value, None where there is none."""
     found = _COMMENT.search(text)
     return found.start() if found and text[: found.start()].strip() else None
 

@@ -56,7 +56,7 @@ class JobEvent:
 
     ``proc`` is -1 for an event of the whole cluster. ``attributes`` have the names and values of HTCondor's event ads
     (SubmitHost, HoldReason, ...), those that the form and the kind of the event give; ``head`` is what the text form
-    says behind the time, and ``lines`` are its other lines, without the tab they begin with: of an event read from
+    says after the time, and ``lines`` are its other lines, without the tab they begin with: of an event read from
     XML or JSON they are empty. ``raw`` is both as they stand in a log in text form, None for any other event.
     """
 
@@ -158,7 +158,7 @@ def _evicted(head: str, lines: Sequence[str]) -> Pairs:
 
 
 def _last_said(lines: Sequence[str]) -> str:
-    """Return the line behind those that an eviction always has, where it is no table of what the job has used."""
+    """Return the line after those that an eviction always has, where it is no table of what the job has used."""
     known = [at for at, line in enumerate(lines) if _BYTES(line) or _NORMAL(line) or _SIGNAL(line) or _CORE(line)]
     said = lines[known[-1] + 1] if known and known[-1] + 1 < len(lines) else ""
     return "" if said.startswith("Partitionable Resources") else said

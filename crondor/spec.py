@@ -130,7 +130,7 @@ class CronSpec:
     def from_mapping(cls, ad: Mapping[str, object], *, dialect: Dialect = Dialect.MANUAL) -> CronSpec:
         """Read CronMinute, CronHour, CronDayOfMonth, CronMonth and CronDayOfWeek of a job ad (names in any case).
 
-        Other names are passed over; None counts as absent. A value that is no string counts as ``*`` in the
+        Other names are skipped; None counts as absent. A value that is no string counts as ``*`` in the
         HTCONDOR dialect, as the schedd has it; elsewhere an integer is read as that one value and anything else
         is a fault. Raises InvalidSpec.
         """

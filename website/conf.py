@@ -62,7 +62,7 @@ class Condor(RegexLexer):  # type: ignore[misc]
 
 
 class Session(RegexLexer):  # type: ignore[misc]
-    """A terminal: what is typed behind ``$``, and what is printed, which no rule of a shell's colours."""
+    """A terminal: what is typed after ``$``, and what is printed, which no rule of a shell's colours."""
 
     name = "Session"
     aliases = ("console",)

@@ -433,7 +433,7 @@ def _classad(knobs: ScheddKnobs, name: str, knob: Knob, facts: TransformFacts) -
     if facts.version >= FIRST_WITHOUT_CLASSADS:
         release = ".".join(map(str, facts.version[:2]))
         message = (
-            f"{TRANSFORM_PREFIX}{name} is a ClassAd, which HTCondor {release} does not take any more: it is passed over"
+            f"{TRANSFORM_PREFIX}{name} is a ClassAd, which HTCondor {release} does not take any more: it is skipped"
         )
         knobs.warn(message, place.part(0, 1), "write it as commands: crondor preview --target 25.7 shows what it did")
         return
@@ -457,9 +457,7 @@ def _classad(knobs: ScheddKnobs, name: str, knob: Knob, facts: TransformFacts) -
         transform = Transform.parse(rules, name=made[0] or name, form=RuleSource.FILE, facts=facts, strict=False)
     except InvalidTransform as error:
         for fault in error.diagnostics:
-            knobs.warn(
-                f"{TRANSFORM_PREFIX}{name} does not convert, and is passed over: {fault.message}", place, fault.help
-            )
+            knobs.warn(f"{TRANSFORM_PREFIX}{name} does not convert, and is skipped: {fault.message}", place, fault.help)
         return
     yield SubmitTransform(name, transform.once(), place, is_classad=True)
 

@@ -255,7 +255,7 @@ class _Parser:
         return self.rare(kind, depth, start)
 
     def rare(self, kind: str, depth: int, start: int) -> Node:
-        """Read what few values are; no blank may stand behind the minus.
+        """Read what few values are; no blank may come after the minus.
 
         rare = "-" (NUMBER | OCTAL) | "." name | ad
         """

@@ -47,7 +47,7 @@ _OLD_STYLE = _tokens(_OLD, _OLD.replace('"', "'"))
 _NAME, _NUM, _OP, _STRING, _QUOTED_NAME, _COMMENT, _END, _BAD = range(1, 9)
 _PIECES = {mark: re.compile(f"{mark}({body}){mark}") for mark, body in (('"', _QUOTED), ("'", _ALONE))}
 
-# Strings side by side are one. A quote behind a string that closes nothing spoils both.
+# Strings side by side are one. A quote after a string that closes nothing spoils both.
 _AGAIN = {mark: re.compile(_BLANK + mark) for mark in "\"'"}
 
 _WORDS: Final[dict[str, tuple[str, bool | Exceptional | None]]] = {
@@ -195,7 +195,7 @@ def integer(found: object, *, negative: bool) -> object:
 
 
 def _spoiled(text: str, start: int, end: int, group: int, *, old: bool) -> int:
-    """Return where a quoted token begins, or behind its end the quote that closes nothing and spoils it."""
+    """Return where a quoted token begins, or after its end the quote that closes nothing and spoils it."""
     behind = None if old or group == _BAD else _AGAIN[text[start]].match(text, end)
     return start if behind is None else behind.end() - 1
 

@@ -389,7 +389,7 @@ class _Calendar:
         if not self._context.is_whole:
             found.until, found.until_reason = end, reason
         else:
-            message = f"{reason}: behind it there is taken to be none"
+            message = f"{reason}: after it there is taken to be none"
             self._context.remarks.note("file-end", message, self._span, "compile again when the file has later ones")
         return found
 

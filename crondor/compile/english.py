@@ -80,7 +80,7 @@ def looks_like_words(text: str) -> bool:
     """Say whether a text begins as the grammar of words does."""
     words = [*text.lower().split(maxsplit=2), "", ""]
     if words[0] in _OFTEN:
-        return words[1] in {"", "on"}  # with a zone behind it, it is a calendar event
+        return words[1] in {"", "on"}  # with a zone after it, it is a calendar event
     if words[0] in MONTH_NAMES or words[0] in _STARTS or re.fullmatch(r"\d+(st|nd|rd|th)", words[0]):
         return True
     return words[0].isdecimal() and words[1].rstrip(",") in MONTH_NAMES

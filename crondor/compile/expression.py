@@ -165,7 +165,7 @@ _HALF_HOLDS = re.compile(r"(?<![A-Z])[HR]\Z", re.IGNORECASE)  # `H(0-29)`: a par
 
 
 class Atom(NamedTuple):
-    """A piece in one of the languages, with the times and the start that stand right behind it."""
+    """A piece in one of the languages, with the times and the start that stand right after it."""
 
     span: Span
     times: int | None = None
@@ -243,7 +243,7 @@ def parse(source: Source, remarks: Remarks) -> Part | None:
         if token.text == ")":
             remarks.fault("syntax", "`)` has no beginning", token.span, "leave it out")
         elif token.word in JOINING:
-            message = f"`{token.text}` stands behind a clause, or behind what except and only say of all before it"
+            message = f"`{token.text}` comes after a clause, or after what except and only say of all before it"
             remarks.fault("syntax", message, token.span, "put what is to be joined into parentheses")
         else:
             message = f"`{short(token.text)}` does not go on what stands before it"
@@ -332,7 +332,7 @@ class _Parser:
             self.remarks.fault("syntax", "the parenthesis is not closed", opened.span, "write ) at its end")
             return None
         self.next()
-        # A clause behind the parenthesis belongs to it, whatever joins it to others.
+        # A clause after the parenthesis belongs to it, whatever joins it to others.
         while may_have_clauses and self.peek() in CLAUSES and found is not None:
             found = self.clause(found)
         return found

@@ -240,7 +240,7 @@ def _active(found: Meaning, word: str, moment: Moment, policy: Policy) -> Meanin
 
 
 def _of_atom(atom: Atom, context: Context) -> Meaning | None:
-    """Return what a piece in one of the languages means, with the times and the start behind it.
+    """Return what a piece in one of the languages means, with the times and the start after it.
 
     atom = calendar_file | piece_of_text
     """
@@ -511,7 +511,7 @@ def _parsed(text: str, label: str) -> Part:
 
 
 def _grouped(text: str, part: Part) -> str:
-    """Return a text that words can stand behind which hold for all of it."""
+    """Return a text that words can come after which hold for all of it."""
     return text if isinstance(part, Atom) and part.start is None else f"({text})"
 
 
@@ -568,7 +568,7 @@ def _name_text(name: str) -> str:
 
 
 def schedule_line(source: Source) -> Span | None:
-    """Return the text behind ``# crondor: schedule =`` in a submit file, None where it has no such line.
+    """Return the text after ``# crondor: schedule =`` in a submit file, None where it has no such line.
 
     Raises InvalidSchedule where there are two.
     """

@@ -29,7 +29,7 @@ from crondor.zones import Policy, Zone
 
 PROPERTIES = ("DTSTART", "RRULE", "RDATE", "EXDATE")
 _REFUSED = {
-    "EXRULE": "write `except RRULE:...` behind the schedule; RFC 5545 has no EXRULE any more",
+    "EXRULE": "write `except RRULE:...` after the schedule; RFC 5545 has no EXRULE any more",
     "DTEND": "leave it out: a run has a start only",
     "DURATION": "leave it out: a run has a start only",
 }
@@ -146,7 +146,7 @@ class _Properties:
         zone = (start.zone if start is not None else None) or context.zone
         if start is None and self.rules:
             if context.start is None:
-                help_text = "write DTSTART:20261201T170000 before it, or `from 2026-12-01T17:00` behind it"
+                help_text = "write DTSTART:20261201T170000 before it, or `from 2026-12-01T17:00` after it"
                 self.remarks.fault("start", "an RRULE counts from its DTSTART, and there is none", span, help_text)
                 for rule in self.rules:
                     read_rule(rule, Moment(0, None, is_date=False), zone, self.remarks)

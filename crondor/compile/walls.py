@@ -99,9 +99,9 @@ class Context(NamedTuple):
     """What the surroundings of a piece of text say.
 
     ``start`` is the instant (epoch seconds) that periods are counted from where the text names none; ``name`` is the
-    job's, which H and ~ are hashed from; ``files`` are those that may be read, None for none. ``is_whole``: behind the
+    job's, which H and ~ are hashed from; ``files`` are those that may be read, None for none. ``is_whole``: after the
     last event of a calendar file there is none; else the file is known up to there. ``behind`` is what the text says
-    right behind the piece: its times, as in `` at 06:00``.
+    right after the piece: its times, as in `` at 06:00``.
     """
 
     zone: Zone

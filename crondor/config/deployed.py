@@ -85,9 +85,9 @@ def follow(
     printed: Mapping[str, Source] | None = None,
     is_whole: bool = True,
 ) -> Configuration:
-    """Return a configuration with all that LOCAL_CONFIG_DIR and LOCAL_CONFIG_FILE of it name read behind it.
+    """Return a configuration with all that LOCAL_CONFIG_DIR and LOCAL_CONFIG_FILE of it name read after it.
 
-    ``files`` opens them; what it does not allow is reported (``config-hidden``) and passed over. ``named`` are the
+    ``files`` opens them; what it does not allow is reported (``config-hidden``) and skipped. ``named`` are the
     real paths of files that are read elsewhere, and are left out here. ``printed`` has what commands print, by their
     paths. Never fails: a file that is not there is an ERROR where HTCondor does not start without it; ``is_whole``
     false: it may be there where this is deployed, and is reported as one that is not read.

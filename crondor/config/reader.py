@@ -319,7 +319,7 @@ def read_config(
     context: Context | None = None,
     version: tuple[int, int, int] = VERSION,
 ) -> Configuration:
-    """Read a configuration: a text, or a mapping from names to texts as they would stand behind a ``=``.
+    """Read a configuration: a text, or a mapping from names to texts as they would come after a ``=``.
 
     ``base`` is what is known before the first line: the configuration of the files read before, or defaults by name
     (None: those of a job router). ``files`` opens what ``include : FILE`` names; without it none is opened. Commands
@@ -457,7 +457,7 @@ class _Reader(StatementReader):
         return expand(text, self.seen.lookup, self.budget, self.seen.around()) if "$" in text else text
 
     def other(self, parts: Statement, line: LogicalLine) -> None:
-        r"""Read an assignment; a word in brackets is passed over.
+        r"""Read an assignment; a word in brackets is skipped.
 
         other = assignment | "[" word
         """
@@ -507,7 +507,7 @@ class _Reader(StatementReader):
             if earlier:
                 self.budget.spend(len(earlier))
                 text, is_whole = earlier + parts.joint + text, False
-        # A line behind a colon begins after it; its value is found again only from the line's own beginning.
+        # A line after a colon begins after it; its value is found again only from the line's own beginning.
         skip = len(self._line_at(line)) - len(line.text) + parts.value
         begin = self.at if is_whole else -1
         self._define(name, text, line.span(parts.value), span, begin=begin, skip=skip)

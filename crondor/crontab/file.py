@@ -199,7 +199,7 @@ class _Reader:
         command = next(words, None)
         if command is None:
             missing = "a user's name and a command" if self.has_users and user is None else "a command"
-            self._fault("crontab-command", f"the line has no command: behind the schedule belongs {missing}", line)
+            self._fault("crontab-command", f"the line has no command: after the schedule belongs {missing}", line)
             return
         place = rest.part(command.start())
         text, stdin = self._divide(place)

@@ -94,7 +94,7 @@ class _Word(NamedTuple):
     label: str
     kind: WordKind
     detail: str = ""
-    more: str = ""  # what is written behind it
+    more: str = ""  # what is written after it
 
 
 def _made(words: Iterable[_Word], text: ReadText, offset: int, written: int) -> Iterator[Completion]:
@@ -245,7 +245,7 @@ def _zones() -> Iterator[_Word]:
 
 
 def _expression(before: str) -> Iterator[_Word]:
-    """Yield what may stand in an expression: behind MY. and TARGET. attributes alone."""
+    """Yield what may stand in an expression: after MY. and TARGET. attributes alone."""
     scope = _SCOPE.search(before)
     if scope:
         table = machine_attributes() if scope[1].lower() == "target" else job_attributes()

@@ -491,7 +491,7 @@ _LONGEST_HINT = 60  # characters of a value that are shown
 
 
 class Hint(NamedTuple):
-    """A hint behind an offset, and what is said of it where somebody points at it."""
+    """A hint after an offset, and what is said of it where somebody points at it."""
 
     offset: int
     text: str
@@ -510,7 +510,7 @@ def hints(text: ReadText, start: int, end: int) -> Iterator[Hint]:
 
 
 def _next_runs(text: ReadText) -> Iterator[Hint]:
-    """Yield the next run behind the last line of each schedule."""
+    """Yield the next run after the last line of each schedule."""
     zone = text.settings.check.zone
     for shown in schedules(text, 1):
         own = [span for span in shown.fields if span.source is text.source]
@@ -519,7 +519,7 @@ def _next_runs(text: ReadText) -> Iterator[Hint]:
 
 
 def _entries(text: ReadText, start: int, end: int) -> Iterator[Hint]:
-    """Yield the next run behind each line of a crontab."""
+    """Yield the next run after each line of a crontab."""
     check = text.settings.check
     file = read_crontab(text.source, has_users=is_system_crontab(text.source.name))
     for entry, name in zip(file.entries, job_names(file), strict=True):

@@ -283,7 +283,7 @@ _READERS: Final = {
 
 
 class HintKind(Enum):
-    """What may stand in grey behind a line."""
+    """What may stand in grey after a line."""
 
     NEXT_RUN = "next-run"
     MACROS = "macros"

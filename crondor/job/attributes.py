@@ -387,9 +387,9 @@ def _quoted(text: str) -> str:
 def _unexpanded(macro: re.Match[str]) -> str:
     """Return what looks like the beginning of a macro so that it is none.
 
-    ``$$(name)`` is one as well, which the schedd expands when it starts the job; ``$(DOLLAR)`` behind a dollar sign
+    ``$$(name)`` is one as well, which the schedd expands when it starts the job; ``$(DOLLAR)`` after a dollar sign
     becomes one, before ``(DOLLAR)`` it makes another of itself, and before ``(name:`` it hides those that follow.
-    There the quotes are closed before the parenthesis and opened behind it.
+    There the quotes are closed before the parenthesis and opened after it.
     """
     dollars, name, again = macro.groups()
     return f"{dollars}{name}'('" if again or len(dollars) > 1 else f"$(DOLLAR){name}("

@@ -93,7 +93,7 @@ class Ruling(NamedTuple):
 class SystemExpression(NamedTuple):
     """An expression of the administrator's policy.
 
-    ``name`` is what reasons call it (SYSTEM_PERIODIC_HOLD), ``knob`` where it is set (with a name behind it, perhaps),
+    ``name`` is what reasons call it (SYSTEM_PERIODIC_HOLD), ``knob`` where it is set (with a name after it, perhaps),
     ``text`` how HTCondor prints it. ``reason`` and ``subcode`` are evaluated in the job's ad; ``place`` is the knob's.
     """
 

@@ -109,7 +109,7 @@ class Follower:
             raise refused_by_disk(self.path, "this log cannot be followed", error) from error
 
     def _goes_on(self, file: BinaryIO) -> bool:
-        """Say whether a file is the one read before, with nothing but new records behind."""
+        """Say whether a file is the one read before, with nothing but new records after."""
         if not self.offset or _identity(file) != self._file:
             return False
         if _first_line(file) != self._first:

@@ -157,7 +157,7 @@ class Appendix:
             raise
 
     def cut(self, size: int) -> bool:
-        """Take back what stands behind a size, or become ``broken``; say whether it was taken back."""
+        """Take back what comes after a size, or become ``broken``; say whether it was taken back."""
         try:
             self.disk.truncate(self.descriptor, size)
             self.disk.sync(self.descriptor)
@@ -278,7 +278,7 @@ class History:
         return self._end.size
 
     def append(self, ads: list[ClassAd], now: int) -> None:
-        """Write jobs behind those that are there, all or none; ``now`` is epoch seconds. Raises QueueIO.
+        """Write jobs after those that are there, all or none; ``now`` is epoch seconds. Raises QueueIO.
 
         After a disk that failed twice nobody knows how the file ends, and nothing more is written: open it again.
         """
@@ -388,7 +388,7 @@ class HistoryFollower:
             raise refused_by_disk(path, "this history cannot be read", error) from error
 
     def _new(self, descriptor: int, path: str, reached: Reached, report: Report) -> Iterator[ClassAd]:
-        """Yield the jobs behind the place reached, which moves on; whole records only. Raises OSError."""
+        """Yield the jobs after the place reached, which moves on; whole records only. Raises OSError."""
         file, offset, _ = reached
         data = b""
         while more := _read_at(descriptor, _PIECE, offset + len(data)):

@@ -90,12 +90,12 @@ _END: Final = re.compile(rf"[{_BLANKS}]*\+?0*106(?![0-9])").match
 
 
 def ends_transaction(line: str) -> bool:
-    """Say whether a line begins as a transaction's end does; behind a bad record the schedd reads no more of it."""
+    """Say whether a line begins as a transaction's end does; after a bad record the schedd reads no more of it."""
     return _END(line) is not None
 
 
 def trailing_blanks(record: Record, line: str) -> bool:
-    """Say whether a line goes on behind its last word, where the schedd looks for the next record and finds none."""
+    """Say whether a line goes on after its last word, where the schedd looks for the next record and finds none."""
     return record.op in _SHAPES and record.op is not Op.SET and line[-1] in _BLANKS
 
 

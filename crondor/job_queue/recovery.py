@@ -2,7 +2,7 @@
 
 The rules are those the schedd recovers by (HTCondor 25.14, ``LoadClassAdLog`` and ``InstantiateLogEntry``): a record
 that cannot be read ends the log if no 106 follows it, and stops the schedd if one does. Where the schedd loses what was
-committed (a blank line, CRLF, no line end after the last 106, single records behind a bad one) it is kept here.
+committed (a blank line, CRLF, no line end after the last 106, single records after a bad one) it is kept here.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ class Recovery:
         self.mirror = mirror
         self.findings = LogFindings(name)
         self.tolerant = tolerant
-        self.line = 0  # the number of the last line taken; those that wait come behind it
+        self.line = 0  # the number of the last line taken; those that wait come after it
         self.records = 0
         self.clean = True
         self.had_transactions = False
@@ -308,7 +308,7 @@ class Recovery:
         if self._bad:
             self.clean = False
             for error, line in self._bad:
-                what = "no transaction ends behind it, so the schedd drops it and all that follows; the rest is kept"
+                what = "no transaction ends after it, so the schedd drops it and all that follows; the rest is kept"
                 self.findings.bad_record(error, line, what, Severity.WARNING)
         if self._open is not None:
             self.clean = False
@@ -428,9 +428,9 @@ class Recovery:
         del self._bad[_MOST_BAD:]
 
     def _refuse(self) -> None:
-        """Report the bad records as what the schedd would not start with: a transaction ends behind them."""
+        """Report the bad records as what the schedd would not start with: a transaction ends after them."""
         self._refused = True
-        what = "a transaction ends behind it, so the schedd does not start with this log (exit status 4)"
+        what = "a transaction ends after it, so the schedd does not start with this log (exit status 4)"
         for error, at in self._bad:
             self.findings.bad_record(error, at, what, Severity.ERROR)
         self._bad.clear()
@@ -516,7 +516,7 @@ def to_lines(data: bytes) -> list[str]:
 
 
 def _behind_last_end(data: bytes) -> int:
-    """Return the place behind the last line that ends a transaction for certain; 0: there is none."""
+    """Return the place after the last line that ends a transaction for certain; 0: there is none."""
     at = len(data)
     while (at := data.rfind(b"\n106 ", 0, at)) >= 0:
         found = _CERTAIN_END(data, at)

@@ -420,7 +420,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
 
         When the block has ended without an error the changes are on the disk (``durable=False``: in the system's
         hands, and on the disk with the next durable ones). They are either all in the log or none of them. Changes
-        that are none write nothing. ``comment`` stands in the log behind the transaction's end. Subscribers are called
+        that are none write nothing. ``comment`` stands in the log after the transaction's end. Subscribers are called
         after the commit; an error of theirs leaves the block although the changes are made.
         Raises InvalidChange, QueueIO, JobQueueError for a transaction within another one or in a closed queue.
         """
@@ -449,7 +449,7 @@ class JobQueue(AbstractContextManager["JobQueue"]):
         """Have the transactions of a block reach the disk when it ends, all with one wait for it.
 
         Each is in the log, for others to read, as soon as it ends. Where the machine itself goes down in the block the
-        last ones may be lost, never one without those behind it. Raises QueueIO where the disk fails at the end: then
+        last ones may be lost, never one without those after it. Raises QueueIO where the disk fails at the end: then
         what is in the log is not known, and the queue is to be opened again.
         """
         self._writable()

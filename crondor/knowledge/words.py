@@ -15,7 +15,7 @@ _FOLDER: Final = f"{os.path.dirname(__file__)}/data"  # noqa: PTH120
 
 
 def lines(name: str) -> list[str]:
-    """Return the rows of a table as they are; blank lines and those that begin with # are passed over."""
+    """Return the rows of a table as they are; blank lines and those that begin with # are skipped."""
     with open(f"{_FOLDER}/{name}", encoding="utf-8") as file:  # noqa: PTH123
         return [line for line in file.read().splitlines() if line and line[0] != "#"]
 

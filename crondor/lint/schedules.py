@@ -98,7 +98,7 @@ class Crontab:
 
     @cached_property
     def left_out(self) -> tuple[Field, Field] | None:
-        """The minute, or else the hour, if nothing sets it, and the first field behind it that restricts.
+        """The minute, or else the hour, if nothing sets it, and the first field after it that restricts.
 
         The job then runs at every minute or hour, which its author rarely means.
         """

@@ -104,7 +104,7 @@ def _findings(file: CheckedFile) -> Iterator[Finding]:
     for job in file.looked_at():
         for job_rule in job_rules:
             yield from job_rule.findings(job)
-    for file_rule in FILE_RULES:  # behind the jobs, since one of them says how many were looked at
+    for file_rule in FILE_RULES:  # after the jobs, since one of them says how many were looked at
         yield from file_rule.findings(file)
 
 

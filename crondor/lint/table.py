@@ -62,7 +62,7 @@ class CheckedTable:
 
     @cached_property
     def transforms(self) -> tuple[Transform, ...]:
-        """All transforms: before routes, routes, behind routes."""
+        """All transforms: before routes, routes, after routes."""
         return (*self.table.before, *(route.transform for route in self.routes), *self.table.after)
 
     @cached_property
@@ -89,7 +89,7 @@ class CheckedTable:
 
     @cached_property
     def changed_around(self) -> frozenset[str | None]:
-        """What the transforms before and behind routes change."""
+        """What the transforms before and after routes change."""
         return frozenset(
             each.target for transform in (*self.table.before, *self.table.after) for each in commands(transform)
         )

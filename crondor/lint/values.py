@@ -353,7 +353,7 @@ class MacroUse(NamedTuple):
 class Macros:
     """The macros of a description: ``defined`` is what it defines or HTCondor provides, ``unknown`` what nobody does.
 
-    ``late`` are those that it defines, but behind the queue statement that uses them.
+    ``late`` are those that it defines, but after the queue statement that uses them.
     """
 
     def __init__(self, file: SubmitFile) -> None:
@@ -376,7 +376,7 @@ class Macros:
 
 
 def _late(file: SubmitFile) -> Iterator[MacroUse]:
-    """Yield the macros of which the jobs of the only queue statement see nothing, since they are defined behind it."""
+    """Yield the macros of which the jobs of the only queue statement see nothing, since they are defined after it."""
     (queue,) = file.queues
     first: dict[str, int] = {}
     for key, definition in file.definitions:

@@ -302,7 +302,7 @@ class UsedTemplate(NamedTuple):
 
 
 def parse_uses(text: str) -> list[UsedTemplate]:
-    r"""Read what stands behind ``use CATEGORY :``: names with arguments, separated by commas or blanks.
+    r"""Read what comes after ``use CATEGORY :``: names with arguments, separated by commas or blanks.
 
     uses = ("," | template ("(" text ")")?)*
     template = [^, \t\r\n\v\f(]+
@@ -375,7 +375,7 @@ def with_arguments(text: str, use: UsedTemplate, budget: Budget) -> str:
 def _argument_end(text: str, at: int, closings: list[int], ends: dict[int, int], *, is_default: bool) -> int:
     """Return the end of $(number) from behind its number and sign, 0: it has none; ``ends`` are those known before.
 
-    A default may have one level of parentheses. Without a colon, what stands behind the number and its sign is passed
+    A default may have one level of parentheses. Without a colon, what comes after the number and its sign is passed
     over: $(1?60) is $(1?).
     """
     seen: list[int] = []

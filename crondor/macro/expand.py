@@ -15,7 +15,7 @@ from crondor.macro.lines import NOTHING, Around, Budget, MacroError
 
 _HEAD = re.compile(r"\$(\$?)([A-Za-z0-9_]*)(\()?")
 _NAME = re.compile(r"[A-Za-z0-9_./]*")
-_DEFAULT = re.compile(r"[A-Za-z0-9_./$ ,\\:]*")  # what may stand behind the colon, beside one level of parentheses
+_DEFAULT = re.compile(r"[A-Za-z0-9_./$ ,\\:]*")  # what may come after the colon, beside one level of parentheses
 _FILE_FUNCTION = re.compile(r"F[pnxdqabfwuPNXDQABFWU]*")
 _FUNCTION_NAMES = "BASENAME CHOICE DIRNAME ENV EVAL INT RANDOM_CHOICE RANDOM_INTEGER REAL STRING SUBSTR"
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
@@ -134,7 +134,7 @@ def _is_function(name: str) -> bool:
 
 
 def _with_next(text: str, head: re.Match[str] | None, end: int) -> int:
-    """Return an end that takes in a dollar sign behind the name of a function: its macro may give the parenthesis."""
+    """Return an end that takes in a dollar sign after the name of a function: its macro may give the parenthesis."""
     is_open = head is not None and text.startswith("$", end) and not head[1] and _is_function(head[2])
     return end + 1 if is_open else end
 
@@ -147,7 +147,7 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 Lookup = Callable[[str], "str | None"]
 """Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
 
-_LOOK = 64  # what a dollar sign costs, beside the characters behind it
+_LOOK = 64  # what a dollar sign costs, beside the characters after it
 _STEP = 128  # what one macro costs beside the characters it moves
 _LEVEL = 32  # what each macro around one costs: what doubles itself is deep, what is useful is not
 _CALL = 256  # what one function costs, since it may evaluate an expression

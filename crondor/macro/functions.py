@@ -185,7 +185,7 @@ _BITS = {"": 32, "h": 16, "hh": 8}
 
 # HTCondor: evaluate_macro_func.
 class PrintfFormat(NamedTuple):
-    """A format taken apart: what stands before and behind its conversion, and the conversion."""
+    """A format taken apart: what stands before and after its conversion, and the conversion."""
 
     before: str
     flags: str

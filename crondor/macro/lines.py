@@ -39,7 +39,7 @@ class LogicalLine:
         return f"<LogicalLine {self.text[:60]!r} at {self.span(0, 0).location}>"
 
     def offset(self, index: int) -> int:
-        """Return the offset in the source of the line's character ``index`` (the line's length: just behind it)."""
+        """Return the offset in the source of the line's character ``index`` (the line's length: just after it)."""
         if len(self._at) == 1:
             return self._at[0] + index
         if index > 0 and index == len(self.text):

@@ -220,7 +220,7 @@ class ItemSource(Enum):
 
 
 class QueueArguments(NamedTuple):
-    """What stands behind ``queue``: ``items`` is None without a list.
+    """What comes after ``queue``: ``items`` is None without a list.
 
     ``source`` says where (more) items come from, ``path`` is the file or command; ``kinds`` is what the names of files
     are taken of: ``files``, ``dirs``, ``any``, or nothing where the file's own commands decide. ``is_whole`` says that
@@ -350,7 +350,7 @@ def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, QueueArguments]:
 
 
 def _table(text: str, at: int) -> tuple[Layout, int]:
-    """Read the options of a table in the parentheses directly behind the word.
+    """Read the options of a table in the parentheses directly after the word.
 
     table = "table" | "table(" (option ("," option)*)? ")"
 

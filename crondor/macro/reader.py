@@ -86,7 +86,7 @@ def is_name(text: str) -> bool:
 
 
 def is_hidden_if(text: str) -> bool:
-    """Whether a line is an if behind a colon, which hides it from releases that know no conditionals."""
+    """Whether a line is an if after a colon, which hides it from releases that know no conditionals."""
     return text[:3] == ":if" and text[3:4] in {"", *BLANKS}
 
 
@@ -266,11 +266,11 @@ class StatementReader(ABC):
             self.macro_fault(error, line.span())
 
     def _nameless(self, line: LogicalLine) -> None:
-        """Report a line that does not begin right behind its colon: not even an if is seen in it."""
+        """Report a line that does not begin right after its colon: not even an if is seen in it."""
         if self.ifs is None or self.ifs.holds:
             shown = line.behind(1)
             blanks = line.span(1, len(line.text) - len(shown.text))
-            message = f"a blank stands behind the colon, so that {self.words.reader} finds no name here"
+            message = f"a blank comes after the colon, so that {self.words.reader} finds no name here"
             self.found.error(self.words.name, message, blanks, f"write :{shown.text[:60]}")
 
     def _conditional(self, keyword: str, line: LogicalLine) -> None:

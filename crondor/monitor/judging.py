@@ -38,7 +38,7 @@ from crondor.schedule import JobSchedule
 from crondor.times import JobTimes
 
 SETTLE: Final = 30
-"""Seconds behind the last start before a miss is final: a hold of code 20 follows a late arrival by some 10 s."""
+"""Seconds after the last start before a miss is final: a hold of code 20 follows a late arrival by some 10 s."""
 
 _STEPS: Final = 2000  # of the schedd's chain of times that are followed
 _HELD: Final = {MISSED_DEFERRED_EXECUTION_TIME: Cause.HELD_20, INVALID_CRON_SETTINGS: Cause.HELD_25}
@@ -89,7 +89,7 @@ def judge(
 ) -> Judgement:
     """Return what has become of a due time at ``now`` (epoch seconds).
 
-    ``following`` is the job's next due time behind it. ``grace`` is how many seconds a start may take until the time is
+    ``following`` is the job's next due time after it. ``grace`` is how many seconds a start may take until the time is
     LATE, where the window is longer than that.
     """
     if now < run.time:
@@ -170,7 +170,7 @@ def _started(starts: Sequence[Start], run: Deferral, history: JobHistory, now: i
 
 
 def _held_late(run: Deferral, following: int | None, history: JobHistory) -> _Reason | None:
-    """Return the hold of a job that came to its machine behind the last start, None where there is none.
+    """Return the hold of a job that came to its machine after the last start, None where there is none.
 
     It is that of the last due time before it.
     """
@@ -238,7 +238,7 @@ def misreading(facts: JobFacts) -> Cause:
 def _before(run: Deferral, history: JobHistory) -> list[Sighted]:
     """Return what else tells of the DeferralTime at a due time: one seen before it that was still to come or open then.
 
-    Or one seen behind it that lies before it: a schedd goes forward only.
+    Or one seen after it that lies before it: a schedd goes forward only.
     """
     seen = history.sighted(0, run.time)[-1:]
     if seen and seen[0].time + run.window >= run.time:
@@ -347,7 +347,7 @@ def is_planned(start: Start, due: JobTimes, schedule: JobSchedule | None) -> boo
 
 
 def is_lost(run: DueRun | None) -> bool:
-    """Say whether a due time is lost since its job has left, so that those behind it need not be said."""
+    """Say whether a due time is lost since its job has left, so that those after it need not be said."""
     return run is not None and run.cause is Cause.LEFT_QUEUE
 
 

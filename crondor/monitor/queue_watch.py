@@ -368,7 +368,7 @@ class QueueWatch:
         return runs
 
     def _open(self, watch: JobWatch, now: int) -> None:
-        """Take up the due times that have come since the last look; none behind the end of a job that has left."""
+        """Take up the due times that have come since the last look; none after the end of a job that has left."""
         first, due = watch.next_due, watch.facts.due
         gone = watch.history.gone
         if first is None or first > now:
@@ -386,7 +386,7 @@ class QueueWatch:
 
     @staticmethod
     def _open_one(watch: JobWatch, time: int, now: int, gone: Turn | None) -> bool:
-        """Take up a due time, and say whether later ones are due as well: of a removed job only the first behind."""
+        """Take up a due time, and say whether later ones are due as well: of a removed job only the first after."""
         if gone is not None and time > gone.time and (gone.reason == COMPLETED or is_lost(watch.latest)):
             return False
         watch.open.append(run_at(watch.schedule, time, now))

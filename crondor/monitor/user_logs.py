@@ -101,7 +101,7 @@ class UserLogFollower:
         file.seek(begin)
         data = file.read(MOST_BYTES)
         end = _ENDS.get(kind, _END)
-        first = data.find(end) + len(end) if begin > offset else 0  # from the middle: behind the event that is cut
+        first = data.find(end) + len(end) if begin > offset else 0  # from the middle: after the event that is cut
         last = data.rfind(end) + len(end)
         if last < len(end) or last <= first:
             return ""

@@ -438,7 +438,7 @@ class JobHistory:
         return ends[0] if ends else None
 
     def _behind(self, start: Start) -> int:
-        """Return the number of the turn behind the one by which a program began."""
+        """Return the number of the turn after the one by which a program began."""
         past = bisect_right(self._turns, start.time + _SAME, key=_time_of)
         begun = next((at for at in reversed(range(past)) if _is_begin(self._turns[at], start)), None)
         return past if begun is None else begun + 1

@@ -47,7 +47,7 @@ class RunSide(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """What stands behind its time: nothing for most."""
+        """What comes after its time: nothing for most."""
         said = "retry" if self.is_retry else "" if self.mark is None else str(self.mark)
         return f" ({said})" if said else ""
 

@@ -32,7 +32,7 @@ APPENDING: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _AT_ONCE
 class PathStep(NamedTuple):
     """Something on the way along a path: a folder, a link that leads on, or the end.
 
-    ``state`` None: nothing is there, and ``rest`` is what comes behind it.
+    ``state`` None: nothing is there, and ``rest`` is what comes after it.
     """
 
     path: str
@@ -56,7 +56,7 @@ def ours() -> tuple[int, int]:
 def steps(path: str) -> Iterator[PathStep]:
     """Yield what a path leads through, the root folder first and its end last, links before what they lead to.
 
-    The first piece that is not there is the last step, whatever comes behind it. Raises OSError: what is in the way is
+    The first piece that is not there is the last step, whatever comes after it. Raises OSError: what is in the way is
     no folder, or may not be looked at, or there are too many links.
     """
     at = "/"
@@ -217,7 +217,7 @@ def place_of(descriptor: int) -> str:
 
 
 def append(descriptor: int, data: bytes, path: str) -> None:
-    """Write behind an open plain file in one piece, and close it. Raises OSError."""
+    """Write after an open plain file in one piece, and close it. Raises OSError."""
     _plain(descriptor, path)
     try:
         if os.write(descriptor, data) != len(data):

@@ -58,7 +58,7 @@ class RoutedAd(NamedTuple):
     failed. ``in_place`` are then the changes to the job itself. ``sandboxed``: the copy's files would be spooled;
     ``input_files`` are those that it names. ``proxy`` is to be copied, ``id_tokens`` are the names of the tokens that
     it was given. ``applied`` are the names of the transforms that ran. An ERROR among ``diagnostics`` is why it
-    failed, a WARNING was passed over. ``trace`` is empty unless asked for. ``edited`` is a job edited in place, as it
+    failed, a WARNING was skipped. ``trace`` is empty unless asked for. ``edited`` is a job edited in place, as it
     is then.
     """
 
@@ -221,7 +221,7 @@ class _Applying:
         ended = transform.run(run)
         if ended is None:
             return True
-        # HTCondor calls those behind the route so, too.
+        # HTCondor calls those after the route so, too.
         said = "pre-route" if self.faithful else position
         named = f"(route={self.route.name})" if position == "route" else f"in {said} transform {transform.name}"
         run.found.append(replace(ended, message=f"JobRouter failure {named}: {ended.message}"))

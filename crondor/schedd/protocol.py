@@ -303,7 +303,7 @@ class Schedd(Protocol):
         """Set attributes of a job where a condition holds in its ad, and say whether it did.
 
         Values are Python values or Expressions. Without ``atomic_edits`` they are set one by one in their order, the
-        first under the condition and so at once with it, the others behind it: put first what makes the condition
+        first under the condition and so at once with it, the others after it: put first what makes the condition
         false, and last what the next reader acts upon. Raises PartlyEdited where it ends between them.
         """
 

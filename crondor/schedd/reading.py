@@ -278,7 +278,7 @@ def _read_only(*_: object) -> NoReturn:
     raise not_offered(_READ_ONLY, _ASK_SCHEDD)
 
 
-TIME: Final = TERMS.index("deferraltime")  # behind the Cron attributes
+TIME: Final = TERMS.index("deferraltime")  # after the Cron attributes
 _NUMBER: Final = object()
 _INTEGER: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})\Z").match
 SHADOWLESS: Final = frozenset((Universe.SCHEDULER, Universe.LOCAL))

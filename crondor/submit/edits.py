@@ -160,7 +160,7 @@ def _keys(text: str, places: Iterable[tuple[int, int]]) -> Iterator[str]:
 
 
 def _statement(text: str, at: int) -> int:
-    """Return where the statement begins that a place is in: above the lines that go on behind a backslash."""
+    """Return where the statement begins that a place is in: above the lines that go on after a backslash."""
     start = text.rfind("\n", 0, at) + 1
     while start and text[: start - 1].rstrip("\r \t").endswith("\\"):
         start = text.rfind("\n", 0, start - 1) + 1

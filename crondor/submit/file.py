@@ -34,7 +34,7 @@ class SubmitFile:
 
     ``sources`` are the submit file, and what it includes or takes rows from. ``unknown`` is the part of the warnings
     that hides something: a command that would be run, a file that may not be read. Where it is not empty, HTCondor
-    may make other jobs, or more. ``behind_queue`` is the first line behind the first queue statement, if there is any.
+    may make other jobs, or more. ``behind_queue`` is the first line after the first queue statement, if there is any.
     ``looked_up`` are the lower-case names that lines of the file have asked for: in conditions, lists and the like.
     ``files`` are those it may name, None where none may be looked at.
     """

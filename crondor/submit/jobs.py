@@ -159,7 +159,7 @@ class Scope:
         return Origin(key, span, span is not None and span.source is not self.table.source)
 
     def around(self, name: str, soft: Callable[[MacroError], None]) -> Around:
-        """Return what the functions in the value of ``name`` may see; ``soft`` takes failures that are passed over."""
+        """Return what the functions in the value of ``name`` may see; ``soft`` takes failures that are skipped."""
         facts = self.facts
         seed = f"{facts.seed} {self.job.process} {name}"  # whatever else is asked for, and in whatever order
         dice = None if facts.seed is None else Dice(seed, lambda: self._note(Varies.BY_JOB))
@@ -520,7 +520,7 @@ class ListReader:
             if not row.text.startswith("#"):
                 self._add(items, row, span)
         message = "Reached end of file without finding closing brace ')' for this queue statement"
-        self._found.error("queue-list", message, span, "put ) on a line of its own behind the last item")
+        self._found.error("queue-list", message, span, "put ) on a line of its own after the last item")
 
     def _add(self, items: Items, row: LogicalLine, span: Span) -> None:
         items.add(row)

@@ -83,7 +83,7 @@ class Workspace:
             self.leave(variable, _USED_UP, span)
 
     def leave(self, key: str, text: str, span: Span) -> None:
-        """Give a name the text it has behind a queue statement."""
+        """Give a name the text it has after a queue statement."""
         now = self.table.at(key, self.table.version)
         if now is None or now.text != text:
             self.table.define(key, text, span)
@@ -276,7 +276,7 @@ class _Reader(StatementReader):
         if not self.work.queues:
             self._queue_implied(end)
         elif self.work.after_queue is not None:
-            message = "this stands behind the last queue statement and has no effect"
+            message = "this comes after the last queue statement and has no effect"
             self.found.warn("after-queue", message, self.work.after_queue, "move it before the queue statement")
         return self._file()
 
@@ -301,7 +301,7 @@ class _Reader(StatementReader):
         super().run(source)
 
     def next_line(self) -> LogicalLine | None:
-        """Return the next line, and remember that there is one, and whether it is behind a queue statement."""
+        """Return the next line, and remember that there is one, and whether it is after a queue statement."""
         line = super().next_line()
         if line is not None:
             self.has_lines = True
@@ -328,7 +328,7 @@ class _Reader(StatementReader):
             self.found.check()
 
     def expanded(self, text: str, span: Span) -> str:
-        """Return a text as it is between the jobs before this line and those behind it."""
+        """Return a text as it is between the jobs before this line and those after it."""
         return self.work.expanded(text, span)
 
     def macro_fault(self, error: MacroError, span: Span) -> None:
@@ -410,7 +410,7 @@ class _Reader(StatementReader):
             self._queue(begin, line)
             return
         if parts.operator == ":" and parts.name and not parts.is_sentence:
-            message = f"condor_submit does not read a colon behind {parts.name}"
+            message = f"condor_submit does not read a colon after {parts.name}"
             self.found.error("colon", message, line.span(parts.at, parts.at + 1), "write = instead of :", fix="=")
             if reader.is_name(parts.name):
                 self._define_macro(parts.name.lower(), parts, line)

@@ -148,7 +148,7 @@ class TransformRun:
         self._opened = []
 
     def check(self, statements: Sequence[RunnableLine]) -> list[Diagnostic]:
-        """Do what HTCondor does on loading, without an ad, but go on behind each fault; return the faults.
+        """Do what HTCondor does on loading, without an ad, but go on after each fault; return the faults.
 
         ``reached`` is then the number of commands before the first.
         """
@@ -181,7 +181,7 @@ class TransformRun:
         return Source("").span() if self.line is None else self.line.line.span()
 
     def _next(self) -> RunnableLine | None:
-        """Return the next line that is to be run, None behind the last; conditions are tested on the way."""
+        """Return the next line that is to be run, None after the last; conditions are tested on the way."""
         while self.at < len(self._statements):
             statement = self._statements[self.at]
             self.at += 1
@@ -415,9 +415,9 @@ class TransformRun:
         reason = why_not(text, open_choice=True)
         said = reason.message if reason is not None else "it is no expression"
         if " #" in of.line.text:
-            return f"{said}; a # behind a command begins no comment"
+            return f"{said}; a # after a command begins no comment"
         if text[:1] == "=":
-            return f"{said}; put a blank behind the = too"
+            return f"{said}; put a blank after the = too"
         return f"{said}; nothing is stored"
 
 

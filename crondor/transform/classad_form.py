@@ -41,7 +41,7 @@ from crondor.transform.expressions import universe_name, why_not
 STRINGS = (
     r'"[^"\\]*(?:\\[\s\S][^"\\]*)*("|\\?\Z)|\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*(\'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(\*/|\Z)'
 )
-"""Strings, names in quotes and comments; ``is_closed`` tells those that have no end, behind which there is nothing."""
+"""Strings, names in quotes and comments; ``is_closed`` tells those that have no end, after which there is nothing."""
 
 _STRING = re.compile(STRINGS)
 _FAR = 1 << 62
@@ -183,7 +183,7 @@ class _Brackets(NamedTuple):
 def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[Ad | Diagnostic]:
     """Yield the ads of a text, and a finding for each piece that is none.
 
-    ``faithful``: go on after a fault as condor_transform_ads 25.14 does, right behind the sign that made no sense, so
+    ``faithful``: go on after a fault as condor_transform_ads 25.14 does, right after the sign that made no sense, so
     that an ad inside a malformed one is taken for a route. Else a malformed ad is left out as a whole.
     """
     text = placed.text
@@ -279,7 +279,7 @@ def _fault(placed: Placed, knob: str, opening: int, error: ClassAdSyntaxError) -
 
 
 def _resume(text: str, fault: _Fault, brackets: _Brackets, opening: int, *, faithful: bool) -> int:
-    """Return where the next ad is looked for behind a malformed one."""
+    """Return where the next ad is looked for after a malformed one."""
     if faithful:
         return _read_on(text, fault.start, fault.end)
     closing = brackets.closes.get(opening)
@@ -293,8 +293,8 @@ def _resume(text: str, fault: _Fault, brackets: _Brackets, opening: int, *, fait
 def _read_on(text: str, start: int, end: int) -> int:
     """Return how far HTCondor has read once it knows where a sign ends: what it looked at is gone.
 
-    That is one character behind a word, a number and a sign that another could follow (``=`` and ``==``), and all
-    blanks and one character behind a string, which another string could continue.
+    That is one character after a word, a number and a sign that another could follow (``=`` and ``==``), and all
+    blanks and one character after a string, which another string could continue.
     """
     last = text[end - 1 : end]
     if last in {'"', "'"} and end - start > 1:

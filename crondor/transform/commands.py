@@ -78,9 +78,9 @@ _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 
 
 class Word(NamedTuple):
-    """A word: ``start`` is where it begins with its quote, ``at`` behind that; ``next`` is where to look for another.
+    """A word: ``start`` is where it begins with its quote, ``at`` after that; ``next`` is where to look for another.
 
-    ``next`` is None behind a quote that is never closed: nothing follows it.
+    ``next`` is None after a quote that is never closed: nothing follows it.
     """
 
     text: str
@@ -191,7 +191,7 @@ class Nothing(RunnableLine):
 
 
 class NamedCommand(RunnableLine):
-    """A command with an attribute's name, and the text behind it."""
+    """A command with an attribute's name, and the text after it."""
 
     __slots__ = ("key", "keyword", "name", "rest", "words")
 
@@ -338,7 +338,7 @@ class Move(NamedCommand):
 
 
 def move(run: TransformRun, keyword: str, name: str, new: str) -> None:
-    """Copy or rename an attribute; one that is missing is passed over in silence."""
+    """Copy or rename an attribute; one that is missing is skipped in silence."""
     if run.steps is not None:
         run.step(f"{keyword} {name} to {new}")
     if not is_attribute_name(new):
@@ -560,7 +560,7 @@ def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
     if line.unterminated and line.text[:1] in BLANKS:
         help_text = "HTCondor strips no blanks from a last line without a line end: end the file with one"
     if line.text[word.end : word.end + 1] in {"", " "} and word.text[-1:] in {"=", ":"}:
-        help_text = "a command has no = or : behind its keyword"
+        help_text = "a command has no = or : after its keyword"
     return fault("keyword", message, span, f"did you mean {near}?" if near else help_text, near)
 
 
@@ -572,7 +572,7 @@ def _too_few(line: LogicalLine, first: Word, second: Word | None = None) -> Diag
     keyword = first.text.upper()
     span = line.span(first.start)
     if keyword in ENVELOPE or keyword == "DELETE":
-        return fault("arguments", f"{keyword} needs an argument", span, "write it behind the keyword")
+        return fault("arguments", f"{keyword} needs an argument", span, "write it after the keyword")
     name, sign, value = second.text.partition("=") if second is not None else ("", "", "")
     if is_attribute_name(name) and sign and value:
         shown = f"{first.text} {name} {value}"
@@ -594,6 +594,6 @@ _USAGE = {
 
 def _bad_pattern(line: LogicalLine, word: Word) -> Diagnostic:
     help_text = (
-        "write /expression/ with nothing but g, i, m or U behind it; a slash inside cannot be escaped, . finds it"
+        "write /expression/ with nothing but g, i, m or U after it; a slash inside cannot be escaped, . finds it"
     )
     return fault("regex", "invalid regex", line.span(word.at), help_text)

@@ -57,7 +57,7 @@ class TransformOutcome(NamedTuple):
     """What became of one ad in one round: the new ad, None where a transform failed.
 
     ``applied`` are the names of the transforms whose REQUIREMENTS it met, ``trace`` what they did (empty unless asked
-    for), ``diagnostics`` the failures: an ERROR ended the transform, a WARNING was passed over.
+    for), ``diagnostics`` the failures: an ERROR ended the transform, a WARNING was skipped.
     """
 
     before: ClassAd
@@ -354,7 +354,7 @@ class Chain:
         return {**self._defaults, **{name: str(value) for name, value in values.items()}}
 
     def _round(self, ad: ClassAd, defaults: Mapping[str, str], *, trace: bool) -> TransformOutcome:
-        """Apply the transforms to a copy of an ad; a failed one does not keep those behind it from running."""
+        """Apply the transforms to a copy of an ad; a failed one does not keep those after it from running."""
         facts, failed = self.facts, False
         made = ad.copy()
         run = TransformRun(made, facts, self.macros, defaults, [] if trace else None)

@@ -299,7 +299,7 @@ class Rules:
     def add_file(self, source: Source) -> None:
         """Add a rules file. One without any command may only define knobs for what follows.
 
-        Raises InvalidTransform for rules that HTCondor does not load, and behind rules that iterate.
+        Raises InvalidTransform for rules that HTCondor does not load, and after rules that iterate.
         """
         self._check_last(source.name)
         transform = Transform.parse(source, facts=self._on_loading(), strict=False)

@@ -45,7 +45,7 @@ class Requirements(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """The arguments of a TRANSFORM that does more than once; ``rest`` is the offset of the line behind it."""
+    """The arguments of a TRANSFORM that does more than once; ``rest`` is the offset of the line after it."""
 
     line: LogicalLine
     begin: int
@@ -101,7 +101,7 @@ class _Reader:
         self._depth = 0  # of the conditionals around a line, for warnings alone
 
     def read(self) -> TransformProgram:
-        """Read the lines; nothing behind a TRANSFORM is read.
+        """Read the lines; nothing after a TRANSFORM is read.
 
         program = (envelope | line)*
         """
@@ -141,7 +141,7 @@ class _Reader:
         )
 
     def _lines(self) -> Iterator[tuple[LogicalLine, int | None]]:
-        """Yield the lines, each with the offset behind it where lines that follow can be read as a list."""
+        """Yield the lines, each with the offset after it where lines that follow can be read as a list."""
         if self._form is RuleSource.FILE:
             reader = LineReader(self._source)
             while (line := reader.statement()) is not None:
@@ -157,7 +157,7 @@ class _Reader:
                 yield LogicalLine(self._source, body, (0,), (start,)), None
 
     def _envelope(self, keyword: str, line: LogicalLine, begin: int, rest: int | None) -> None:
-        """Take a line that stands for the whole; ``=`` or ``:`` behind the keyword makes it another one.
+        """Take a line that stands for the whole; ``=`` or ``:`` after the keyword makes it another one.
 
         envelope = "NAME" text | "UNIVERSE" text | "REQUIREMENTS" expression | "TRANSFORM" arguments
         """
@@ -212,7 +212,7 @@ class _Reader:
             return
         after = LineReader(self._source, rest).statement()
         if after is not None:
-            message = "nothing behind TRANSFORM is read"
+            message = "nothing after TRANSFORM is read"
             self._found.append(warning("after-transform", message, after.span(), "move it before the TRANSFORM line"))
 
     def _count_conditions(self, text: str) -> None:
@@ -343,7 +343,7 @@ def _rows_behind(of: Iteration, *, are_rows: bool) -> Iterator[str]:
     number = of.line.span().source.position(of.line.offset(len(of.line.text)))[0]
     number -= of.line.unterminated  # HTCondor counts line ends
     message = f"Reached end of file without finding closing brace ')' for TRANSFORM command on line {number}"
-    raise Stop(fault("transform", message, of.span, "put ) on a line of its own behind the last item"))
+    raise Stop(fault("transform", message, of.span, "put ) on a line of its own after the last item"))
 
 
 def _names(of: Iteration, patterns: list[str], kinds: str, files: Files | None, missing: list[str]) -> list[str]:

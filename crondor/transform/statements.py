@@ -51,7 +51,7 @@ class Condition(RunnableLine):
 
 
 class Hidden(RunnableLine):
-    """A line behind a colon, which is seen inside a conditional only."""
+    """A line after a colon, which is seen inside a conditional only."""
 
     __slots__ = ("inside", "outside")
 
@@ -61,7 +61,7 @@ class Hidden(RunnableLine):
         self.outside = self.inside if is_hidden_if(line.text) else _plain(line)
 
     def seen(self, *, is_inside: bool = False, **_: bool) -> RunnableLine:
-        """Return the line without its colon inside an if; an if behind a colon is seen everywhere."""
+        """Return the line without its colon inside an if; an if after a colon is seen everywhere."""
         return self.inside if is_inside else self.outside
 
 
@@ -121,7 +121,7 @@ class Heredoc(RunnableLine):
         self._body: tuple[str, int] | None = None
 
     def run(self, run: TransformRun) -> int | None:
-        """Define the macro, and go on behind the tag."""
+        """Define the macro, and go on after the tag."""
         name = self._parts.name
         if "$" in name:
             name = run.expand(name)
@@ -177,7 +177,7 @@ def compile_line(line: LogicalLine) -> RunnableLine:
 
 
 def _behind_colon(line: LogicalLine) -> RunnableLine:
-    """Return what a line does inside of an if; only one colon is stepped over, and no blank behind it.
+    """Return what a line does inside of an if; only one colon is stepped over, and no blank after it.
 
     A blank hides the first word from HTCondor's look for a conditional and for the name of a macro.
 
@@ -285,7 +285,7 @@ def _name(of: NamedCommand) -> Iterator[Diagnostic]:
     span = of.line.span(second.start, second.end)
     head, dot, tail = name.partition(".")
     if "$(" in name:
-        message = f"{short(name)} is the name itself: no macro is replaced in the name behind {of.keyword}"
+        message = f"{short(name)} is the name itself: no macro is replaced in the name after {of.keyword}"
         yield warning("name-macro", message, span, "write the name out; only what follows it may have macros")
     elif of.keyword == "EVALMACRO":
         return

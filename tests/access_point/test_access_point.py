@@ -169,7 +169,7 @@ def test_a_requirement_is_asked_in_the_schedds_ad(text: str, reason: str | None)
 
 
 def test_the_first_requirement_that_is_not_met_refuses() -> None:
-    """With its reason, evaluated in the same ads; one that is no string is passed over."""
+    """With its reason, evaluated in the same ads; one that is no string is skipped."""
     config = """\
 SUBMIT_REQUIREMENT_NAMES = Yes No Later
 SUBMIT_REQUIREMENT_Yes = true
@@ -348,7 +348,7 @@ def test_whether_a_local_job_may_start(config: str, starts: bool | None) -> None
 
 
 def test_hostile_configurations_are_bounded() -> None:
-    """What is nested too deep is passed over, what costs too much has no value."""
+    """What is nested too deep is skipped, what costs too much has no value."""
     deep = requirement("(" * 5000 + "true" + ")" * 5000)
     assert admission(deep).refusal is None
     long = requirement("regexp(strcat(" + ",".join(["Owner"] * 500) + "), Owner)")

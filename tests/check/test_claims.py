@@ -50,7 +50,7 @@ def test_every_kind_has_its_rule() -> None:
 
 
 def test_every_code_has_a_rule_and_a_page() -> None:
-    """Whatever is printed behind a fault can be looked up."""
+    """Whatever is printed after a fault can be looked up."""
     assert {code for code in KINDS if code not in {**RULES, **ROUTE_RULES}} == set()
 
 

@@ -279,7 +279,7 @@ def spec_of(text: str) -> CronSpec:
 @examples(38)
 @given(SCHEDULES)
 def test_a_schedule_without_a_finding_is_read_alike(schedule: tuple[str | None, ...]) -> None:
-    """And one with a finding is not: no difference of the two readings is passed over, none is invented."""
+    """And one with a finding is not: no difference of the two readings is skipped, none is invented."""
     text = lines(schedule)
     spec = spec_of(text)
     quiet = not codes(text)

@@ -269,7 +269,7 @@ def test_a_good_cure_is_not_lost_with_a_bad_one() -> None:
 
 
 def test_a_place_is_found_again_after_edits() -> None:
-    """Before, in and behind what was written."""
+    """Before, in and after what was written."""
     source = Source("abcdefgh", "x")
     change = changed(
         source, [TextEdit(source.span(2, 4), "XYZ"), TextEdit(source.span(6, 6), "-"), TextEdit(source.span(0, 1), "")]

@@ -1,4 +1,4 @@
-"""A comment behind a value goes on a line of its own, where it certainly is a comment."""
+"""A comment after a value goes on a line of its own, where it certainly is a comment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CRN517: the environment of the jobs behind the first of a cluster."""
+"""CRN517: the environment of the jobs after the first of a cluster."""
 
 from __future__ import annotations
 

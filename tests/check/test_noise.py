@@ -47,7 +47,7 @@ def test_a_field_of_several_names_shows_what_to_write() -> None:
 
 
 def test_each_field_shows_its_own_part_of_the_hold_reason() -> None:
-    """The schedd writes that of all fields, one behind the other."""
+    """The schedd writes that of all fields, one after the other."""
     messages = [f.diagnostic.message for f in found("CRN104", "cron_month = JAN", "cron_day_of_week = MON")]
     assert [message.rpartition("parameters: ")[2] for message in messages] == [
         "Invalid parameter value 'JAN' for CronMonth",

@@ -75,7 +75,7 @@ def said(findings: list[Finding]) -> list[tuple[str, str, str]]:
     ],
 )
 def test_what_is_missing(tmp_path: Path, lines: tuple[str, ...], expected: list[tuple[str, str, str]]) -> None:
-    """Beside files that are there, each by itself; addresses and other folders are passed over."""
+    """Beside files that are there, each by itself; addresses and other folders are skipped."""
     make(tmp_path, *HOME)
     assert said(missing(tmp_path, *lines)) == expected
 
@@ -161,7 +161,7 @@ def test_nothing_is_opened(tmp_path: Path) -> None:
 
 
 def test_a_link_that_leads_out_is_passed_over(tmp_path: Path) -> None:
-    """What lies behind it is nobody's business, whether it is there or not."""
+    """What lies after it is nobody's business, whether it is there or not."""
     home = tmp_path / "home"
     make(home, "train.sh")
     (home / "out").symlink_to(tmp_path)

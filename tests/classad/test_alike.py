@@ -45,7 +45,7 @@ class _Read(NamedTuple):
 
 
 def _read(text: str, mode: ReadMode, line: int = 1) -> list[_Read]:
-    """Return the ads of a text that begins on a line; faults are passed over."""
+    """Return the ads of a text that begins on a line; faults are skipped."""
     ads = read_ads(text, Format.LONG, mode, report=lambda _: None)
     return [_Read([(name, ad.text(name)) for name in ad], ad.place.line + line - 1) for ad in ads if ad.place]
 

@@ -95,7 +95,7 @@ def test_the_right_side_of_a_long_line(text: str, value: str) -> None:
 
 
 def test_an_ad_is_read_with_what_follows_it_or_not() -> None:
-    """Only a partial reading ignores text behind the ad."""
+    """Only a partial reading ignores text after the ad."""
     assert len(parse_ad(Source("[a = 1; b = 2] junk"), partial=True).items) == 2
     with pytest.raises(ClassAdSyntaxError):
         parse_ad(Source("[a = 1] junk"))

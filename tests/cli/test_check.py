@@ -129,7 +129,7 @@ def test_jobs_that_differ_share_a_finding(write: Write) -> None:
 
 
 def test_a_directory_stands_for_its_submit_files(write: Write, tmp_path: Path) -> None:
-    """Below it, whatever the depth; hidden folders and other files are passed over."""
+    """Below it, whatever the depth; hidden folders and other files are skipped."""
     (tmp_path / "deep").mkdir()
     (tmp_path / ".git").mkdir()
     for name in ("a.sub", "deep/b.submit", "deep/c.txt", ".git/d.sub"):

@@ -204,7 +204,7 @@ def test_match_says_who_refuses_and_why(job: str, slot: str) -> None:
 
 
 def test_a_match_that_htcondor_answers_otherwise_is_told(tmp_path: Path) -> None:
-    """A name behind a subscript by a name; --faithful gives HTCondor's answer."""
+    """A name after a subscript by a name; --faithful gives HTCondor's answer."""
     job, slot = tmp_path / "job.ad", tmp_path / "slot.ad"
     job.write_text('Requirements = TARGET.Sites["north"].Open\n')
     slot.write_text("[ Requirements = true; Sites = [ north = [ Open = true ] ] ]")

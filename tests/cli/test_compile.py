@@ -104,7 +104,7 @@ def test_a_refusal_has_its_reason_and_status_1() -> None:
 
 
 def test_what_is_left_out_may_stand_in_options() -> None:
-    """Each --except as if it were written behind."""
+    """Each --except as if it were written after."""
     one = json.loads(
         asked("every day at 09:00", "--except", "2026-12-24", "--except", "every Sunday", "--format", "json").out
     )
@@ -282,7 +282,7 @@ def test_lines_behind_the_compiled_ones_are_refused() -> None:
         Path("other.sub").write_text(written, encoding="utf-8")
         result = asked("--write", "other.sub")
         assert result.status == 1, line
-        assert "behind the compiled" in result.err
+        assert "after the compiled" in result.err
         assert Path("other.sub").read_text(encoding="utf-8") == written
 
 
@@ -306,7 +306,7 @@ def test_a_file_that_may_not_be_replaced_is_said() -> None:
 
 
 def test_bytes_of_another_encoding_in_a_comment_stay() -> None:
-    """The comment is passed over, and the file is written all the same."""
+    """The comment is skipped, and the file is written all the same."""
     path = Path("job.sub")
     path.write_bytes(b"# caf\xe9\n" + FILE.format("@daily").encode())
     assert asked("--write", "job.sub").status == 0
@@ -315,7 +315,7 @@ def test_bytes_of_another_encoding_in_a_comment_stay() -> None:
 
 @pytest.mark.parametrize("line", ["arguments = a\fqueue\n", "arguments = a \\\n  queue b\n", "x = 1\u2028queue\n"])
 def test_a_queue_inside_a_value_is_none(line: str) -> None:
-    """A line ends at its line feed alone, and not at all behind a backslash."""
+    """A line ends at its line feed alone, and not at all after a backslash."""
     text = FILE.format("0 18 * * 5L").replace("queue\n", f"{line}queue\n")
     Path("job.sub").write_text(text, "utf-8", newline="")
     assert asked("--write", "job.sub").status == 0
@@ -405,7 +405,7 @@ def test_until_says_that_no_downtime_comes_behind_the_last() -> None:
     )
     far = asked(*words, "--until", "2028-01-01")
     assert (far.data["exact"], far.data["until"]["local"]) == (True, "2028-01-01T00:00:00+00:00")
-    assert "behind it there is taken to be none" in far.err
+    assert "after it there is taken to be none" in far.err
     Path("job.sub").write_text(FILE.format("every day at 09:00 except down.ics"), encoding="utf-8")
     assert asked("--write", "job.sub", "--until", "2028-01-01").status == 0
     assert codes(crondor("check", "job.sub", "--format", "json", *NOW)) == []
@@ -414,7 +414,7 @@ def test_until_says_that_no_downtime_comes_behind_the_last() -> None:
 
 
 def test_check_reads_no_calendar_outside_of_the_folder(tmp_path: Path) -> None:
-    """It is passed over, unless its folder is allowed; what else is wrong with the line is told."""
+    """It is skipped, unless its folder is allowed; what else is wrong with the line is told."""
     Path("jobs").mkdir()
     Path("down.ics").write_text(CALENDAR.format(EVENT.format("20261224T080000Z")), encoding="utf-8")
     text = FILE.format("every day at 09:00 except ../down.ics").replace("queue", "cron_minute = 5\nqueue")

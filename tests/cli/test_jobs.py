@@ -330,7 +330,7 @@ def test_a_program_with_threads_is_not_forked() -> None:
 
 
 def test_a_task_that_fails_is_told_in_its_turn() -> None:
-    """What comes before it is there, its own beginning too, and what comes behind it is not."""
+    """What comes before it is there, its own beginning too, and what comes after it is not."""
     program = """
 from crondor.diagnostics import CrondorError, Diagnostic
 from crondor_cli.kit.parallel import Sharing

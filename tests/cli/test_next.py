@@ -100,7 +100,7 @@ def test_fields_need_no_file() -> None:
 def test_a_portable_line_follows_where_the_canonical_one_is_read_otherwise(
     arguments: list[str], portable: str | None
 ) -> None:
-    """It comes behind `canonical`, and every dialect reads it as that dialect reads the canonical line."""
+    """It comes after `canonical`, and every dialect reads it as that dialect reads the canonical line."""
     lines = next_of(*arguments, "-n", "1").lines
     names = [line.split()[0] for line in lines[1:-3] if line.startswith("  ")]
     assert names[:3] == (["schedule", "canonical", "portable"] if portable else ["schedule", "canonical", "zone"])
@@ -397,7 +397,7 @@ def test_rows_are_paired_by_time() -> None:
 
 
 def test_there_are_at_most_twice_as_many_rows_as_runs() -> None:
-    """-n counts the runs of each side; the schedd's runs behind the manual's last one are left out."""
+    """-n counts the runs of each side; the schedd's runs after the manual's last one are left out."""
     runs = next_of("0 6 1-10/3 * *", "--from", "2026-12-01", "-n", "4", "--format", "json").jobs[0]["runs"]
     assert [row["number"] for row in runs] == [1, 2, 3, 4, 5, 6, 7]
     assert sum(row["manual"] is not None for row in runs) == 4
@@ -706,7 +706,7 @@ def test_epochs_are_the_times_of_the_manual_and_a_difference_is_told_on_stderr()
     """One number a line; there is no room for the other side, so that it must be said elsewhere."""
     result = next_of("0 6 */2 * *", "-n", "3", "--format", "epoch")
     sides = times(next_of("0 6 */2 * *", "-n", "3", "--format", "json"), "manual")
-    assert sides.count(None) == 2  # runs of the schedd alone, which are passed over
+    assert sides.count(None) == 2  # runs of the schedd alone, which are skipped
     assert [int(line) for line in result.lines] == [time for time in sides if time is not None]
     assert len(result.lines) == 3
     assert "warning: the real schedd differs in 5 of 5 rows [schedd-differs]" in result.err
@@ -850,7 +850,7 @@ def test_a_step_longer_than_its_field_is_told(line: str, said: str | None) -> No
 
 
 def test_what_is_said_of_a_file_stands_together_in_the_order_of_the_files(write: Write) -> None:
-    """The hold of a job has no place in its text, and would not be known for whose it is behind all the others."""
+    """The hold of a job has no place in its text, and would not be known for whose it is after all the others."""
     first = write("cron_minute = */15  # quarters", "queue", name="z.sub")
     second = write("cron_minuets = 5", "cron_month = feb", "queue", name="a.sub")
     heads = [line for line in at_now("next", first, second).err.splitlines() if line[0] not in " 0123456789"]

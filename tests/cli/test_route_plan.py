@@ -56,7 +56,7 @@ def plan(*arguments: str, stdin: str = "") -> Result:
 
 
 def test_the_table_shows_what_the_daemon_does(config: str, job: str) -> None:
-    """A line for each run, the findings behind them on stderr, and the status of a warning."""
+    """A line for each run, the findings after them on stderr, and the status of a warning."""
     result = plan("--config", config, "--spec", job, "-n", "3")
     assert result.status == 1
     assert result.lines[0].startswith("HTCondor's job router: it takes a job whole, at its next poll (every 10 s)")

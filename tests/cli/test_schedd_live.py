@@ -1,4 +1,4 @@
-"""`crondor queue submit|hold|release|rm|edit --live`: the same words, and a schedd behind them."""
+"""`crondor queue submit|hold|release|rm|edit --live`: the same words, and a schedd after them."""
 
 from __future__ import annotations
 

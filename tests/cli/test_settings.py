@@ -66,7 +66,7 @@ def test_what_is_nearer_counts(home: Path) -> None:
 
 
 def test_the_nearest_file_that_sets_anything_counts(home: Path) -> None:
-    """A pyproject.toml of other tools is passed over; crondor.toml comes before one of ours in the same folder."""
+    """A pyproject.toml of other tools is skipped; crondor.toml comes before one of ours in the same folder."""
     (home / "project" / "below" / "pyproject.toml").write_text("[tool.other]\nkey = 1\n")
     (home / "project" / "pyproject.toml").write_text(f'[tool.crondor]\ntz = "{ZONES[0]}"\n')
     assert zone_of() == ZONES[0]
@@ -409,7 +409,7 @@ def test_config_shows_where_each_value_comes_from(home: Path) -> None:
 def test_who_decides_on_colours(
     arguments: tuple[str, ...], env: dict[str, str], coloured: bool, is_before: bool
 ) -> None:
-    """--color, the settings, NO_COLOR, FORCE_COLOR, the terminal: before the command and behind it."""
+    """--color, the settings, NO_COLOR, FORCE_COLOR, the terminal: before the command and after it."""
     asked = ("next", "--crontab", "61 6 * * *")
     result = crondor(*arguments, *asked, env=env) if is_before else crondor(*asked, *arguments, env=env)
     assert ("\x1b[" in result.err) is coloured

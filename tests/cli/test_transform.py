@@ -186,7 +186,7 @@ def test_rules_and_ads_keep_their_order(ads: str, tmp_path: Path) -> None:
 
 
 def test_a_fault_is_said_with_the_file_it_is_in(ads: str, rules: str, tmp_path: Path) -> None:
-    """And the files behind it are read."""
+    """And the files after it are read."""
     bad = tmp_path / "bad.ads"
     bad.write_text("A = (\n")
     result = crondor("classad", "transform", "--rules", rules, str(bad), ads)

@@ -113,7 +113,7 @@ def test_the_first_difference_is_where_one_alone_fires(a: DaySet, b: DaySet, mom
 
 
 def test_a_schedule_that_ends_needs_no_calendar_beyond() -> None:
-    """What is known limits only what lies behind it."""
+    """What is known limits only what lies after it."""
     open_end = read_schedule("0 9 * * 1-5 except holidays:SG", zone="UTC")
     assert open_end.until is not None
     assert "holidays:SG is known until" in open_end.until_reason

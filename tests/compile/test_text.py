@@ -193,7 +193,7 @@ def test_what_people_write_is_understood(text: str, words: str, expected: str | 
         ("(0 9 * * 1", "is not closed", "write )"),
         ("0 9 * * 1)", "has no beginning", "leave it out"),
         ("every day at 09:00 not on weekends", "`not` does not go on", "by except, only"),
-        ("every day at 09:00 until 2027-01-01 or 0 9 * * 1", "`or` stands behind a clause", "parentheses"),
+        ("every day at 09:00 until 2027-01-01 or 0 9 * * 1", "`or` comes after a clause", "parentheses"),
         ("30 February at 09:00", "February has 1 to 29 days", ""),
         ("0 9 * * 1 or 0 10 * * 2 until 2027-01-01", "the last part alone or to all", "parentheses"),
         ("0 9 * * 1 zone Mars", "there is no zone", "write an IANA name"),
@@ -399,7 +399,7 @@ def test_what_seldom_or_never_fires_is_found_soon(text: str) -> None:
 
 
 def test_a_text_may_say_its_own_policy() -> None:
-    """For all that it stands behind; an unknown one has its place and what was meant."""
+    """For all that it comes after; an unknown one has its place and what was meant."""
     night = 1_806_192_000  # 2027-03-28 00:00 UTC, when Berlin skips 02:00 to 03:00
     runs = [
         list(read_schedule(f"30 2 * * *{said}", zone="Europe/Berlin").between(night, night + 7200))

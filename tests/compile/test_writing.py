@@ -193,7 +193,7 @@ def test_spoiled_are_those_behind_a_wrong_time(days: list[tuple[int, int]], need
 
 
 def test_wrong_times_too_near_are_shared_among_jobs() -> None:
-    """Each job then has its right ones far enough behind its wrong ones."""
+    """Each job then has its right ones far enough after its wrong ones."""
     found = compiled("every 5 minutes except 2021-01-01T10:00..2021-01-01T14:00")
     assert [job.commands["cron_minute"] for job in found.jobs] == ["0,10,20,30,40,50", "5,15,25,35,45,55"]
     assert all((job.spacing.least or 0) >= found.wish.timing.needed for job in found.jobs)

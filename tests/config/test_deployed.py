@@ -160,7 +160,7 @@ def test_the_root_file_is_found_as_the_tools_find_it(tmp_path: Path) -> None:
 
 
 def test_variables_of_the_environment_win() -> None:
-    """Whatever the case of their prefix; what is no name is passed over."""
+    """Whatever the case of their prefix; what is no name is skipped."""
     made = with_variables(
         read_config("A = 1\nB = 1\n"), {"_CONDOR_A": "2", "_condor_B": "3", "_CONDOR_": "4", "A": "5"}
     )
@@ -187,7 +187,7 @@ def test_what_an_entrypoint_generates(tmp_path: Path) -> None:
 
 
 def test_what_an_entrypoint_s_programs_see(tmp_path: Path) -> None:
-    """Its own variables, and what its sysconfig file exports; what would need a shell is passed over."""
+    """Its own variables, and what its sysconfig file exports; what would need a shell is skipped."""
     files = tree(tmp_path, etc__sysconfig__x="")
     text = 'export CONDORCE_HOSTNAME="ce.example.org"\nexport P=$PATH\nQ=1\nexport CONDOR_CONFIG=/other\n'
     (tmp_path / "etc/sysconfig/condor-ce").write_text(text)

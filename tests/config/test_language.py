@@ -206,7 +206,7 @@ def test_a_second_file_goes_on_where_the_first_ended() -> None:
 
 
 def test_a_mapping_is_a_configuration_too() -> None:
-    """Its values are what would stand behind the sign."""
+    """Its values are what would come after the sign."""
     made = read_config({"A": " 1 ", "b": "$(A)2", "no-name": "x"})
     assert (made.string("a"), made.string("B")) == ("1", "12")
     assert [each.message for each in made.diagnostics] == ["Illegal Identifier: <no-name>"]

@@ -172,7 +172,7 @@ def test_the_shell_feeds_the_command(command: str, output: str) -> None:
 
 
 def test_the_crontabs_shell_runs_the_command() -> None:
-    """By itself, or behind the shell that feeds it."""
+    """By itself, or after the shell that feeds it."""
     plain = values(only("SHELL=/bin/bash", "0 6 * * * run"), "executable", "arguments")
     assert (plain["executable"], split_arguments(plain["arguments"])) == ("/bin/bash", ["-c", "run"])
     fed = values(only("SHELL=/bin/bash", "0 6 * * * run%a"), "executable", "arguments")

@@ -31,7 +31,7 @@ def shown(text: str) -> Iterator[str]:
 
 
 def calls(line: str) -> Iterator[list[str]]:
-    """Yield the words behind each `crondor` of a command line."""
+    """Yield the words after each `crondor` of a command line."""
     for part in re.split(r" *(?:\||&&|;) *(?=\S)", line.removeprefix("$ ")):
         words = re.sub(r"^(?:\w+=\S* )*(?:exec )?(?:/\S*/)?", "", part.strip())
         if re.match(r"crondor(?: |$)", words) and not re.match(r"crondor [=(]", words):
@@ -84,7 +84,7 @@ def test_command_lines_in_helps_are_those_of_the_command(path: str) -> None:
 
 
 def test_wrong_command_lines_are_found() -> None:
-    """A command and an option that there are not, behind a pipe, over two lines, in a sentence."""
+    """A command and an option that there are not, after a pipe, over two lines, in a sentence."""
     page = "```\n$ condor_q | crondor next --adds - \\\n    -n 3\n```\nSee `crondor nxt`,\n"
     page += "`crondor route q -routes A` and `crondor next --at x`.\n"
     found = [fault(words) for line in shown(page) for words in calls(line)]

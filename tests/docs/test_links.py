@@ -63,7 +63,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
-    """A missing file, a missing heading, one behind a code span; blocks and addresses are passed over."""
+    """A missing file, a missing heading, one after a code span; blocks and addresses are skipped."""
     text = "## One `two`\n## One two\n[`x`](#one-two) [y](#one-two-1)\n`[n](none)`\n```\n[n](none)\n```\n[a](https://x.y)\n"
     other = tmp_path / "page.md"
     other.write_text(f"{text}[`--x [a]`](none.md) [z](#one-two-2)\n", encoding="utf-8")

@@ -297,7 +297,7 @@ def by_definition(recurrence: Recurrence, zone: ZoneInfo, minutes: range) -> int
             runs = {first, second} if follows else {first}
         elif follows or policy is Policy.SKIP:
             runs = set()
-        else:  # a gap: fold 0 counts with the offset before, and so lies behind the gap
+        else:  # a gap: fold 0 counts with the offset before, and so lies after the gap
             runs = {first if policy is Policy.COMPATIBLE else gap_end(zone, second, first)}
         for run in runs & set(minutes):
             bits |= 1 << (run - minutes[0]) // 60

@@ -113,7 +113,7 @@ def test_every_kind_of_change_has_one_truth(zone: str, change: Change) -> None:
                 assert_matches(spec, zone, policy, change)
 
 
-# Runs that lie behind a change of the same day, or in the second pass of a fold, and then none for a year or a month.
+# Runs that lie after a change of the same day, or in the second pass of a fold, and then none for a year or a month.
 ALONE = [
     ("30 2 4 11 *", "America/New_York", "2012-11-04T00:00-04:00", ["2012-11-04T02:30-05:00", "2013-11-04T02:30-05:00"]),
     ("30 12 4 11 *", "America/New_York", "2012-11-04T00:00-04:00", ["2012-11-04T12:30-05:00"]),

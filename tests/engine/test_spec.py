@@ -535,7 +535,7 @@ class TestFromMapping:
     """A job ad is a mapping of attributes."""
 
     def test_names_are_found_in_any_case(self) -> None:
-        """Attribute names have no case, and other attributes are passed over."""
+        """Attribute names have no case, and other attributes are skipped."""
         ad = {"CRONMINUTE": "0", "cronhour": "6", "CronDayOfWeek": "1", "Cmd": "/bin/job", "CronWindow": 5}
         assert CronSpec.from_mapping(ad) == CronSpec.from_line("0 6 * * 1")
 

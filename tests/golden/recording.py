@@ -35,7 +35,7 @@ class _Read(NamedTuple):
 
 
 def read_recording(path: Path) -> list[Case]:
-    """Return the lines of a recording, which may be gzipped; empty ones are passed over.
+    """Return the lines of a recording, which may be gzipped; empty ones are skipped.
 
     A line's id is its ``name``, where it has one that no other line has, and else the digest of what it holds,
     whatever the order of its fields. Raises Unreadable.

@@ -165,7 +165,7 @@ def _action(use: Use) -> Callable[[object], object]:
 
 
 def _texts(pattern: re.Pattern[str] | re.Pattern[bytes]) -> Iterator[tuple[str, str, str]]:
-    """Yield what stands before, what is repeated, and what comes behind, of the characters a pattern tells apart."""
+    """Yield what stands before, what is repeated, and what comes after, of the characters a pattern tells apart."""
     signs = _signs(pattern)
     pumps = [*signs, *("".join(pair) for pair in product(signs, repeat=2) if len(set(pair)) > 1)]
     befores = ["", *signs, *_beginnings(pattern)]

@@ -123,7 +123,7 @@ def test_a_schedds_passes_go_over_it(more: dict[str, str], clock: list[int]) -> 
     ids=" ".join,
 )
 def test_a_command_shows_the_good_job(command: list[str]) -> None:
-    """Behind all the others, in what condor_q has printed."""
+    """After all the others, in what condor_q has printed."""
     more = {"RoutedBy": '"jobrouter"', "RouteName": '"Slurm"', "RoutedFromJobId": '"7.0"'} if "q" in command else JOB
     ads = jobs(*JOBS, "cli", values=(*ODD, *UNREADABLE), more=more)
     good = job("DeferralTime", str(NOW - 30), LAST, more)  # the first of all starts

@@ -199,7 +199,7 @@ def test_a_router_that_waits_for_gates_goes_by_it(text: str, again: bool) -> Non
 
 
 def test_the_order_of_the_expressions() -> None:
-    """Each comes before those behind it, in each status in which it counts."""
+    """Each comes before those after it, in each status in which it counts."""
     order = ["PeriodicVacate", "TimerRemove", "PeriodicHold", "PeriodicRelease", "PeriodicRemove"]
     counting = {
         JobStatus.IDLE: [1, 2, 4],
@@ -276,7 +276,7 @@ def test_a_job_gives_its_own_reason_and_subcode(name: str) -> None:
 
 
 def test_a_release_leaves_a_users_hold_alone() -> None:
-    """CONDOR_HOLD_CODE UserRequest; what comes behind is asked all the same."""
+    """CONDOR_HOLD_CODE UserRequest; what comes after is asked all the same."""
     ad = ClassAd.of_texts({"PeriodicRelease": "true", "HoldReasonCode": "1"})
     assert periodic(ad, JobStatus.HELD, NOW, CONTEXT).act is Act.STAY
     ad.set("PeriodicRemove", value=True)

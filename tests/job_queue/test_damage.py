@@ -59,7 +59,7 @@ def test_what_hides_the_rest_from_the_schedd_hides_nothing_here(tmp_path: Path, 
 
 @pytest.mark.parametrize("line", [b"+103 1.0 A 5\n", b"0103 1.0 A 5\n", b"103x 1.0 A 5\n", b" \t103\v1.0  A  5\n"])
 def test_an_operation_is_read_as_by_strtoll(line: bytes) -> None:
-    """With a sign, zeros before it and anything behind it."""
+    """With a sign, zeros before it and anything after it."""
     data = HEAD + b"105 \n" + BEFORE + line + b"106 \n"
     reading = _read(data)
     ours = {key: {name: text.strip() for name, text in ad.items()} for key, ad in reading.mirror.ads.items()}
@@ -69,7 +69,7 @@ def test_an_operation_is_read_as_by_strtoll(line: bytes) -> None:
 
 @pytest.mark.parametrize("line", [b"1031 1.0 A 5", b"-103 1.0 A 5", b"10 3", b"103.A", b"108 1.0", b"999 x"])
 def test_what_is_no_operation_stops_the_schedd_and_the_queue(line: bytes) -> None:
-    """Where a transaction ends behind it; the fault is underlined."""
+    """Where a transaction ends after it; the fault is underlined."""
     data = HEAD + BEFORE + line + b"\n" + AFTER
     with pytest.raises(Refused):
         schedd_recovers(data)

@@ -191,7 +191,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_without_records_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long it is: no more than a record's longest is held, and the records behind it are found."""
+    """However long it is: no more than a record's longest is held, and the records after it are found."""
     monkeypatch.setattr("crondor.job_queue.history._PIECE", 100)
     monkeypatch.setattr("crondor.job_queue.history._LONGEST", 1000)
     path = tmp_path / "history"

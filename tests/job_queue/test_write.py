@@ -441,7 +441,7 @@ def test_a_compaction_that_may_not_last_ends_the_writing(path: Path) -> None:
 
 
 def test_a_torn_log_that_cannot_be_compacted_is_not_opened(path: Path) -> None:
-    """As in the schedd: nothing may be written behind a torn record."""
+    """As in the schedd: nothing may be written after a torn record."""
     path.write_text("107 1 CreationTimestamp 5\n101 0.0 Job Mach", encoding="utf-8")
     disk = _Failing()
     disk.refuse = {"rename"}

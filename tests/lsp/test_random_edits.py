@@ -67,7 +67,7 @@ def texts() -> list[tuple[str, str]]:
 
 
 def edits(text: str, dice: random.Random) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield changes as a client sends them, each with the text behind it; lines end as in the protocol."""
+    """Yield changes as a client sends them, each with the text after it; lines end as in the protocol."""
     while True:
         low = dice.randrange(len(text) + 1)
         high = min(len(text), low + dice.choice((0, 0, 0, 1, 2, 30)))

@@ -41,7 +41,7 @@ def dice(seed: int) -> Random:
 
 
 def failed(text: str) -> tuple[str, str]:
-    """Return what a text expands to, and what is printed and passed over."""
+    """Return what a text expands to, and what is printed and skipped."""
     soft: list[MacroError] = []
     value = expanded(text, Around(soft=soft.append))
     assert [error.diagnostics[0].kind for error in soft] == ["macro-function"]

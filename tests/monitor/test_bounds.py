@@ -38,7 +38,7 @@ def test_a_job_that_runs_for_ever_weighs_no_more() -> None:
 
 
 def test_jobs_that_come_and_go_leave_nothing() -> None:
-    """Also those that are removed, once the time behind is lost."""
+    """Also those that are removed, once the time after is lost."""
     watch = QueueWatch()
     for number in range(300):
         now = SIX + 600 * number

@@ -331,7 +331,7 @@ def test_one_look_ends_a_run_with_its_match() -> None:
 
 @pytest.mark.parametrize(("when", "reason"), [(SIX - 100, "removed by alice"), (SIX + 10, ""), (SIX - 100, None)])
 def test_a_job_that_was_removed_is_lost_once(when: int, reason: str | None) -> None:
-    """With the reason of the history, where that is known; the times behind the next one are due to nobody."""
+    """With the reason of the history, where that is known; the times after the next one are due to nobody."""
     job = MadeJob(DeferralTime=SIX)
     job.look(when - 5)
     left = job.set(JobStatus=3, EnteredCurrentStatus=when, RemoveReason=reason).ad
@@ -346,7 +346,7 @@ def test_a_job_that_was_removed_is_lost_once(when: int, reason: str | None) -> N
 
 
 def test_a_job_that_ends_leaves_nothing_behind() -> None:
-    """Its run is started, and no time behind it is due."""
+    """Its run is started, and no time after it is due."""
     job = MadeJob(OnExitRemove=True, DeferralTime=SIX)
     job.look(SIX - 10, **RUN)
     job.look(SIX + 5, **BEGUN)

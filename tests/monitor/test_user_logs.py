@@ -122,7 +122,7 @@ def test_what_is_no_event_is_told_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("old", ["job.log.old", "job.log.1", "job.log-20261125"])
 def test_a_rotated_log_is_read_to_its_end(tmp_path: Path, old: str) -> None:
-    """What came before the rotation and behind it, once each; also where there is no new one yet."""
+    """What came before the rotation and after it, once each; also where there is no new one yet."""
     log, follower = tmp_path / "job.log", UserLogFollower([tmp_path])
     log.write_text(event(0, 1))
     assert found(follower, log) == [(0, 1)]

@@ -97,7 +97,7 @@ def test_an_answer_that_waited_is_as_old_as_it_is(queue: WatchedQueue, stand_in:
 
 
 def test_a_fault_is_that_of_the_look(queue: WatchedQueue, stand_in: StandIn) -> None:
-    """And gone with the next one that succeeds; a look behind it asks by itself."""
+    """And gone with the next one that succeeds; a look after it asks by itself."""
     stand_in.add(MadeJob(ClusterId=None, ProcId=None).ad)
     fault = Unreachable(Diagnostic("schedd-timeout", "it does not answer"))
     assert queue.ask() is not None

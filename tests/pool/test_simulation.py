@@ -71,7 +71,7 @@ def test_missed_without_a_match() -> None:
 
 
 def test_skipped_while_the_last_run_goes_on() -> None:
-    """Every second hour is passed over."""
+    """Every second hour is skipped."""
     assert counts(only(HOURLY, run_time=Lengths.fixed(4000))) == {"on_time": 12, "skipped": 12}
 
 

@@ -59,7 +59,7 @@ def test_a_grid_copy_has_its_resource() -> None:
 
 
 def test_transforms_share_their_macros() -> None:
-    """What one defines, those behind it see; those whose REQUIREMENTS are not met as the ad then is are left out."""
+    """What one defines, those after it see; those whose REQUIREMENTS are not met as the ad then is are left out."""
     config = (
         "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES = First Second\n"
         "JOB_ROUTER_TRANSFORM_First @=end\nvia = first\nSET Stage 1\n@end\n"
@@ -85,7 +85,7 @@ def test_a_route_converted_from_a_classad_has_no_transforms_around_it() -> None:
 
 
 def test_the_first_transform_that_fails_ends_it() -> None:
-    """The failure names the transform; HTCondor calls those behind the route pre-route too."""
+    """The failure names the transform; HTCondor calls those after the route pre-route too."""
     config = (
         "JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES = T U\nJOB_ROUTER_TRANSFORM_T = FROB x\nJOB_ROUTER_TRANSFORM_U = SET A 1"
     )
@@ -123,7 +123,7 @@ def test_a_job_without_universe_fails_alone() -> None:
     ],
 )
 def test_other_failures(commands: str, attributes: dict[str, str], code: str) -> None:
-    """What the router refuses behind the transforms is said by a code of its own."""
+    """What the router refuses after the transforms is said by a code of its own."""
     routed = _routed(commands, job(**attributes))
     assert routed.failed
     assert [each.kind for each in routed.diagnostics] == [code]

@@ -107,7 +107,7 @@ def test_a_name_behind_a_subscript(text: str, expected: list[str]) -> None:
 
 
 def two(first: tuple[str, ...], second: tuple[str, ...], before: str = "") -> list[str]:
-    """Return what is found in two routes: the first begins on line 3, the second behind it."""
+    """Return what is found in two routes: the first begins on line 3, the second after it."""
     text = before + "JOB_ROUTER_ROUTE_NAMES = A, B\n"
     for name, lines in (("A", first), ("B", second)):
         text += f"JOB_ROUTER_ROUTE_{name} @=end\nUNIVERSE VANILLA\n" + "\n".join(lines) + "\n@end\n"

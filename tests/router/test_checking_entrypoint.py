@@ -179,7 +179,7 @@ def test_an_entrypoint_without_routes_lacks_those_alone() -> None:
     ],
 )
 def test_a_slip_in_such_a_file_is_found(was: str, now: str, code: str) -> None:
-    """What is passed over is the shape, and no rule."""
+    """What is skipped is the shape, and no rule."""
     text = _AROUND + _POOL + _OPTIONAL
     assert was in text
     assert code in warned(text.replace(was, now, 1))

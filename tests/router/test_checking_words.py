@@ -113,7 +113,7 @@ def test_a_route_behind_one_that_asks_for_no_more(first: str, second: str, is_be
     ],
 )
 def test_a_grid_resource(resource: str, code: str | None) -> None:
-    """A type of grid, and behind batch a batch system."""
+    """A type of grid, and after batch a batch system."""
     assert of_route("REQUIREMENTS WantX", f"GridResource = {resource}") == ([] if code is None else [f"{code} 4"])
 
 

@@ -178,7 +178,7 @@ def test_an_ad_without_its_bracket_costs_itself_alone() -> None:
     ],
 )
 def test_the_tool_reads_on_where_htcondor_s_reader_stopped(text: str, names: list[str]) -> None:
-    """Right behind the sign that made no sense, and what it had looked at."""
+    """Right after the sign that made no sense, and what it had looked at."""
     made = convert_as_tool({"JOB_ROUTER_ENTRIES": text}, mode=ConversionMode.CONFIG)
     assert [route.name for route in made.routes] == names
 

@@ -43,7 +43,7 @@ def test_old_routes_need_no_list() -> None:
 
 
 def test_both_kinds_stand_in_one_table() -> None:
-    """Transforms before and behind routes are for those of today only."""
+    """Transforms before and after routes are for those of today only."""
     table = load(OLD + NEW)
     assert [(each.name, each.takes_transforms) for each in table.routes][-1] == ("New", True)
     assert {each.name for each in table.routes} == {"Site 1", "Old", "New"}

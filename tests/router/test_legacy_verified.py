@@ -21,7 +21,7 @@ def tried(text: str) -> tuple[NewTable, Verified]:
 
 
 def test_what_transforms_around_a_route_read_is_not_lost() -> None:
-    """The queue and the memory of a site's file, and its universe, are what the transforms behind the route see."""
+    """The queue and the memory of a site's file, and its universe, are what the transforms after the route see."""
     around = """\
 JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES = Queue
 JOB_ROUTER_TRANSFORM_Queue @=end

@@ -64,7 +64,7 @@ def test_the_room_is_what_the_limits_leave(
 
 
 def test_a_limit_says_its_figures() -> None:
-    """Full, idle and throttled are told apart with the numbers behind them."""
+    """Full, idle and throttled are told apart with the numbers after them."""
     assert limit_text(ROUTE, RouteLoad(100, 3), NO_THROTTLE, Limit.FULL) == "full: 100 jobs, MaxJobs = 100"
     assert (
         limit_text(ROUTE, RouteLoad(60, 50), NO_THROTTLE, Limit.IDLE_LIMIT) == "idle limit: 50 idle, MaxIdleJobs = 50"

@@ -93,7 +93,7 @@ def test_a_function_that_fails_in_a_limit_says_why() -> None:
 
 @pytest.mark.parametrize(("text", "jobs"), [("1e400", -(1 << 31)), ("99999999999", 2147483647), ("1 ? 4 : 5 1", 4)])
 def test_a_limit_that_is_hardly_meant(text: str, jobs: int) -> None:
-    """A real that no integer holds becomes the least one; what follows a choice is passed over."""
+    """A real that no integer holds becomes the least one; what follows a choice is skipped."""
     table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "UNIVERSE 5", "REQUIREMENTS true", f"MaxJobs = {text}"))
     assert table.routes[0].max_jobs == jobs
 

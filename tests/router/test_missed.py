@@ -58,7 +58,7 @@ def test_a_job_without_a_status_and_of_another_user() -> None:
 
 
 def test_a_route_that_hides_others_is_named() -> None:
-    """Requirements that are no boolean keep a job from routes behind them in the order of names, not of the list."""
+    """Requirements that are no boolean keep a job from routes after them in the order of names, not of the list."""
     table = table_of({"Z": "REQUIREMENTS true", "B": 'REQUIREMENTS "yes"', "A": "REQUIREMENTS false"})
     told = why(table, job(), RouteState(), _CONTEXT)
     assert [each.clause for each in told.missed] == [Clause.ROUTES]

@@ -262,7 +262,7 @@ def test_a_place_that_is_free_again_is_taken() -> None:
 
 
 def test_an_idle_limit_opens_when_a_copy_is_matched() -> None:
-    """A copy that waits in its starter has JobStatus 2: MaxIdleJobs counts it until the poll behind its gate alone."""
+    """A copy that waits in its starter has JobStatus 2: MaxIdleJobs counts it until the poll after its gate alone."""
     file = submit(queue="queue 2", cron_window="3600")
     runs = planned(file, table(f"{POOL}\nMaxIdleJobs = 1"), days=1, at_gate=True, run_time=600)
     assert (runs[0].taken, runs[0].starts) == (NIGHT - 600, NIGHT)

@@ -182,7 +182,7 @@ def test_a_schedule_that_never_fires_is_held() -> None:
 
 
 def test_edits_without_end_do_not_fill_the_memory() -> None:
-    """A time that is edited all the time leaves no more than a few places behind."""
+    """A time that is edited all the time leaves no more than a few places after."""
     queue = Queue()
     queue.set(ONE, JobStatus="1", CronMinute='"7"')
     book = book_of(queue)

@@ -2,7 +2,7 @@
 
 `crondor monitor` and a router run as processes of their own. Their memory, descriptors, threads and CPU time are
 measured each minute, how long a poll takes, and how many series the metrics have. At the end a table is printed; status
-1 where any of these grew behind the warm-up, a process ended, or a queue could not be read.
+1 where any of these grew after the warm-up, a process ended, or a queue could not be read.
 
 Without ``--live`` the queue is files as a schedd writes them: its log, compacted now and then, history and user logs,
 both rotated; the router works on an embedded queue. With ``--live`` it is that of the schedd which HTCondor's
@@ -153,7 +153,7 @@ def _report(world: World, processes: list[Process], faults: list[str], options: 
         print("\n".join(table(each.name, each.samples)))
         try:
             faults += [f"{each.name}: {found}" for found in growth(each.samples, warm_up)]
-            print(f"memory behind the warm-up: {slope(each.samples, warm_up):+.1f} MiB an hour")
+            print(f"memory after the warm-up: {slope(each.samples, warm_up):+.1f} MiB an hour")
         except ValueError as error:
             faults.append(f"{each.name}: {error}")
         print(f"said: {_said(each)}")

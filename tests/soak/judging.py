@@ -1,6 +1,6 @@
 """What was measured of a process that runs for long, and whether it stays as it is or grows.
 
-Of each number the first third of the samples behind the warm-up is compared with the last third, by their medians: a
+Of each number the first third of the samples after the warm-up is compared with the last third, by their medians: a
 single high value, as while a file is read, is no growth.
 """
 
@@ -11,7 +11,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 FEWEST: Final = 6
-"""Samples behind the warm-up that a verdict needs."""
+"""Samples after the warm-up that a verdict needs."""
 
 
 class Sample(NamedTuple):
@@ -55,10 +55,10 @@ _BOUNDS: Final[dict[str, tuple[Callable[[Sample], float | None], str, _Bound]]] 
 
 
 def growth(samples: Sequence[Sample], warm_up: float) -> list[str]:
-    """Return what grew behind the warm-up (seconds), a sentence each. Raises ValueError for too few samples."""
+    """Return what grew after the warm-up (seconds), a sentence each. Raises ValueError for too few samples."""
     late = [each for each in samples if each.second >= warm_up]
     if len(late) < FEWEST:
-        raise ValueError(f"{len(late)} samples behind the warm-up are too few: {FEWEST} are needed")
+        raise ValueError(f"{len(late)} samples after the warm-up are too few: {FEWEST} are needed")
     third = len(late) // 3
     found: list[str] = []
     for name, (value, unit, bound) in _BOUNDS.items():
@@ -74,7 +74,7 @@ def _middle(value: Callable[[Sample], float | None], samples: Sequence[Sample]) 
 
 
 def slope(samples: Sequence[Sample], warm_up: float) -> float:
-    """Return by how many MiB an hour the memory of a process grew behind the warm-up, by least squares."""
+    """Return by how many MiB an hour the memory of a process grew after the warm-up, by least squares."""
     late = [(each.second, each.memory) for each in samples if each.second >= warm_up]
     middle = sum(second for second, _ in late) / len(late)
     mean = sum(memory for _, memory in late) / len(late)

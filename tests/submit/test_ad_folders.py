@@ -75,7 +75,7 @@ def test_a_node_is_known_at_its_start_only(universe: str, node: str) -> None:
 
 
 def test_a_factory_has_one_ad() -> None:
-    """condor_submit -factory has the jobs made late, whatever the file says, and nothing behind its queue statement."""
+    """condor_submit -factory has the jobs made late, whatever the file says, and nothing after its queue statement."""
     (made,) = job_ads(read("arguments = $(Process)\nqueue 5\n# a comment\n"), factory=True)
     assert made.jobs.count == 5
     assert texts(made.ad, "Args", "ProcId", "JobStatus", "ClusterId") == ["0", None, None, 1]

@@ -300,7 +300,7 @@ def test_jobs_inherit_from_the_first_of_the_cluster() -> None:
 
 
 def test_the_first_job_of_a_cluster_may_stand_alone() -> None:
-    """An attribute written out makes the jobs behind the first one deferred ones, as in HTCondor 25.14."""
+    """An attribute written out makes the jobs after the first one deferred ones, as in HTCondor 25.14."""
     made = groups("+CronHour = 5\nqueue 3\n")
     assert [(group.jobs.count, shown(group.ad, "DeferralWindow")) for group in made] == [(1, None), (2, "0")]
 
@@ -370,7 +370,7 @@ def test_neighbours_only_are_one_group_in_order() -> None:
 
 @pytest.mark.parametrize(("use", "window"), [("T", "0"), ("T()", "0"), ("T( 5 )", "1"), ("T(,5)", "1")])
 def test_a_template_asks_whether_an_argument_is_given(use: str, window: str) -> None:
-    """In $(1?60) the words behind the question mark mean nothing."""
+    """In $(1?60) the words after the question mark mean nothing."""
     config = {"SUBMIT_TEMPLATE_NAMES": "T", "SUBMIT_TEMPLATE_T": "cron_window = $(1?60)"}
     source = Source(f"{BASE}cron_hour = 1\nuse template : {use}\nqueue\n", "job.sub")
     [(_, ad)] = job_ads(read_submit(source, config=config))

@@ -96,7 +96,7 @@ def test_conditionals(text: str, minute: str) -> None:
 @pytest.mark.parametrize("line", [": cron_minute = 1", ":  if true", ": queue"])
 def test_a_blank_behind_the_colon_that_hides_a_line(line: str) -> None:
     """HTCondor finds no name there (25.14 and 23.9.6); in a branch that does not hold nothing is looked at."""
-    with pytest.raises(InvalidSubmit, match="2:2: error: a blank stands behind the colon"):
+    with pytest.raises(InvalidSubmit, match="2:2: error: a blank comes after the colon"):
         read_submit(Source(f"if true\n{line}\nendif\nqueue\n", "job.sub"))
     assert read_submit(Source(f"if false\n{line}\nendif\nqueue\n")).job_count == 1
 
@@ -155,7 +155,7 @@ def test_faults_of_includes(folder: Path, text: str, expected: list[str]) -> Non
 
 
 def test_faults_of_all_files_come_at_once(folder: Path) -> None:
-    """Reading goes on behind a file with faults, and names them all."""
+    """Reading goes on after a file with faults, and names them all."""
     found = faults("include : bad.sub\ninclude : bom.sub\nbar foo\nqueue\n", folder)
     assert [line.split(": ")[0] for line in found] == [
         "bad.sub:1:1 no-statement",

@@ -205,7 +205,7 @@ def test_each_queue_statement_sees_what_stands_before_it() -> None:
 
 
 def test_a_used_loop_variable_holds_htcondors_placeholder() -> None:
-    """Behind its statement a loop variable is not what it was before: HTCondor leaves a word of its own in it."""
+    """After its statement a loop variable is not what it was before: HTCondor leaves a word of its own in it."""
     assert jobs("m = 7\nx = $(m)\nqueue m in (1)\nqueue\n", "x") == [("1",), ("<Queue_item>",)]
     assert jobs("x = $(m)\nqueue\nqueue m in (1)\n", "x") == [("",), ("1",)]
 
@@ -347,7 +347,7 @@ def test_a_million_different_jobs_are_refused_not_dropped() -> None:
     assert len(groups(text, limit=301)) == 300
 
 
-# Recorded: the submit text behind "universe = ..., executable = ..."; the attributes of each job without their quotes.
+# Recorded: the submit text after "universe = ..., executable = ..."; the attributes of each job without their quotes.
 RECORDED = {
     "recorded.minute.bad16": ("cron_minute = 5\\\nqueue\n", [{"cron_minute": "5queue"}]),
     "lexical.014": (

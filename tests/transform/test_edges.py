@@ -100,12 +100,12 @@ def test_a_condition_is_tested_before_its_place(rules: str, message: str) -> Non
     ],
 )
 def test_one_colon_alone_is_stepped_over(line: str, message: str) -> None:
-    """No blank behind it is: a conditional or an assignment is none there, a command is one."""
+    """No blank after it is: a conditional or an assignment is none there, a command is one."""
     assert fault(f"if true\n{line}\nendif") == message
 
 
 def test_a_command_may_stand_apart_from_its_colon() -> None:
-    """In an if that holds it is run, and what is no line at all is passed over in one that does not."""
+    """In an if that holds it is run, and what is no line at all is skipped in one that does not."""
     assert done("if true\n: SET X 1\nendif\nif false\n: if\nendif")[0] == {"X": "1"}
 
 
@@ -181,7 +181,7 @@ def test_a_change_is_shown_as_in_a_long_ad() -> None:
 
 
 def loaded(knobs: dict[str, str], names: str, *files: str) -> Rules:
-    """Return rules of files, and of knobs behind them."""
+    """Return rules of files, and of knobs after them."""
     rules = Rules(TransformFacts({JOB_TRANSFORM + name: text for name, text in knobs.items()}))
     for number, text in enumerate(files):
         rules.add_file(Source(text, f"file{number}"))

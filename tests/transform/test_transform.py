@@ -193,7 +193,7 @@ def test_macros_go_on_from_one_transform_to_the_next() -> None:
 
 
 def test_a_transform_that_iterates_is_the_last() -> None:
-    """Another behind it is refused in HTCondor's words."""
+    """Another after it is refused in HTCondor's words."""
     with pytest.raises(InvalidTransform, match="Previous transform was an iterating transform"):
         Chain([Transform.parse("SET X 1\nTRANSFORM 2"), Transform.parse("SET Y 1", name="b")])
 

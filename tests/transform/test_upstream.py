@@ -182,7 +182,7 @@ def test_transforms_of_the_configuration() -> None:
 
 
 def test_a_transform_of_jobs_that_are_not_there_yet() -> None:
-    """The attribute that is misspelled in job_xform_factory is empty, and the SET with it is passed over."""
+    """The attribute that is misspelled in job_xform_factory is empty, and the SET with it is skipped."""
     rules = """\
 REQUIREMENTS SingularityImage isnt undefined
 SET  TransferInput = "$(My.TransferInput),$(My.SingularityImage)"

@@ -123,7 +123,7 @@ def test_words_become_submit_lines() -> None:
 
 
 def test_fixes_mend_what_was_found() -> None:
-    """The places count as browsers do, also behind letters of two units."""
+    """The places count as browsers do, also after letters of two units."""
     text = f"# \N{ALARM CLOCK}\N{MUSICAL SYMBOL G CLEF}\n{FAULTY}"
     findings = ask("submit", text=text)["findings"]
     units = text.encode("utf-16-le")

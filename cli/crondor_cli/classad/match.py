@@ -92,7 +92,7 @@ def _others(name: str, ad: ClassAd, other_name: str, other: ClassAd, context: Co
         if accepts != matches(one, two, context):
             said = "accepts" if accepts else "does not accept"
             message = (
-                f"for HTCondor {name_of(who)} {said} {name_of(whom)}: it finds no name behind a subscript by a name"
+                f"for HTCondor {name_of(who)} {said} {name_of(whom)}: it finds no name after a subscript by a name"
             )
             help_text = 'write x["y"]["z"] or x.y.z in place of x["y"].z; --faithful evaluates as HTCondor does'
             yield Diagnostic("classad-faithful", message, Severity.WARNING, help=help_text)

@@ -272,7 +272,7 @@ def _batches(outcomes: Iterator[TransformOutcome], shape: _Shape, known: Contain
 
 
 def _told(batches: Iterator[_Batch], findings: AdFindings) -> Iterator[str]:
-    """Yield the texts, and say on stderr what was done and what was wrong; end behind an outcome that failed."""
+    """Yield the texts, and say on stderr what was done and what was wrong; end after an outcome that failed."""
     number = 0
     for outcomes, text, said, failed in batches:
         number += outcomes

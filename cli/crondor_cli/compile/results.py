@@ -20,7 +20,7 @@ class Job(TypedDict):
     commands: Annotated[Mapping[str, str], "submit commands and their values"]
     words: Annotated[str, "the cron fields in words"]
     unused: Annotated[int, "how many times pass by unused until then"]
-    least_distance: Annotated[int | None, "the least time from one of them to a wanted one behind it (seconds)"]
+    least_distance: Annotated[int | None, "the least time from one of them to a wanted one after it (seconds)"]
 
 
 _From = TypedDict("_From", {"from": Annotated[Instant, "after this instant"]})
@@ -50,7 +50,7 @@ class StartCounts(TypedDict):
 class Starts(StartCounts):
     """Which of the wanted times that the schedd computes can start."""
 
-    first_passed_over: Annotated[Iterable[Instant], "the first 20 that may be passed over"]
+    first_passed_over: Annotated[Iterable[Instant], "the first 20 that may be skipped"]
 
 
 class Head(TypedDict):
@@ -80,7 +80,7 @@ class CompileResult(Head):
     run_too: Annotated[Iterable[Instant], "with --approximate: times that start and were not asked for"]
     may_not_run: Annotated[
         Iterable[Instant],
-        "with --approximate: wanted times so near behind a wrong one that the schedd may jump over them",
+        "with --approximate: wanted times so near after a wrong one that the schedd may jump over them",
     ]
     runs: Annotated[Iterable[Instant], "the next runs"]
     reason: Annotated[str | None, "why it is not exact, or cannot be said"]

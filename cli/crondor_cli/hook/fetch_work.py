@@ -198,7 +198,7 @@ def _stdin() -> str:
 
 
 def _read(text: str, name: str) -> ClassAd | None:
-    """Return an ad of standard input, None for none; a line that is no attribute (a ClaimId) is passed over."""
+    """Return an ad of standard input, None for none; a line that is no attribute (a ClaimId) is skipped."""
     return read_output(text, name).ad or None
 
 

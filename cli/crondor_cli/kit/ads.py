@@ -273,7 +273,7 @@ class SharedAds(Generic[_Made]):
 
 
 def _begun(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
-    """Return the first bytes of a text that are not blank alone, and those behind them."""
+    """Return the first bytes of a text that are not blank alone, and those after them."""
     held = b""
     for piece in pieces:
         held += piece

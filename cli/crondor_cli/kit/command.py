@@ -209,7 +209,7 @@ def is_without_config(ctx: click.Context) -> bool:
 
 
 def shared_options(*, hidden: bool = False) -> list[click.Parameter]:
-    """Return --color and --no-config: they go before a command, and behind it, where its help does not repeat them."""
+    """Return --color and --no-config: they go before a command, and after it, where its help does not repeat them."""
     color = click.Option(
         [f"--{_COLOR}"],
         type=click.Choice(COLORS),

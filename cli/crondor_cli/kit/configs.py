@@ -236,7 +236,7 @@ def config_option(function: _Function) -> _Function:
 def load_config(
     config: ConfigFiles | Sequence[str], allow_dirs: Iterable[str] = (), context: Context | None = None
 ) -> Configuration:
-    """Read a configuration as it is deployed: each file, and behind it those that it names, in HTCondor's order.
+    """Read a configuration as it is deployed: each file, and after it those that it names, in HTCondor's order.
 
     Raises CrondorError for a file that is no text, UsageError for one that cannot be read and where there is none.
     """

@@ -435,7 +435,7 @@ def _matching(pattern: str) -> Iterator[str]:
 
 
 def below(folder: str) -> Iterator[str]:
-    """Yield the submit files below a folder; hidden folders are passed over, links to folders not followed.
+    """Yield the submit files below a folder; hidden folders are skipped, links to folders not followed.
 
     So is what is neither a file nor a broken link: opening a pipe, for one, would wait for whoever writes into it.
     A folder that cannot be looked into comes itself, last: whoever reads it is told why.

@@ -58,7 +58,7 @@ def jobs_option(function: _Function) -> _Function:
 
 
 class Alone(Generic[_Made]):
-    """A task that this process does by itself, in its turn; the tasks behind it wait for that."""
+    """A task that this process does by itself, in its turn; the tasks after it wait for that."""
 
     def __init__(self, work: Callable[[], Iterable[_Made]]) -> None:
         """Take what does it."""

@@ -115,7 +115,7 @@ class Progress:
 
     @contextmanager
     def resting(self) -> Iterator[None]:
-        """Give a block in which there is no thread that draws; behind it what was drawn is drawn again."""
+        """Give a block in which there is no thread that draws; after it what was drawn is drawn again."""
         was_drawn = self._drawer is not None
         self.stop()
         try:

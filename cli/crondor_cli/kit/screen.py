@@ -79,7 +79,7 @@ class StatusLine:
         self._lock = None
 
     def draw(self, text: str) -> None:
-        """Write text, visible and of one line, over what is drawn; not behind a line that is not ended yet."""
+        """Write text, visible and of one line, over what is drawn; not after a line that is not ended yet."""
         lock = self._lock
         if lock is None or not lock.acquire(timeout=0.1):
             return
@@ -139,13 +139,13 @@ PROSE = 100
 """Columns of a line of prose at most, however wide the screen is."""
 
 FACTS = 108
-"""The same for what stands behind the name of a fact."""
+"""The same for what comes after the name of a fact."""
 
 _NARROWEST = 20  # columns; a narrower screen gets lines of this width
 _TOGETHER = 512  # rows
 _BETWEEN = "\0"  # the cells of a row that is kept: what is printed has none
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs behind
+_HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a margin, and what a text hangs after
 
 
 # What goes to no terminal keeps its lines, however long: programs read lines, and people can search them. ``COLUMNS``

@@ -61,7 +61,7 @@ _UTF8_BOUNDS: Final = (0x80, 0x800, 0x10000)
 class Positions:
     """The lines of one text; columns are counted in the units of ``encoding``.
 
-    A line ends with LF, CR LF or CR, as the protocol has it. A place behind the end of a line, or of the text, is that
+    A line ends with LF, CR LF or CR, as the protocol has it. A place after the end of a line, or of the text, is that
     end.
     """
 
@@ -427,7 +427,7 @@ def linked(screen: TextOnScreen, text: ReadText) -> list[types.DocumentLink]:
 
 
 def hinted(screen: TextOnScreen, text: ReadText, place: types.Range) -> list[types.InlayHint]:
-    """Return what stands in grey behind the lines of a place."""
+    """Return what stands in grey after the lines of a place."""
     start, end = screen.places.line_start(place.start.line), screen.places.line_end(place.end.line)
     return [
         types.InlayHint(screen.places.position(hint.offset), hint.text, padding_left=True, tooltip=hint.tooltip or None)

@@ -176,7 +176,7 @@ class _Protocol(LanguageServerProtocol):
 class CrondorServer(LanguageServer):
     """The texts by URI, each as it stands now, and the findings of the version that was looked at last.
 
-    All looking is done by one worker, behind one another, so that messages are answered and changes taken meanwhile.
+    All looking is done by one worker, one after another, so that messages are answered and changes taken meanwhile.
     """
 
     def __init__(self, given: GivenOptions) -> None:

@@ -32,7 +32,7 @@ class MonitorResult(TypedDict):
     due: Annotated[Start | None, "the due time and its moments; null with `ahead`"]
     started: Annotated[int | None, "when the program began (epoch seconds)"]
     delay: Annotated[
-        int | None, "how much later than the due time it began, less than 0 where a machine's clock is behind (seconds)"
+        int | None, "how much later than the due time it began, less than 0 where a machine's clock is slow (seconds)"
     ]
     is_final: Annotated[bool, "whether the verdict stays, whatever comes"]
     next: Annotated[Start | None, "the job's next start; null where there is none"]

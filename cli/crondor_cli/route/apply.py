@@ -176,7 +176,7 @@ class _Copy(NamedTuple):
 
 
 class _Tried(NamedTuple):
-    """A job's copy by the first route that matches it; its ad where another one may take it, for its turn is behind."""
+    """A job's copy by the first route that matches it; its ad where another one may take it, for its turn is after."""
 
     at: int
     copy: _Copy

@@ -532,7 +532,7 @@ class ShowResult(TypedDict):
         Iterable[ShowRoute], "the routes in their order, also where the value of a knob keeps jobs from them"
     ]
     before: Annotated[Iterable[ShowTransform], "the transforms before each route"]
-    after: Annotated[Iterable[ShowTransform], "the transforms behind each route"]
+    after: Annotated[Iterable[ShowTransform], "the transforms after each route"]
     rejected: Annotated[Iterable[ShowRejected], "the routes that are listed and not taken"]
     diagnostics: Annotated[Iterable[Diagnostic], "everything else that was found, warnings too"]
     effective: NotRequired[Annotated[Effective, "with --effective: what one job passes"]]

@@ -39,7 +39,7 @@ class Picture(NamedTuple):
 COLUMNS: Final = 72
 _FEWEST: Final = 24  # columns of a lane, however narrow the terminal
 MOST_SPANS: Final = 5000  # of a lane that are kept to the second
-_MARGINS: Final = 4  # columns before the label and behind it
+_MARGINS: Final = 4  # columns before the label and after it
 _DATE: Final = 12  # columns from one date to the next
 _MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)  # from one tick to the next
 _DAYS: Final = (1, 2, 7, 14, 28, 91, 182, 364)  # the same
@@ -63,7 +63,7 @@ class TimeAxis(NamedTuple):
     columns: int = COLUMNS
 
     def fitting(self, labels: Iterable[str], screen: int | None) -> TimeAxis:
-        """Return an axis whose lanes stand behind their labels on a screen of so many columns, None: on any."""
+        """Return an axis whose lanes come after their labels on a screen of so many columns, None: on any."""
         if screen is None:
             return self
         room = screen - _MARGINS - max(map(columns_of, labels), default=0)
@@ -80,7 +80,7 @@ class TimeAxis(NamedTuple):
         return f"Timeline, {start} to {end}, {relative(self.seconds)[3:]} a column: {legend}"
 
     def rows(self, labels: Sequence[str], lanes: Iterable[str]) -> list[str]:
-        """Return the lanes behind their labels, and the dates below them."""
+        """Return the lanes after their labels, and the dates below them."""
         wide = max(map(columns_of, labels), default=0)
         made = [f"  {padded(label, wide)}  {lane}" for label, lane in zip(labels, lanes, strict=True)]
         return [*made, f"  {'':<{wide}}  {self._dates()}".rstrip()] if made else []

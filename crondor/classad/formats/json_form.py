@@ -200,7 +200,7 @@ class _Reader:
         return not is_empty
 
     def close(self, open_: list[str], out: list[str]) -> None:
-        """End what ends behind a value, up to the one that has another member; begin that one's name."""
+        """End what ends after a value, up to the one that has another member; begin that one's name."""
         while open_:
             closing = open_[-1]
             if self.peek() != closing:

@@ -636,7 +636,7 @@ def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:
 
 
 def _line_as_daemon(reading: _Reading, line: str) -> bool:
-    """Read a line as HTCondor does: any name will do, and what follows the expression is passed over.
+    """Read a line as HTCondor does: any name will do, and what follows the expression is skipped.
 
     line_as_daemon = BLANK* [^=]+ "=" value
     """

@@ -225,7 +225,7 @@ def name_of(text: Text, name: str | None) -> str:
 
 
 _SHOWN: Final = 80  # characters of a text between ads that are shown
-_MARGIN: Final = 2  # characters at the end of a buffer that may begin an ad which goes on behind it
+_MARGIN: Final = 2  # characters at the end of a buffer that may begin an ad which goes on after it
 _DTD: Final = "a DTD inside the document: an ad needs none, and its entities could grow without end"
 
 
@@ -417,7 +417,7 @@ class _Walk:
         self._skip(found.start())
 
     def _look_for_list(self, end: int) -> None:
-        """Take note of a list's signs in what is passed over."""
+        """Take note of a list's signs in what is skipped."""
         self._is_torn = self._is_torn or bool(self._syntax.list_sign.search(self._feed.buffer, self._feed.at, end))
 
     def _expected(self, line: str) -> str:
@@ -428,7 +428,7 @@ class _Walk:
         return f"an ad is expected here, which begins with {self._syntax.shown}"
 
     def _ad(self) -> Iterator[Piece]:
-        """Yield the ad that begins here, and go behind it."""
+        """Yield the ad that begins here, and go after it."""
         feed = self._feed
         end, why = self._end()
         self._unfinished = bool(why) and feed.done and end == len(feed.buffer)
@@ -466,7 +466,7 @@ class _Walk:
                 return at, ""
 
     def _resumed(self) -> int:
-        """Return where to go on behind an ad that is not closed in all that is here: the next line that begins one."""
+        """Return where to go on after an ad that is not closed in all that is here: the next line that begins one."""
         feed = self._feed
         pattern = rf"\n(?:[ \t]{{{feed.column - 1}}})?(?={self._syntax.begin.pattern})"
         self._line_begin = re.compile(pattern)

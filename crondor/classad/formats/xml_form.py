@@ -129,7 +129,7 @@ class _Reader:
         raise ClassAdSyntaxError((*self.faults, self.finding(self.parser.CurrentByteIndex, message)))
 
     def fault(self, message: str) -> None:
-        """Note what is wrong with the ad being read; reading goes on behind it."""
+        """Note what is wrong with the ad being read; reading goes on after it."""
         self.faults.append(self.finding(self.parser.CurrentByteIndex, message))
 
     def entity(self, *_details: object) -> NoReturn:

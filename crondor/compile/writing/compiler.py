@@ -338,7 +338,7 @@ class _Compiling:
         return best
 
     def _spoiled(self, parts: list[Superset]) -> list[int]:
-        """Return the wanted times that lie too near behind a wrong one of the job that takes them."""
+        """Return the wanted times that lie too near after a wrong one of the job that takes them."""
         found: list[int] = []
         left = dict(self.wanted)
         for part in parts:

@@ -61,7 +61,7 @@ class Timing(NamedTuple):
 
 
 class Spacing(NamedTuple):
-    """``least``: seconds from a wrong time to the right one behind it, at the least; None where none is behind one.
+    """``least``: seconds from a wrong time to the right one after it, at the least; None where none is after one.
 
     ``wrong`` times pass by unused; ``between_runs`` is the least time from a right one to the next.
     """
@@ -104,7 +104,7 @@ def spacing(days: Iterable[tuple[int, int, int]]) -> Spacing:
 
 
 def spoiled(days: Iterable[tuple[int, int, int]], needed: int) -> list[int]:
-    """Return the wanted times (epoch seconds) less than ``needed`` seconds behind a wrong one, of all days in order.
+    """Return the wanted times (epoch seconds) less than ``needed`` seconds after a wrong one, of all days in order.
 
     Whether the schedd jumps over them depends on when its passes come.
     """
@@ -218,7 +218,7 @@ class LineOptions(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> LineOptions:
-        """Return the options of a text as ``text`` has them; what is none is passed over."""
+        """Return the options of a text as ``text`` has them; what is none is skipped."""
         found: dict[str, Any] = {}
         for name, value in _OPTION.findall(text):
             key = name.replace("-", "_")
@@ -290,7 +290,7 @@ class Compiled:
     is_open: bool  # the jobs go on after the proof's end by the same rule
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()  # why it is not exact
-    spoiled: tuple[int, ...] = ()  # wanted times so near behind wrong ones that the schedd may jump over them
+    spoiled: tuple[int, ...] = ()  # wanted times so near after wrong ones that the schedd may jump over them
     hurried: Mapping[int, int] = field(default_factory=dict)
     """UTC days with the minutes of wanted times that the schedd may pass over."""
 
@@ -313,7 +313,7 @@ class Compiled:
 
 
 def default_end(start: int) -> int:
-    """Return the last instant to prove where nobody says it: a midnight (UTC) some years behind ``start``."""
+    """Return the last instant to prove where nobody says it: a midnight (UTC) some years after ``start``."""
     first = datetime.fromtimestamp(start, timezone.utc).replace(hour=0, minute=0, second=0)
     return min(int((first + timedelta(days=_YEARS * 365 + 2)).timestamp()), LAST)
 

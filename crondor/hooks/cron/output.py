@@ -48,7 +48,7 @@ class Block(NamedTuple):
 class BlockReader:
     """Reads what a job prints, piece by piece and run by run, and yields each block when it ends.
 
-    As HTCondor 25.14 (LineBuffer, CronJobOut): a NUL ends a line as a line end does; what the last run printed behind
+    As HTCondor 25.14 (LineBuffer, CronJobOut): a NUL ends a line as a line end does; what the last run printed after
     its last line end stands before the first line of the next; a tag after a dash that ends an empty block names the
     next block that ends without one.
     """
@@ -96,7 +96,7 @@ class BlockReader:
             hint = 'end the line: printf "Name = 1\\n"'
             self._find(Diagnostic("hook-cron-no-line-end", message, Severity.WARNING, help=hint))
         if restarts and self._lines:
-            message = f"{self.job.name}: what stands behind the last dash is thrown away as the job is started again"
+            message = f"{self.job.name}: what comes after the last dash is thrown away as the job is started again"
             self._find(
                 Diagnostic("hook-cron-block-lost", message, Severity.WARNING, help="end the output with a line -")
             )

@@ -152,7 +152,7 @@ def transform_circle(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def at(place: Span | None) -> str:
-    """Return a place in brackets behind the name of what stands there."""
+    """Return a place in brackets after the name of what stands there."""
     return "" if place is None else f" ({place.source.name}:{place.line})"
 
 

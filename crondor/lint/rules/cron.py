@@ -83,7 +83,7 @@ def _compiled_help(job: CheckedJob) -> str | None:
 
 
 def _comment(job: CheckedJob, field: Field, told: Diagnostic) -> Fix | None:
-    """Return the fix of a comment behind the value of a field."""
+    """Return the fix of a comment after the value of a field."""
     source = job.file.source
     if told.span is None or told.span.source is not source:
         return None
@@ -328,7 +328,7 @@ def fires_rarely(job: CheckedJob) -> Iterator[RuleHit]:
 
 @rule("CRN203", "short-months", Severity.NOTE, "a day that some months do not have")
 def short_months(job: CheckedJob) -> Iterator[RuleHit]:
-    """A month without the day is passed over; the run is not moved to its last day."""
+    """A month without the day is skipped; the run is not moved to its last day."""
     spec = job.crontab.manual
     if spec is None or spec.stars[DAY_OF_MONTH.index] or never_reason(spec) or has_clause(job):
         return
@@ -407,7 +407,7 @@ def _wrong_words(job: CheckedJob, wrong: Wrong) -> str:
 
 @rule("CRN205", "clock-change", Severity.NOTE, "a clock change within a year that touches a run")
 def clock_change(job: CheckedJob) -> Iterator[RuleHit]:
-    """Schedules are wall-clock time; the schedd moves a run in a skipped hour, mostly behind it."""
+    """Schedules are wall-clock time; the schedd moves a run in a skipped hour, mostly after it."""
     zone = zone_of(job.settings.zone)
     recurrence = None if zone.is_fixed else job.recurrence
     spec, now = job.crontab.manual, job.settings.now

@@ -142,7 +142,7 @@ _DAY = 86400
 
 @rule("CRN301", "bad-number", Severity.ERROR, "a time or length that condor_submit refuses")
 def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
-    """A length is a number of seconds, without a unit; a comment behind it has a fix."""
+    """A length is a number of seconds, without a unit; a comment after it has a fix."""
     source = job.file.source
     for fault in job.faults("CRN301"):
         span, help_text, fix = fault.span, fault.help, None
@@ -391,7 +391,7 @@ def _line(text: str, at: int, job: CheckedJob) -> TextEdit:
 
 _WAIT = 7 * 86400  # seconds after which a policy that waits before it releases has done so
 _CLAUSE = f"HoldReasonCode == {MISSED_DEFERRED_EXECUTION_TIME}"
-_MOST_JOBS = 200  # different ones behind a line that is to be added; with more nobody can see what it changes
+_MOST_JOBS = 200  # different ones after a line that is to be added; with more nobody can see what it changes
 
 
 @rule("CRN401", "runs-once", Severity.WARNING, "a crontab job that leaves the queue after its first run", misses=True)
@@ -533,7 +533,7 @@ grid_ignores = passed_on("CRN505", "grid-ignores", Severity.WARNING, "a time in 
 
 @rule("CRN506", "no-universe", Severity.ERROR, "a universe that does not exist")
 def no_universe(job: CheckedJob) -> Iterator[RuleHit]:
-    """condor_submit refuses it, with whatever stands behind it."""
+    """condor_submit refuses it, with whatever comes after it."""
     for fault in job.faults("CRN506"):
         has_comment = fault.span is not None and inline_comment(fault.span.text) is not None
         yield RuleHit(fault.message, fault.span, CURE if has_comment else fault.help)

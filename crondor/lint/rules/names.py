@@ -408,7 +408,7 @@ _OWN: Final = "my."
 
 @rule("CRN512", "own-attribute", Severity.WARNING, "an attribute whose name is one slip from one that HTCondor reads")
 def own_attribute(file: CheckedFile) -> Iterator[RuleHit]:
-    """Any name will do behind a plus: a misspelt one becomes an attribute that nobody reads."""
+    """Any name will do after a plus: a misspelt one becomes an attribute that nobody reads."""
     keys = file.submit.keys if file.submit is not None else ()
     own = [key for key in keys if key.startswith(_OWN) and len(key) >= len(_OWN) + _LONG_ENOUGH]
     if file.submit is None or not own:
@@ -500,7 +500,7 @@ def odd_word(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN515", "no-url", Severity.WARNING, "an address without ://, which HTCondor takes for a file", most=MANY)
 def no_url(file: CheckedFile) -> Iterator[RuleHit]:
-    """An address has :// behind its scheme; without it the text is a path."""
+    """An address has :// after its scheme; without it the text is a path."""
     for value in file.given.of(_DESTINATION):
         if value.text and "$$" not in value.text and not _ADDRESS.match(value.text):
             message = f"output_destination is an address, and {value.text[:60]} is not: no plugin can send files there"

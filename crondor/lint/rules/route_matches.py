@@ -469,7 +469,7 @@ def _selected(table: CheckedTable) -> Iterator[RuleHit]:
 
 
 def _is_selected(node: Node) -> bool:
-    """Say whether a node is a name behind subscripts of which one is a text."""
+    """Say whether a node is a name after subscripts of which one is a text."""
     scope = bare(node.scope) if isinstance(node, Reference) and node.scope is not None else None
     while isinstance(scope, Binary) and scope.op == "[]":
         if isinstance(scope.right, Literal) and isinstance(scope.right.value, str):

@@ -30,7 +30,7 @@ ROUTE_MACROS = (
 GRID_TYPES = ("arc", "azure", "batch", "condor", "ec2", "gce", "lsf", "naregi", "nqs", "pbs", "sge", "slurm")
 """The first word of a GridResource (HTCondor 25.14, SubmitHash::SetUniverse)."""
 BATCH_SYSTEMS = ("condor", "flux", "kubernetes", "lsf", "nqs", "pbs", "sfapi", "sge", "slurm")
-"""The second word behind ``batch`` (HTCondor 25.14, supported_lrms of blah.config)."""
+"""The second word after ``batch`` (HTCondor 25.14, supported_lrms of blah.config)."""
 _OF_CE = """
     batch_queue BatchProject BatchRuntime Bosco_Cream_Batch CERequirements CondorCE default_BatchProject
     default_BatchRuntime default_CERequirements default_maxMemory default_maxWallTime default_osg_environment
@@ -218,7 +218,7 @@ def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN645", "unknown-grid", Severity.WARNING, "a GridResource with a system that HTCondor does not know")
 def _grid(table: CheckedTable) -> Iterator[RuleHit]:
-    """Its first word is a type of grid, and behind batch the second one a batch system."""
+    """Its first word is a type of grid, and after batch the second one a batch system."""
     for route in table.routes:
         words = (route.grid_resource or "").split()
         if route.universe != GRID or not words:

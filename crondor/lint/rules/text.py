@@ -332,7 +332,7 @@ def curly_quotes(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN586", "redirection", Severity.WARNING, "a redirection or a pipe that no shell sees", most=MANY)
 def redirection(file: CheckedFile) -> Iterator[RuleHit]:
-    """The program is started with its arguments as they are: it gets > and the name behind it as two of them."""
+    """The program is started with its arguments as they are: it gets > and the name after it as two of them."""
     told: set[GivenValue] = set()
     for job in file.given.jobs:
         value = job.first(*ARGUMENTS)
@@ -404,7 +404,7 @@ def value_lost(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _overridden(file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield requests beside the attribute that is made of them: what stands behind a plus goes into the job last."""
+    """Yield requests beside the attribute that is made of them: what comes after a plus goes into the job last."""
     told: set[Span] = set()
     for job in file.given.jobs:
         for key, own in _REQUESTS.items():

@@ -33,7 +33,7 @@ class Pool(Core):
     """A pool with one schedd, whose time somebody else tells: see ``advance``.
 
     All times are epoch seconds of the schedd's clock. What is done to a job that has left the queue, or that it does
-    not allow (releasing one that is not held), is passed over and answered with False, as HTCondor's tools do.
+    not allow (releasing one that is not held), is skipped and answered with False, as HTCondor's tools do.
     """
 
     def __init__(

@@ -376,7 +376,7 @@ class Orphans:
             context.say(RouterEvent.ORPHAN_SOURCE, f"src={job}")
             if not give_back(context, orphan):
                 return
-            # A completed one's copy was let go, and the router ended before it wrote so, or right behind it.
+            # A completed one's copy was let go, and the router ended before it wrote so, or right after it.
             kind = EventType.JOB_TERMINATED if status(ad) is JobStatus.COMPLETED else EventType.JOB_EVICTED
             if status(ad) in (JobStatus.COMPLETED, *RUNNING):
                 context.tell(kind, orphan)

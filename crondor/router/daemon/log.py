@@ -73,7 +73,7 @@ class RouterEvent(str, Enum):
     HOOK_ANSWER = "Hook answered"
     RELOADED = "routing table replaced"
     DISABLED = "routing is disabled; jobs that are routed go on by the old table"
-    PASSED_OVER = "an expression of the job cannot be evaluated; it is passed over in this poll"
+    PASSED_OVER = "an expression of the job cannot be evaluated; it is skipped in this poll"
     CLOCK_SET_BACK = "the clock was set back"
     UNREACHABLE = "cannot ask the schedd"
 

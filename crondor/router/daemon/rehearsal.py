@@ -119,7 +119,7 @@ _SITE_HELP: Final = (
 
 
 def _setting(piece: str) -> dict[str, object]:
-    """Return what one of the settings behind the fault says. Raises CrondorError."""
+    """Return what one of the settings after the fault says. Raises CrondorError."""
     key, _, value = piece.strip().partition("=")
     if key == "slots" and _SLOTS(value):
         return {"slots": int(value)}

@@ -258,7 +258,7 @@ def convert_table(table: LegacyTable, variables: Collection[str] = ()) -> NewTab
 
 
 def _variables_around(table: LegacyTable) -> frozenset[str]:
-    """Return the lower-case names of the variables that the transforms before and behind routes read."""
+    """Return the lower-case names of the variables that the transforms before and after routes read."""
     loaded = load_table(table.configuration, keep_routes=True)
     return frozenset(name for transform in (*loaded.before, *loaded.after) for name in from_outside(transform))
 
@@ -345,7 +345,7 @@ def _macros(table: LegacyTable, routes: list[NewRoute]) -> tuple[tuple[str, str]
 
 
 def _commented(ad: MalformedAd) -> str:
-    """Return a route that does not read as a comment; no line of it goes on behind a backslash."""
+    """Return a route that does not read as a comment; no line of it goes on after a backslash."""
     why = " ".join(ad.message.partition("; it begins ")[0].split())
     lines = [f"# {line.rstrip().rstrip(chr(92)).rstrip()}".rstrip() for line in _LINE_END.split(ad.text)]
     return "\n".join([f"# {why}:", *(line for line in lines if line != "#")]) + "\n\n"
@@ -359,7 +359,7 @@ def _assignment(name: str, text: str) -> str:
 
 
 def _tag(tag: str, text: str) -> str:
-    """Return a word that ends no line of a text as its tag: ``tag``, with as many x behind it as that takes."""
+    """Return a word that ends no line of a text as its tag: ``tag``, with as many x after it as that takes."""
     taken = set(re.findall(rf"(?m)^[ \t]*@({tag}x*)[ \t]*$", text))
     while tag in taken:
         tag += "x"

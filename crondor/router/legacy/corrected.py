@@ -62,7 +62,7 @@ class CorrectedRoute(NamedTuple):
 def convert_mended(entry: LegacyEntry, around: Collection[str] | None = ()) -> CorrectedRoute:
     """Convert a route; what cannot be a command is left out and reported as an ERROR. Never fails.
 
-    ``around`` are the lower-case names of the variables that the transforms before and behind routes read: what the
+    ``around`` are the lower-case names of the variables that the transforms before and after routes read: what the
     route sets as an attribute of such a name is a variable as well. So is each ``default_`` of HTCondor-CE. None: it is
     no route, but a transform of the schedd.
     """
@@ -127,7 +127,7 @@ class _Mended(Commands):
         """Yield the commands, with the variables that are evaluated at the end."""
         yield from super().body()
         if self.evaluated:
-            yield "# variables for the transforms behind the route"
+            yield "# variables for the transforms after the route"
         yield from (f"EVALMACRO {name} {text}" for _, (name, text) in sorted(self.evaluated.items()))
 
     def say(self, code: str, message: str, name: str, severity: Severity = Severity.NOTE, help_text: str = "") -> None:

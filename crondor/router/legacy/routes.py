@@ -47,7 +47,7 @@ def legacy_table(table: LegacyTable | Texts, context: Context | None = None, *, 
     (TARGET in what ``eval_set_`` evaluates is undefined) and its names for routes without one (``entries:0``). Without
     it they mean what they say, as ``convert_table`` writes them.
 
-    The ClassAd routes have their own names, and leave out the transforms before and behind routes, which were not for
+    The ClassAd routes have their own names, and leave out the transforms before and after routes, which were not for
     them; routes that are transforms already stand among them, in the old order. Never fails: a table whose defaults
     do not read, or that has no route, is not enabled, and ``diagnostics`` say why.
     """

@@ -113,7 +113,7 @@ def _of_routes(accepting: tuple[Route, ...], job: Attributes, context: Context) 
         except (EvaluationFailed, ClassAdSyntaxError):
             return None
         if truth(value) is None and value is not UNDEFINED:
-            said = f"the requirements of {route.name} are neither true nor false, and hide the routes behind it by name"
+            said = f"the requirements of {route.name} are neither true nor false, and hide the routes after it by name"
             return f"{said}: {short_reason(expression, NO_AD, job, context)}"
         if meets(route, job, context):
             unmet.append(f"{route.name}: {short_reason(expression, NO_AD, job, context)}")

@@ -74,7 +74,7 @@ class JobProgress:
     """A job and the runs that are ahead; ``token`` tells events that still count from those that do not."""
 
     def __init__(self, number: int, job: PlannedJob, now: int, until: int | None, count: int | None) -> None:
-        """Begin with the first run behind ``now``, or the one whose window is open."""
+        """Begin with the first run after ``now``, or the one whose window is open."""
         self.number = number
         self.job = job
         self.ad = job.ad.copy()
@@ -110,7 +110,7 @@ class JobProgress:
         return run
 
     def peek(self) -> Deferral | None:
-        """Return the run behind the present one, planned or not; None where there is none."""
+        """Return the run after the present one, planned or not; None where there is none."""
         if self._ahead is None:
             self._ahead = next(self._runs, None)
         return self._ahead
@@ -283,7 +283,7 @@ class Planning:
     # The way of a job
 
     def _next(self, progress: JobProgress, ready: int, *, is_busy: bool = False) -> Iterator[PlannedRun]:
-        """Let an idle job wait for its next run; runs that came while it was busy are passed over."""
+        """Let an idle job wait for its next run; runs that came while it was busy are skipped."""
         progress.copy = None
         run = progress.pull()
         while run is not None and is_busy and run.time <= ready:

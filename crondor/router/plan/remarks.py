@@ -37,7 +37,7 @@ DELETE_REMOTE: Final = f"DELETE /^Remote_({'|'.join((*CRON, *DEFERRAL))})$/"
 
 
 class Cure(NamedTuple):
-    """Lines of the transform language for the end of a route, or for a transform behind all routes.
+    """Lines of the transform language for the end of a route, or for a transform after all routes.
 
     ``ad`` is the copy with the lines applied, ``manner`` what that does; ``text`` is empty where nothing is to be done.
     """
@@ -250,7 +250,7 @@ def _prerequisites(taking: TakenJob, ad: ClassAd) -> Iterator[Diagnostic]:
 
 
 def waits_for_rejection(job: PlannedJob, texts: tuple[str, ...]) -> Iterator[Diagnostic]:
-    """Say that a job is routed only behind a rejection, where it or a route asks for one and there was none."""
+    """Say that a job is routed only after a rejection, where it or a route asks for one and there was none."""
     named = (job.ad.text(name) for name in job.ad if name.lower() not in {"requirements", "rank"})
     if "LastRejMatchTime" in job.ad or not any("lastrejmatchtime" in text.lower() for text in (*named, *texts)):
         return

@@ -137,7 +137,7 @@ class Reach:
         return self._done(path, "cannot look at", looked)
 
     def append(self, path: str, data: bytes, mode: int) -> None:
-        """Write behind a plain file, which is made where there is none. Raises FilesRefused."""
+        """Write after a plain file, which is made where there is none. Raises FilesRefused."""
         real = self.real(path, is_there=False)
         self._done(path, "cannot write", lambda: append(open_real(real, APPENDING, mode), data, path))
 

@@ -69,7 +69,7 @@ class SandboxItem(NamedTuple):
 
 @dataclass
 class Listing:
-    """What is to be copied, folders before what is in them; what is wrong, and what was passed over."""
+    """What is to be copied, folders before what is in them; what is wrong, and what was skipped."""
 
     limits: SandboxLimits
     is_output: bool = False

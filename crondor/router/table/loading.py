@@ -45,7 +45,7 @@ KNOBS: Final = tuple(knob for knob in config_knobs() if knob.whose == JOB_ROUTER
 REMOVED = tuple(knob.name for knob in KNOBS if knob.is_removed)
 """The knobs of ClassAd routes, which HTCondor 25 took out."""
 
-# What any daemon may have, for which HTCondor puts the daemon's name before or behind; and what HTCondor-CE generates.
+# What any daemon may have, for which HTCondor puts the daemon's name before or after; and what HTCondor-CE generates.
 _OF_ANY_DAEMON = re.compile(
     r"job_router(?:_log|_debug|_args|_environment|_host|_address_file|_daemon_ad_file|_not_responding_timeout"
     r"|_defaults_generated|_timeout_multiplier|_userid|_attrs|_exprs|_super_address_file|_log_keep_open|_.*_log)?"
@@ -79,7 +79,7 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
 
 
 def _mistyped_begin(name: str) -> str | None:
-    """Return what stands behind a mistyped ``job_router_`` in a knob's lower-case name, None for any other name."""
+    """Return what comes after a mistyped ``job_router_`` in a knob's lower-case name, None for any other name."""
     for length in range(len(_BEGIN) - 1, len(_BEGIN) + 2):
         begin, rest = name[:length], name[length:]
         is_knob = rest in {"route_names", "entries"} or rest.startswith(("route_", "transform_", "pre_", "post_"))
@@ -119,8 +119,8 @@ def unread_files(configuration: Configuration) -> Iterator[Diagnostic]:
 
 _CONSTRAINT = "JOB_ROUTER_SOURCE_JOB_CONSTRAINT"
 _FURTHER = {
-    "LOCAL_CONFIG_FILE": "name it as well, behind this file",
-    "LOCAL_CONFIG_DIR": "name its files as well, behind this one and in the order of their names",
+    "LOCAL_CONFIG_FILE": "name it as well, after this file",
+    "LOCAL_CONFIG_DIR": "name its files as well, after this one and in the order of their names",
 }
 
 
@@ -238,7 +238,7 @@ class SettingsReader:
             Expression.parse(Source(f"({text}) && true"))
         except ClassAdSyntaxError:
             knob = self._from.find(_CONSTRAINT)
-            message = "a comment hides what HTCondor puts behind the constraint: its router ends at the first poll"
+            message = "a comment hides what HTCondor puts after the constraint: its router ends at the first poll"
             help_text = "take the comment out; a line that begins with # may have it"
             span = None if knob is None else knob.span
             raise InvalidConfig(Diagnostic("knob-value", message, span=span, help=help_text)) from None
@@ -391,7 +391,7 @@ def load_table(
     """Make the routing table of a configuration.
 
     ``context`` has the clock and the seed of the transforms' expressions, None: those of the configuration. What is
-    wrong with one route rejects it alone; a configuration that HTCondor does not read, a transform before or behind
+    wrong with one route rejects it alone; a configuration that HTCondor does not read, a transform before or after
     routes that does not load, a knob with a value that it does not take, and a missing JOB_ROUTER_ROUTE_NAMES switch
     routing off: the table then has no routes, and its ``diagnostics`` say why. ``keep_routes`` leaves them in it all
     the same, for who looks at them and routes nothing. Never fails.

@@ -147,7 +147,7 @@ def _rules(text: str) -> list[tuple[str, str]]:
         if at < 0:
             return found
         semicolon = name.find(";")
-        if semicolon >= 0:  # what has no = is passed over
+        if semicolon >= 0:  # what has no = is skipped
             at = begin + semicolon + 1
             continue
         place, at = _piece(text, at, ";")
@@ -157,7 +157,7 @@ def _rules(text: str) -> list[tuple[str, str]]:
 
 
 def _piece(text: str, at: int, stop: str) -> tuple[str, int]:
-    """Return the text up to a character that no backslash is before, trimmed, and the offset behind; -1: the end."""
+    """Return the text up to a character that no backslash is before, trimmed, and the offset after; -1: the end."""
     parts: list[str] = []
     while at < len(text):
         letter = text[at]
@@ -557,7 +557,7 @@ def printed_route(route: Route) -> list[str]:
 
 
 def printed_transform(transform: Transform) -> list[str]:
-    """Return the lines of a transform before or behind routes."""
+    """Return the lines of a transform before or after routes."""
     return _printed(transform.name, universe_number(transform.universe or ""), transform)
 
 

@@ -34,7 +34,7 @@ MIB: Final = 1 << 20
 
 
 class Amount(NamedTuple):
-    """A number of KiB or MiB, whether a unit was written, and what stands behind a comma."""
+    """A number of KiB or MiB, whether a unit was written, and what comes after a comma."""
 
     value: int
     has_unit: bool
@@ -64,7 +64,7 @@ def literal_number(expression: Expression) -> float | int | None:
 def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
     """Return an amount in units of ``base`` bytes, rounded up; None: it is none, but an expression.
 
-    ``in_list``: more may stand behind a comma. The unit is K, M, G or T, with a B or without; a number without a unit
+    ``in_list``: more may come after a comma. The unit is K, M, G or T, with a B or without; a number without a unit
     counts ``base``.
 
     HTCondor: parse_int64_bytes.
@@ -226,7 +226,7 @@ class Draft:
         self.faults: list[Diagnostic] = []
 
     def command(self, *names: str) -> str | None:
-        """Return the value of a command, None where it is empty; a name that is assigned hides those behind it."""
+        """Return the value of a command, None where it is empty; a name that is assigned hides those after it."""
         for name in names:
             if name in self.commands:
                 self.cluster.used.add(name)

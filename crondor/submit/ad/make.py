@@ -247,7 +247,7 @@ def job_ads(
     An ad has every attribute that depends on the file; what each job has (counters, QDate), and what only the submit
     machine can know (sizes of files, the owner), is not in it. The facts behind Requirements' defaults and the folder
     of relative file names are the file's ``host``; ``config`` has the knobs of the configuration that condor_submit
-    looks at, by name. All jobs are of one ``cluster``, whose first job decides what is not set anew for those behind
+    looks at, by name. All jobs are of one ``cluster``, whose first job decides what is not set anew for those after
     it, as in HTCondor. ``factory`` has them all made late, as condor_submit -factory has it; one ad, the cluster's,
     then stands for them. ``in_order`` keeps jobs apart that are equal and not neighbours; ``limit`` is that of
     SubmitFile.groups(). A set ``used`` is filled with the lower-case names that condor_submit looks up and finds:
@@ -291,7 +291,7 @@ def job_ads(
 
 
 class _Maker:
-    """Makes the ads of one cluster; its first job decides about those behind it."""
+    """Makes the ads of one cluster; its first job decides about those after it."""
 
     def __init__(
         self,
@@ -357,7 +357,7 @@ class _Maker:
         return [JobAd(replace(group, count=1), ad), JobAd(others, next_ad)]
 
     def _remember(self, first: JobGroup, cluster: ClusterAd) -> None:
-        """Keep in memory what was seen of the jobs behind a first one like this; nothing else is behind their ads."""
+        """Keep in memory what was seen of the jobs after a first one like this; nothing else is after their ads."""
         if self.memory is not None:
             environ = None if cluster.environ is None else tuple(cluster.environ.items())
             about = (self.host, self.knobs.all, tuple(self.spellings.items()), cluster.file, cluster.now, environ)

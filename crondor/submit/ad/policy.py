@@ -280,7 +280,7 @@ def set_transforms(draft: Draft) -> None:
 
 
 def set_retries_of(draft: Draft, attribute: str, rest: str, base: int) -> None:
-    """Set what an evicted job requests next; ``rest`` is what its request has behind the first comma."""
+    """Set what an evicted job requests next; ``rest`` is what its request has after the first comma."""
     name = "request_memory" if attribute == "RequestMemory" else "request_disk"
     if rest:
         _set_steps(draft, attribute, name, name, rest, base)

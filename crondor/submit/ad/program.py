@@ -171,7 +171,7 @@ EXECUTABLE_NAMES: Final = ("skip_filechecks", "submit_file", *facts.FOLDER_NAMES
 
 
 def check_filechecks(draft: Draft) -> None:
-    """Refuse a word behind skip_filechecks that HTCondor does not know."""
+    """Refuse a word after skip_filechecks that HTCondor does not know."""
     text = draft.command("skip_filechecks")
     if text is not None and lower(text) != "warn" and as_boolean(text, draft.context) is None:
         message = f"SUBMIT_CMD_skip_filechecks={shown(text)} is invalid, must be 'warn' or a boolean"
@@ -425,7 +425,7 @@ _QUOTED: Final = "write environment = \"A=1 B='two words'\""
 def set_environment(draft: Draft) -> None:
     """Set Environment, or Env where the old command gives the old syntax.
 
-    A job behind the first of its cluster has the variables of the first as well, whether its own command names them or
+    A job after the first of its cluster has the variables of the first as well, whether its own command names them or
     not; without a command it has just them, and getenv is not looked at.
     """
     first, second = draft.command("environment", "env"), draft.command("environment2")

@@ -320,7 +320,7 @@ def _references(text: str) -> tuple[frozenset[str], bool]:
 
 
 def _trimmed(name: str) -> str:
-    """Return the attribute a reference names, without the scope before it and the selection behind it."""
+    """Return the attribute a reference names, without the scope before it and the selection after it."""
     name = lower(name)
     scope = next((scope for scope in _SCOPES if name.startswith(scope)), "")
     return re.split(r"[.\[]", name[len(scope) :])[0]
@@ -410,7 +410,7 @@ def _set_gpus(draft: Draft) -> None:
         draft.copy_expression(attribute, name, attribute.lower())
     memory = draft.command("gpus_minimum_memory", "gpusminmemory")
     if memory is None:
-        draft.command("request_gpu_memory", "request_gpus_memory")  # looked at to warn of it, and passed over
+        draft.command("request_gpu_memory", "request_gpus_memory")  # looked at to warn of it, and skipped
     else:
         found = amount(memory, MIB)
         if found is None:

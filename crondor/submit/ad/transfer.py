@@ -35,7 +35,7 @@ BEYOND: Final = {
     **dict.fromkeys(("no", "false", "never"), "ON_EXIT"),
     **dict.fromkeys(("if_needed", "auto"), ON_SUCCESS),
 }
-"""Words of ShouldTransferFiles that are taken for moments: getNumFromName reads on behind the table of these, into that
+"""Words of ShouldTransferFiles that are taken for moments: getNumFromName reads on after the table of these, into that
 of the others (HTCondor 25.14 and 23.9.6; recorded)."""
 
 _SHOULD_NAMES: Final = ("shouldtransferfiles", "should_transfer_files")

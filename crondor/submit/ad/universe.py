@@ -254,7 +254,7 @@ def set_grid(draft: Draft) -> None:
     if resource is not None:
         draft.cluster.grid_type = resource.split(" ")[0]
         if lower(resource) == "ec2":
-            draft.fault("submit-grid", "grid_resource", "EC2 grid jobs require a service URL", "write it behind ec2")
+            draft.fault("submit-grid", "grid_resource", "EC2 grid jobs require a service URL", "write it after ec2")
     _set_all(draft, _OF_BATCH)
     _set_ec2(draft)
     for labels in (_TAGS, _CLOUD):

@@ -428,7 +428,7 @@ class _Course:
 
     @property
     def left(self) -> bool:
-        """Say whether there is a value; one that only follows what was passed over is none of its own."""
+        """Say whether there is a value; one that only follows what was skipped is none of its own."""
         while self._at < len(self._changes) and self._changes[self._at].value == self._last:
             self._at += 1
         return self._at < len(self._changes)

@@ -232,7 +232,7 @@ def _prepared(case: Case, record: Mapping[str, object]) -> object:
         if record["run"] == "starter" and line["cluster"] == cluster:
             source = line["source"]
             if isinstance(source, dict) and source.get("LastHoldReasonCode") == "19":
-                reason = str(source["LastHoldReason"])[1:-1].partition(": ")[2]  # behind the slot's name
+                reason = str(source["LastHoldReason"])[1:-1].partition(": ")[2]  # after the slot's name
                 return ["hold-job", reason, 19, int(source["LastHoldReasonSubCode"])]
             if f"{record['type']} (" in str(line.get("user_log", "")).partition(" failed (")[0].rpartition("\n")[2]:
                 return "idle-job"

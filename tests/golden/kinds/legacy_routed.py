@@ -42,7 +42,7 @@ _ROUTE = ("n", "text", "Name", "Source", "Universe", "MaxJobs", "MaxIdleJobs", "
 _COMMENT = re.compile(r"# (?:autoconversion of route|\w+_\* rules|remove temporary|temporarily SET)|\s*$")
 _RUNS = ("config", "match", "route")
 _DISABLED = "JobRouter is disabled."
-_BESIDE = ("Route", "WARNING")  # what is printed behind the table and was taken for fields of the last route
+_BESIDE = ("Route", "WARNING")  # what is printed after the table and was taken for fields of the last route
 
 
 def _replay(case: Case) -> list[Difference]:

@@ -216,7 +216,7 @@ def _compare_follower(data: bytes, expected: Mapping[str, object]) -> list[Diffe
 
 
 def _content(folder: Path, name: str) -> bytes:
-    """Return a file beside the recording, which may be gzipped under its own name or with .gz behind it."""
+    """Return a file beside the recording, which may be gzipped under its own name or with .gz after it."""
     path = folder / name
     try:
         data = (path if path.exists() else Path(f"{path}.gz")).read_bytes()

@@ -65,7 +65,7 @@ _DEFAULTS = {
     "MaxHosts": "1",
     "Owner": "undefined",
 }
-# A message of condor_submit begins with one of these; behind the head of an error may stand where it was found.
+# A message of condor_submit begins with one of these; after the head of an error may stand where it was found.
 _MESSAGES = re.compile(r"\n+(?=ERROR|WARNING|Warning|Submit:-1:|condor_submit:)|(?<=\S)(?=WARNING: )")
 _HEAD = re.compile(
     r"(?:ERROR(?: at)?|Submit:-1:Error|condor_submit):? ?(?:\S+, Line [0-9]+(?:, Include Depth [0-9]+)?:\s+)?"
@@ -78,9 +78,9 @@ _STEP = re.compile(r"\s+at Step [0-9]+, ItemIndex [0-9]+\s*\Z")
 _OTHER_WORDS = (
     (r"Failed to parse command file \(line [0-9]+\)\.?", ""),
     (r"Could not get attribute references from Requirements: .*", "Parse error in expression: Requirements = "),
-    (r"cannot parse: (\S+) : .*", "condor_submit does not read a colon behind {}"),
+    (r"cannot parse: (\S+) : .*", "condor_submit does not read a colon after {}"),
     (r"cannot parse: .*", "this line is neither an assignment nor a queue statement"),
-    (r"invalid queue statement\.?", "condor_submit does not read a colon behind |this line is neither an assignment"),
+    (r"invalid queue statement\.?", "condor_submit does not read a colon after |this line is neither an assignment"),
     ("Illegal Identifier: <\ufeffuniverse>", "the file begins with a byte order mark"),
     (r"(Reached end of file without finding closing brace '\)' for )Queue command on line [0-9]+", "{}this queue"),
     ("at use (?:feature|template):.*", "use "),
@@ -289,7 +289,7 @@ def _printed(ad: ClassAd, count: int) -> Iterator[dict[str, str]]:
 class _Command(NamedTuple):
     """A command line of condor_submit: lines to define first and to append, a queue statement, what is wrong.
 
-    ``batch`` are the lines that name a batch, behind all others; ``most`` is how many jobs may be made, 0 for any
+    ``batch`` are the lines that name a batch, after all others; ``most`` is how many jobs may be made, 0 for any
     number; ``factory`` has them made late; ``shows`` is the option that says what is printed,
     ``is_quiet`` that nothing is said of unused lines.
     """

@@ -100,7 +100,7 @@ Script = Callable[[Stage, list[JobId], int], None]
 def play(stage: Stage, jobs: list[JobId], fault: Fault, script: Script, polls: range) -> None:
     """Let the router poll and fail; after a crash a new one goes on.
 
-    ``polls``: from the first on it ends when nothing may happen any more; it is behind the last act of the script.
+    ``polls``: from the first on it ends when nothing may happen any more; it is after the last act of the script.
     """
     for schedd in {id(each): each for each in (stage.source, stage.destination)}.values():
         fault.watch(schedd)

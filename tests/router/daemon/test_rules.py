@@ -76,7 +76,7 @@ def test_only_the_owners_jobs_where_the_router_is_not_root() -> None:
 
 
 def test_the_first_route_that_matches_takes_the_job() -> None:
-    """In the order of JOB_ROUTER_ROUTE_NAMES; one that is full is passed over."""
+    """In the order of JOB_ROUTER_ROUTE_NAMES; one that is full is skipped."""
     stage = Stage(table({"A": f"{ROUTE}MaxJobs = 1", "B": f"{ROUTE}MaxJobs = 1"}))
     jobs = stage.submit(job(), job(), job())
     stage.poll()
@@ -414,7 +414,7 @@ def test_a_held_source_takes_its_copy_with_it_and_stays_held() -> None:
 @pytest.mark.parametrize("how", ["removed", "held"])
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_source_that_showed_as_running_is_evicted_when_its_user_ends_it(how: str, restarted: bool) -> None:
-    """The last that the router wrote counts: event 004 behind the abort, or the hold, of a job that ran."""
+    """The last that the router wrote counts: event 004 after the abort, or the hold, of a job that ran."""
     stage = one()
     (found,) = stage.submit(job())
     stage.poll(3)
