@@ -99,7 +99,7 @@ def _compare(text: str, compiled: Compiled, before: Source, read: Callable[[Sour
     groups = [group.values for group in read(Source(text, before.name)).groups(names)]
     found = {_essence(values) for values in groups}
     if {fields for fields, _ in found} != {fields for fields, _ in wanted}:
-        message = "lines after the compiled ones set the fields anew, so that the jobs would run at other times"
+        message = "lines after the compiled ones set the fields again, so that the jobs would run at other times"
         help_text = "delete the file's own cron_* lines, or move them before the compiled lines"
         raise NotWritten(Diagnostic("compile-lines", message, span=schedule_line(before), help=help_text))
     clauses = {clause for _, clause in wanted}

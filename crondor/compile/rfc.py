@@ -358,7 +358,7 @@ def _check_together(parts: dict[str, Span], frequency: Frequency, remarks: Remar
             message = f"{name} has no meaning with FREQ={frequency.name}"
             remarks.fault("rule", message, parts[name], "leave it out, or write FREQ=YEARLY")
     if "BYWEEKNO" in parts and "BYDAY" in parts and re.search(r"\d", parts["BYDAY"].text):
-        message = "a numbered weekday has no meaning beside BYWEEKNO"
+        message = "a numbered weekday has no meaning with BYWEEKNO"
         remarks.fault("rule", message, parts["BYDAY"], "leave the number out")
     if "BYSETPOS" in parts and not any(name.startswith("BY") and name != "BYSETPOS" for name in parts):
         message = "BYSETPOS chooses among what another part names, and there is none"

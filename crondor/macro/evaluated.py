@@ -32,7 +32,7 @@ class Evaluated:
             raise MacroError("unknown-time", message, "write it out")
         draws = _DICE.search(text) is not None
         if around.dice is None and draws:
-            raise MacroError("unknown-random", f"{text[:60]} is drawn anew by each submission", "give a seed")
+            raise MacroError("unknown-random", f"{text[:60]} is drawn again at each submission", "give a seed")
         seed = around.dice.randrange(1 << 32) if around.dice is not None and draws else 0
         self.value = _value(text, Context(now=around.now or 0, seed=seed), budget)
 

@@ -384,7 +384,7 @@ def _draw(of: MacroCall, count: int) -> int:
     if count == 1:
         return 0
     if of.around.dice is None:
-        raise of.unknown("unknown-random", "is drawn anew by each submission", "give a seed, or write the value out")
+        raise of.unknown("unknown-random", "is drawn again at each submission", "give a seed, or write the value out")
     return of.around.dice.randrange(count)
 
 

@@ -270,7 +270,7 @@ class _Applying:
             raise _Refused("shared-proxy", message, 'write SharedX509UserProxy = "/path/of/the/proxy"')
         if not is_sandboxed:
             message = "UseSharedX509UserProxy is true, but JobShouldBeSandboxed is false."
-            raise _Refused("shared-proxy", message, "a shared proxy goes with JobShouldBeSandboxed = true alone")
+            raise _Refused("shared-proxy", message, "a shared proxy needs JobShouldBeSandboxed = true")
         return SharedProxy(file, f"{file}.{source_id}")
 
     def _tokens(self, copy: ClassAd, id_tokens: Mapping[str, str]) -> tuple[str, ...]:

@@ -517,7 +517,7 @@ def _unstarted(queued: QueuedJob, schedule: JobSchedule | None, time: int | None
         run = _last_settable(schedule, there)
     if run is not None and now > max(run.last_start, there) + NEWS:
         message = "it is on its machine and has not begun, though its last start is past: its starter is gone, or hangs"
-        hint = "condor_vacate_job -fast lets the schedd try anew; StarterLog on that machine may say why"
+        hint = "condor_vacate_job -fast lets the schedd try again; StarterLog on that machine may say why"
         yield Diagnostic("missed-running", message, help=hint)
 
 

@@ -141,7 +141,7 @@ def test_the_setting_names_a_baseline_below_its_file(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--update-baseline",), "--update-baseline goes with --baseline FILE"),
+        (("--update-baseline",), "--update-baseline needs --baseline FILE"),
         (("--baseline", "none.json"), "there is no baseline 'none.json': --update-baseline writes it"),
         (("--baseline", "jobs/a.sub"), "jobs/a.sub:1:1: this is not JSON"),
         (("--baseline", "jobs/a.sub", "--update-baseline"), "jobs/a.sub:1:1: this is not JSON"),

@@ -104,7 +104,7 @@ def test_json_is_a_line_for_each_due_time(ads: Callable[..., str]) -> None:
     [
         (("--fail-on", "mised"), "'mised' is none of missed, lost"),
         (("--ads", "-", "--log", "x"), "choose one"),
-        (("--all-schedds", "--log", "x"), "--all-schedds goes with --pool alone"),
+        (("--all-schedds", "--log", "x"), "--all-schedds needs --pool"),
         (("--from", "yesterdy"), "yesterdy"),
         (("12.x",), "12.x"),
     ],

@@ -131,7 +131,7 @@ def test_an_included_file_is_shown_and_not_changed() -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("--write",), "--write goes with --fix"),
+        (("--write",), "--write needs --fix"),
         (("--fix", "--format", "json"), "--fix shows a diff"),
         (("--fix", "--config-root", "."), "--fix changes the files that --config names"),
         (("--fix", "--baseline", "b.json", "--update-baseline"), "one after the other"),

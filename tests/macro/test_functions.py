@@ -223,7 +223,7 @@ def test_randomness_comes_from_the_dice_alone() -> None:
         assert letter in "abcdefgh"
         assert item in MACROS["l"].split(",")
     for each in (*text.split("/"), "$INT(dice)"):
-        with pytest.raises(MacroError, match="drawn anew by each submission"):
+        with pytest.raises(MacroError, match="drawn again at each submission"):
             expanded(each, dice="random(10)")
 
 

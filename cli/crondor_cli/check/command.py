@@ -191,14 +191,14 @@ that cannot be read."""
     multiple=True,
     metavar="CODES",
     shell_complete=completing_list(lambda _: RULES),
-    help="Only rules whose code begins so (comma-separated).",
+    help="Only rules whose code begins like this (comma-separated).",
 )
 @click.option(
     "--ignore",
     multiple=True,
     metavar="CODES",
     shell_complete=completing_list(lambda _: RULES),
-    help="No rules whose code begins so.",
+    help="Skip rules whose code begins like this.",
 )
 @click.option(
     "--target",
@@ -206,7 +206,7 @@ that cannot be read."""
     metavar="RELEASE",
     help="The release that the files are submitted to, as 24 or 24.3 (default: the newest).",
 )
-@click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
+@click.option("--fix", "fix", is_flag=True, help="Show the changes that would fix the findings.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
 @click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: RULES), help="Explain a rule.")

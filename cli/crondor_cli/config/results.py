@@ -46,7 +46,7 @@ class Live(TypedDict):
     seconds_ahead: Annotated[
         int | None, "how far its clock is ahead of ours (seconds); null where it has no job to say so"
     ]
-    offsets: Annotated[Iterable[Offset], "its zone beside ours; empty where it has no job to say so"]
+    offsets: Annotated[Iterable[Offset], "its zone compared with ours; empty where it has no job to say so"]
     log: Annotated[str | None, "its job_queue.log, where it is"]
 
 

@@ -139,13 +139,13 @@ def baseline_options(function: Callable[..., None]) -> Callable[..., None]:
     def command(*args: object, baseline_path: str | None, update_baseline: bool, **options: Any) -> None:  # noqa: ANN401
         context = click.get_current_context()
         if update_baseline and baseline_path is None:
-            raise click.UsageError("--update-baseline goes with --baseline FILE", context)
+            raise click.UsageError("--update-baseline needs --baseline FILE", context)
         if update_baseline and not is_typed("baseline_path"):
             message = "--update-baseline writes only the file that --baseline names here: no setting names one to write"
             raise click.UsageError(message, context)
         function(*args, baseline=BaselineOptions(baseline_path, update_baseline), **options)
 
-    help_text = "Keep quiet what this file knows already; what is new is found."
+    help_text = "Report only findings that are not in this file."
     update = "Write what is found now to --baseline FILE."
     add = click.option("--baseline", "baseline_path", metavar="FILE", help=help_text)
     return add(click.option("--update-baseline", is_flag=True, help=update)(command))

@@ -72,7 +72,7 @@ class WorkerLost(click.ClickException):
 
     def __init__(self) -> None:
         """Say so."""
-        message = "a process of --jobs was killed: the output ends before what it was given"
+        message = "a process of --jobs was killed: the output is not complete"
         super().__init__(f"{message}; if memory ran out, try --jobs 1")
 
 

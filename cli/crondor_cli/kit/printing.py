@@ -351,7 +351,7 @@ class Asked(NamedTuple):
         """Raise UsageError for options that do not go together."""
         reason = None
         if (self.write or unsafe) and not self.fix:
-            reason = f"{'--write' if self.write else '--unsafe'} goes with --fix"
+            reason = f"{'--write' if self.write else '--unsafe'} needs --fix"
         elif self.fix and self.baseline.update:
             reason = "--update-baseline writes what is found, --fix cures it: one after the other"
         elif self.fix and self.form != "text":

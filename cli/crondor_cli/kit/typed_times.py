@@ -572,7 +572,7 @@ def _moment(parts: _Parts, now: _Now) -> int:
     if day is None:
         return _on(typed_date(parts.day, now.today), parts, now.zone)
     if parts.offset:
-        message = "an offset goes with a whole date: today and tomorrow are those of the local zone"
+        message = "an offset needs a whole date: today and tomorrow are those of the local zone"
         raise unreadable("time-offset", message, (parts.offset,), f"write {day} before the time of day")
     return _on(day, parts, now.zone)
 
@@ -592,7 +592,7 @@ def _relative_day(tokens: tuple[Token, ...], today: date) -> date | None:
     if first.is_word("next"):
         if len(rest) != 1 or not rest[0].is_word(*WEEKDAY_OF):
             help_ = "write `next monday` (the coming one, same as `monday`), `in 1 week` or a date"
-            raise unreadable("time-next", "`next` goes with a weekday only", tokens, help_)
+            raise unreadable("time-next", "`next` needs a weekday", tokens, help_)
         first, rest = rest[0], ()
     if first.is_word(*WEEKDAY_OF) and not rest:
         return today + timedelta(days=(WEEKDAY_OF[first.text] - today.weekday() - 1) % 7 + 1)
@@ -639,7 +639,7 @@ def _distance(parts: _Parts, now: _Now) -> int:
     counted = tokens[1:] if ahead or tokens[0].is_mark("-") else tokens[:-1]
     days, seconds, has_hours = _counted(counted, tokens)
     if parts.offset:
-        raise unreadable("time-offset", "an offset goes with a whole date", (parts.offset,), WRITE_AN_OFFSET)
+        raise unreadable("time-offset", "an offset needs a whole date", (parts.offset,), WRITE_AN_OFFSET)
     if parts.clock and has_hours:
         raise unreadable("time-of-day", "only days and weeks go with a time of day", (parts.clock,), "leave it out")
     sign = -1 if behind else 1

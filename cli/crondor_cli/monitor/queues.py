@@ -42,7 +42,7 @@ def queues_of(
         reads = read if asked.kind == "ads" else None
         return [WatchedQueue(name, wanted, clock, lambda: stack.enter_context(opened(asked, clock, now)), reads)]
     if asked.queue or asked.log or asked.ads or asked.name:
-        message = "--all-schedds goes with --pool alone: it asks the collector which schedds there are"
+        message = "--all-schedds needs --pool: it asks the collector which schedds there are"
         raise usage(message)
 
     found: list[WatchedQueue] = []

@@ -90,7 +90,7 @@ class StatusJob(TypedDict):
     cmd: Annotated[str | None, "Cmd"]
     state: Annotated[str, "the state; `waiting`: running with DeferralTime ahead", ScheduledState]
     canonical: Annotated[str | None, "the crontab line; null for a deferral time, and where it cannot be read"]
-    deferral_time: Annotated[int | None, "what stands in the ad (epoch seconds)"]
+    deferral_time: Annotated[int | None, "what the ad has (epoch seconds)"]
     next: Annotated[Start | None, "the next start"]
     trouble: Annotated[Iterable[Diagnostic], "what keeps it from running, or will"]
 

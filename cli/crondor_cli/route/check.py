@@ -145,16 +145,16 @@ that cannot be read."""
     multiple=True,
     metavar="CODES",
     shell_complete=completing_list(lambda _: ROUTE_RULES),
-    help="Only rules whose code begins so (comma-separated).",
+    help="Only rules whose code begins like this (comma-separated).",
 )
 @click.option(
     "--ignore",
     multiple=True,
     metavar="CODES",
     shell_complete=completing_list(lambda _: ROUTE_RULES),
-    help="No rules whose code begins so.",
+    help="Skip rules whose code begins like this.",
 )
-@click.option("--fix", "fix", is_flag=True, help="Show the changes that would cure what has one cure.")
+@click.option("--fix", "fix", is_flag=True, help="Show the changes that would fix the findings.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: ROUTE_RULES), help="Explain a rule.")
 @click.option("--rules", is_flag=True, help="List the rules.")

@@ -501,7 +501,7 @@ class Variable(TypedDict):
 
     name: Annotated[str, "its name"]
     value: Annotated[str | None, "its text, macros replaced; null: nobody set it"]
-    default: Annotated[str | None, "what stands in its place then; null: nothing"]
+    default: Annotated[str | None, "what replaces it then; null: nothing"]
     set_by: Annotated[Setter | None, "who set it; null: nobody"]
     place: Annotated[Position, "where it is read"]
 

@@ -202,7 +202,7 @@ _STAYS = "the routing table stays as it was"
     "files_dirs",
     metavar="DIR",
     multiple=True,
-    help="Move sandboxed jobs' files at or below this folder only (repeatable; goes with --spool).",
+    help="Move sandboxed jobs' files at or below this folder only (repeatable; needs --spool).",
 )
 @click.option(
     "--token-issuer",

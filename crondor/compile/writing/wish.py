@@ -363,7 +363,7 @@ def marked_lines(source: Source) -> Block | None:
             span = source.span(at, at + len(bare))
             if bool(match) == (begin is not None) or found is not None:
                 message = "the markers of the compiled lines do not belong together"
-                help_text = "delete the markers and what stands between them, and compile with --write again"
+                help_text = "delete the markers and what is between them, and compile with --write again"
                 raise InvalidSchedule(Diagnostic("schedule-markers", message, span=span, help=help_text))
             if match:
                 begin = at, match

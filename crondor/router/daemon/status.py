@@ -315,7 +315,7 @@ class RouterReport:
         except (ValueError, RecursionError) as error:
             span = Source("", str(path)).span()
             message = f"this is no report of a router: {error}"
-            hint = "a running router writes it anew with its next poll; otherwise remove it"
+            hint = "a running router writes it again at its next poll; otherwise remove it"
             raise InvalidReport(Diagnostic("router-report", message, Severity.WARNING, span, hint)) from None
 
     @classmethod

@@ -460,7 +460,7 @@ def _out_of_play(queued: QueuedJob, here: Span) -> Diagnostic | None:
     status = queued.status
     if status in _OUT_OF_PLAY and status is not None:
         message = f"the job is {status.name.lower()}: no router takes it, and it has no runs"
-        help_text = "condor_release lets it go on" if status is JobStatus.HELD else "submit it anew"
+        help_text = "condor_release lets it go on" if status is JobStatus.HELD else "submit it again"
         return Diagnostic("plan-not-idle", message, Severity.WARNING, here, help_text)
     managed = queued.string("Managed")
     if managed == "External":

@@ -208,7 +208,7 @@ def _life(taking: TakenJob) -> Iterator[Diagnostic]:
             f"{route}: with its copy the job itself is completed, whatever its on_exit_remove says: no run follows"
         )
         help_text = (
-            "submit it anew for each run, leave it in the local pool, or use a router that goes run by run (--at-gate)"
+            "submit it again for each run, leave it in the local pool, or use a router that goes run by run (--at-gate)"
         )
         yield _warning("plan-last-run", message, place, help_text)
 
