@@ -82,7 +82,7 @@ class JobEvent:
 
 
 _HOST: Final = re.compile(r"(?:Job|Cluster) (?:submitted from|executing on) host: ?(.*)").fullmatch
-_EVICTED: Final = re.compile(r"Code (\d{1,18}) Subcode (\d{1,18})").search
+_EVICTED: Final = re.compile(r"Code (-?\d{1,18}) Subcode (-?\d{1,18})").search
 _CODE: Final = re.compile(r"Code (-?\d{1,18}) Subcode (-?\d{1,18})").fullmatch
 _NORMAL: Final = re.compile(r"\(1\) Normal termination \(return value (-?\d{1,18})\)").fullmatch
 _SIGNAL: Final = re.compile(r"\(0\) Abnormal termination \(signal (\d{1,18})\)").fullmatch

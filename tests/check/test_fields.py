@@ -282,7 +282,7 @@ def test_a_schedule_without_a_finding_is_read_alike(schedule: tuple[str | None, 
     """And one with a finding is not: no difference of the two readings is skipped, none is invented."""
     text = lines(schedule)
     spec = spec_of(text)
-    quiet = not codes(text)
+    quiet = not set(codes(text)) - {"CRN118"}  # a step that leaves a rest is read alike
     assert quiet == (not field_differences(spec))
     if quiet:
         assert reread(spec, Dialect.HTCONDOR).bits == spec.bits

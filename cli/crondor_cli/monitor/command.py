@@ -172,12 +172,12 @@ def command(
         if once:
             _once(queues, clock, fail_on, format_, notifier, every=since is not None)
             return
-        exported = None
+        exported, where = None, ""
         if metrics is not None:
             exported = made_metrics(routers)
             port = stack.enter_context(exported.served(metrics))
-            say(f"metrics on http://{metrics.shown(port)}/metrics", err=True)
-        _follow(queues, ticks, poll, format_, notifier, exported)
+            where = f"metrics on http://{metrics.shown(port)}/metrics"
+        _follow(queues, ticks, poll, format_, notifier, exported, where)
 
 
 class _Ticks:
@@ -235,7 +235,13 @@ def _once(
 
 
 def _follow(
-    queues: list[WatchedQueue], ticks: _Ticks, poll: float, format_: str, notifier: Notifier, metrics: Metrics | None
+    queues: list[WatchedQueue],
+    ticks: _Ticks,
+    poll: float,
+    format_: str,
+    notifier: Notifier,
+    metrics: Metrics | None,
+    where: str,
 ) -> None:
     """Look again and again, and say what is new, until a signal comes.
 
@@ -256,6 +262,7 @@ def _follow(
     manager = ServiceManager(os.environ)
     with waking({"SIGTERM": end}) as waker, closing(questions):
         manager.ready()
+        say(where, err=True, nl=bool(where))  # whoever reads it may end this process
         while not ended:
             looks: dict[WatchedQueue, Look | None] = dict.fromkeys(queues)
             for queue in questions.round(PATIENCE, is_over):

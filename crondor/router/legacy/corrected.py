@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
-from crondor.classad import EvaluationFailed, Expression, lower, print_string, unparse
+from crondor.classad import ClassAd, EvaluationFailed, Expression, lower, print_string, unparse
 from crondor.classad.parser import UnparseForm
 from crondor.classad.scope import Inlining
 from crondor.classad.tree import ClassAdSyntaxError, Literal, Node, literal_text
@@ -183,7 +184,7 @@ class _Mended(Commands):
         node = self._timed(name, self.tree(name))
         expression = Expression.of(node)
         if self.own_names(expression):
-            node = self._inlined(name, expression)
+            node = self._inlined(name, expression, self.entry.ad)
         changed = self._without_others(name, node, scope_to_my)
         is_new = rewrite(node, scope_to_my(frozenset(("target",)))) is not node
         if is_new and not self.own_names(expression):
@@ -212,7 +213,7 @@ class _Mended(Commands):
 
         A route whose Requirements cannot be written takes no job at all, rather than every one.
         """
-        node = self._inlined(name, Expression.of(self._timed(name, self.tree(name))))
+        node = self._inlined(name, self._with_macros(self._timed(name, self.tree(name))), self._ad_with_macros())
         text = self.filled(unparse(self._without_others(name, node, without_scope), UnparseForm.OLD))
         reason = "it has a line end in it" if re.search(r"[\r\n]", text) else ""
         try:
@@ -238,7 +239,8 @@ class _Mended(Commands):
         else:
             node = self._timed(name, self.tree(name))
             if key in _EVALUATED:
-                node = self._without_others(name, self._inlined(name, Expression.of(node)), scope_to_my)
+                node = self._inlined(name, Expression.of(node), self.entry.ad)
+                node = self._without_others(name, node, scope_to_my)
             text = self.printed(node)
             if self._is_line(name, text):
                 self.assignments[key] = (name, text)
@@ -295,11 +297,30 @@ class _Mended(Commands):
             self.say("current-time", f"{name}: CurrentTime becomes time()", name)
         return changed
 
-    def _inlined(self, name: str, expression: Expression) -> Node:
+    def _with_macros(self, node: Node) -> Expression:
+        """Return an expression with its macros replaced: a comparison with a text that has one is known only then."""
+        text = unparse(node, UnparseForm.OLD)
+        filled = self.filled(text)
+        with suppress(ClassAdSyntaxError):
+            return Expression.of(node) if filled == text else Expression.parse(Source(filled), old=True)
+        return Expression.of(node)
+
+    def _ad_with_macros(self) -> ClassAd:
+        """Return the route's ad with its macros replaced."""
+        made = self.entry.ad.copy()
+        for name in self.entry.ad:
+            text = self.entry.ad.text(name)
+            filled = self.filled(text)
+            with suppress(ClassAdSyntaxError):
+                if filled != text:
+                    made.set_text(name, filled)
+        return made
+
+    def _inlined(self, name: str, expression: Expression, ad: ClassAd) -> Node:
         """Return an expression with the attributes of the route put in place."""
         try:
-            made = expression.flatten(self.entry.ad, bounded(), inlining=_OPEN)
-            other = expression.flatten(self.entry.ad, bounded(), inlining=AS_HTCONDOR)
+            made = expression.flatten(ad, bounded(), inlining=_OPEN)
+            other = expression.flatten(ad, bounded(), inlining=AS_HTCONDOR)
         except EvaluationFailed as error:
             message = f"{name} cannot be simplified and stays as it is: {error.diagnostics[0].message}"
             self.say("flatten", message, name, Severity.WARNING, "it probably refers to itself")
