@@ -17,7 +17,7 @@ class Day(TypedDict):
     seconds: Annotated[int, "the length of the whole date (seconds)"]
     starts: Annotated[int, "the starts of the date"]
     hours: Annotated[
-        Iterable[int | None], "24 integers; null for an hour before `from` and for one that the clock skips"
+        Iterable[int | None], "24 integers; null for an hour before `from` and for one that the clock skips", 24
     ]
 
 

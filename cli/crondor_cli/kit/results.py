@@ -1,8 +1,9 @@
 """What commands print as JSON: the types that several need, and the JSON Schema of any of them.
 
 A command's package has a module `results` with a TypedDict for each object that it prints: the annotation of a key says
-what type the value has, what it means and in which unit, and which values there are, if they are few. mypy holds the
-code that prints against these types; `crondor config schema` and the reference pages are made of them.
+what type the value has, what it means and in which unit, and which values there are, if they are few; a number is the
+length of an array. mypy holds the code that prints against these types; `crondor config schema` and the reference pages
+are made of them.
 """
 
 from __future__ import annotations
@@ -141,7 +142,8 @@ class Difference(TypedDict):
 
     code: Annotated[
         str,
-        "`day-zero`: the day-0 defect; `clock-change`: near one; `accepted`: the manual refuses the schedule",
+        "`field`, `attribute`: read otherwise; `day-zero`: the day-0 defect; `clock-change`: near one; "
+        "`accepted`: the manual refuses the schedule",
         ("field", "attribute", "day-zero", "clock-change", "accepted"),
     ]
     reason: Annotated[str, "the reason"]
@@ -351,6 +353,8 @@ def _described(hint: Any, needed: dict[str, Any]) -> dict[str, Any]:  # noqa: AN
     for mark in hint.__metadata__:
         if isinstance(mark, str):
             found = {"description": mark, **found} if mark else found
+        elif isinstance(mark, int):
+            found |= {"minItems": mark, "maxItems": mark}
         elif mark is not NotRequired:
             values = [each.value if isinstance(each, Enum) else each for each in mark]
             is_open = "null" in _as_list(found.pop("type", ()))
