@@ -223,8 +223,9 @@ def literal_text(node: Node) -> str | None:
 
 def plain_name(node: Node) -> str:
     """Return the lower-case name of a reference that is nothing but a name, "" for any other node."""
-    is_plain = isinstance(node, Reference) and node.scope is None and not node.absolute
-    return lower(node.name) if is_plain else ""  # type: ignore[union-attr]
+    if isinstance(node, Reference) and node.scope is None and not node.absolute:
+        return lower(node.name)
+    return ""
 
 
 def measure(node: Node) -> tuple[int, int]:
