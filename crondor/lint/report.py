@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Annotated, NamedTuple, TypedDict
 
 from crondor.compile.markers import BEGIN, END, EXPECTED, SCHEDULE, TO_CRONDOR
 from crondor.diagnostics import Severity, Source, Span, similar
@@ -226,13 +226,63 @@ def select(findings: Iterable[Finding], chosen: tuple[str, ...], ignored: tuple[
             yield finding
 
 
-def report_data(report: CheckReport) -> dict[str, object]:
+class PositionData(TypedDict):
+    """A position in a file."""
+
+    file: Annotated[str, "the file, which may be an included one"]
+    line: Annotated[int, "the line (from 1)"]
+    column: Annotated[int, "the column (characters, from 1)"]
+
+
+class PlaceData(PositionData):
+    """A piece of a file, from its first character to its end."""
+
+    end_line: Annotated[int, "the line of the end (from 1)"]
+    end_column: Annotated[int, "the column just after the end (characters, from 1)"]
+
+
+class FixEditData(TypedDict):
+    """A change that a fix makes to a text."""
+
+    place: Annotated[PlaceData, "what is replaced"]
+    text: Annotated[str, "by what"]
+
+
+class FixData(TypedDict):
+    """What cures a finding."""
+
+    title: Annotated[str, "what it does"]
+    safe: Annotated[bool, "whether `--fix` makes it without `--unsafe`"]
+    edits: Annotated[Iterable[FixEditData], "the changes; one that covers nothing inserts"]
+
+
+class FindingData(TypedDict):
+    """What a rule of `crondor check` found."""
+
+    code: Annotated[str, "the rule: `CRN101`"]
+    name: Annotated[str, "the rule's name"]
+    severity: Annotated[str, "how bad it is", Severity]
+    message: Annotated[str, "what, and why"]
+    help: Annotated[str | None, "what to write instead"]
+    place: Annotated[PlaceData | None, "where; the end of the file for something that it lacks"]
+    fix: Annotated[FixData | None, "the cure, where there is one"]
+
+
+class ReportData(TypedDict):
+    """A checked file."""
+
+    name: Annotated[str, "the path as named, or found below the directory named"]
+    findings: Annotated[Iterable[FindingData], "in the order of the lines"]
+    silenced: Annotated[int, "how many a comment silenced"]
+
+
+def report_data(report: CheckReport) -> ReportData:
     """Return what was found in one description: its name, the findings in the order of lines, how many are silenced."""
     findings = [finding_data(finding) for finding in report.findings]
     return {"name": report.source.name, "findings": findings, "silenced": len(report.silenced)}
 
 
-def finding_data(finding: Finding) -> dict[str, object]:
+def finding_data(finding: Finding) -> FindingData:
     """Return one finding; the keys are those of the schema `check`."""
     diagnostic = finding.diagnostic
     return {
@@ -244,16 +294,6 @@ def finding_data(finding: Finding) -> dict[str, object]:
         "place": diagnostic.span and place_data(diagnostic.span),
         "fix": finding.fix and _fix(finding.fix),
     }
-
-
-class PlaceData(TypedDict):
-    """A piece of a source: lines and columns (characters) count from 1, the end is excluded."""
-
-    file: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
 
 
 def place_data(span: Span) -> PlaceData:
@@ -268,8 +308,8 @@ def place_data(span: Span) -> PlaceData:
     }
 
 
-def _fix(fix: Fix) -> dict[str, object]:
-    edits = [{"place": place_data(edit.span), "text": edit.text} for edit in fix.edits]
+def _fix(fix: Fix) -> FixData:
+    edits: list[FixEditData] = [{"place": place_data(edit.span), "text": edit.text} for edit in fix.edits]
     return {"title": fix.title, "safe": fix.safe, "edits": edits}
 
 

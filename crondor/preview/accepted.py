@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crondor.access_point import AccessPoint, Admission, SentJob, Submitter, TransformStep, Verdict, sent_jobs
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Span, has_error
 from crondor.schedule import misspelt
 from crondor.submit import SubmitFile, job_ads
-
-if TYPE_CHECKING:
-    pass
-
 
 MOST_JOBS: Final = 10_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -43,10 +43,6 @@ from crondor_cli.kit.schedules import (
     without_fields,
 )
 from crondor_cli.kit.screen import say, show, usage
-
-if TYPE_CHECKING:
-    pass
-
 
 LEAST: Final = 500
 """Files from which on several processes read their schedules, a quarter of a millisecond each."""

@@ -27,7 +27,7 @@ from crondor.spreading import Load
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.plot import save_figure
 from crondor_cli.kit.tables import plural
-from crondor_cli.kit.times import local_text, relative
+from crondor_cli.kit.times import length, local_text
 
 _ROW = 0.28  # inches
 
@@ -251,9 +251,9 @@ def _seen(length: int, span: AgendaSpan) -> int:
 
 def _draw_lane(axes: Axes, row: int, lane: Lane, groups: list[_Group]) -> None:
     alone = [low for low, high in groups if low == high]
-    for colour, offset, length in ((_PREP, -lane.before, lane.before), (_WINDOW, 0, lane.after)):
-        if length:
-            bands = [(time + offset, length) for time in alone]
+    for colour, offset, size in ((_PREP, -lane.before, lane.before), (_WINDOW, 0, lane.after)):
+        if size:
+            bands = [(time + offset, size) for time in alone]
             axes.broken_barh(bands, (row + 0.2, 0.6), facecolor=colour, edgecolor=colour, linewidth=0.5, zorder=2)
     axes.vlines(alone, row + 0.08, row + 0.92, color=_START, linewidth=0.9, zorder=4)
     blocks = [(low, high - low) for low, high in groups if low < high]
@@ -312,7 +312,7 @@ def _legend(figure: Figure, lanes: list[Lane], groups: list[list[_Group]], close
     if any(lane.after for lane in alone):
         handles.append(Patch(color=_WINDOW, label="may still start: window until last start"))
     if any(low < high for found in groups for low, high in found):
-        distance = relative(close).removeprefix("in ")
+        distance = length(close, 2)
         handles.append(Patch(color=_BLOCK, label=f"starts less than {distance} apart, bands left out"))
     figure.legend(handles=handles, loc="outside lower left", ncols=len(handles), frameon=False)
 

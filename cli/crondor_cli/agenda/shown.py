@@ -14,7 +14,7 @@ from crondor.preview.span import AgendaSpan, Day, is_skipped
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.screen import echo_lines, in_columns, screen_columns, tinted, together
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant, iso, plural
-from crondor_cli.kit.times import local_text, relative, zone_text
+from crondor_cli.kit.times import length, local_text, relative, zone_text
 
 if TYPE_CHECKING:
     from crondor_cli.agenda import results
@@ -127,9 +127,9 @@ def _notes(agenda: Agenda) -> Iterator[str]:
         day = next(day for day in span.days if day.start <= change.instant < day.end)
         old, new = (_wall(change.instant + offset) for offset in (change.before, change.after))
         forward = change.after > change.before
-        length = relative(day.end - day.start).removeprefix("in ").replace("1 d 1 h", "25 h").replace("1 d", "24 h")
+        hours = length(day.end - day.start, 2).replace("1 d 1 h", "25 h").replace("1 d", "24 h")
         how = f"from {old} to {new}" if forward else f"from {old} back to {new}, and that time counts twice"
-        yield f"{short_weekday(day.date)} {day.date.isoformat()} has {length}: the clock goes {how}"
+        yield f"{short_weekday(day.date)} {day.date.isoformat()} has {hours}: the clock goes {how}"
 
 
 def _wall(local: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
@@ -152,9 +152,6 @@ def _cured(result: CheckResult, *, unsafe: bool) -> Iterator[tuple[CheckReport, 
     for report in result.reports:
         yield report, fixed(report, result.settings, result.choose, unsafe=unsafe, read=result.read)
 
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLE = """\
 printf 'shell = date\\ncron_hour = 3\\nqueue\\n' > job.sub

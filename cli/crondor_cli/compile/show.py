@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from crondor.calendar import DAY
 from crondor.compile.days import seconds_of
 from crondor.compile.meaning import Beside, WrittenSchedule, read_schedule, schedule_line, whole_text
 from crondor.compile.writing.compiler import compile_schedule
@@ -23,7 +24,7 @@ from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.screen import emit, prose, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
-from crondor_cli.kit.times import find_zone, local_text, relative, zone_text
+from crondor_cli.kit.times import find_zone, length, local_text, relative, zone_text
 
 if TYPE_CHECKING:
     from crondor.compile.writing.wish import CompiledJob
@@ -96,7 +97,6 @@ _STAYS = {"on_exit_remove": "false"}
 _MOST = 20  # differences that are listed
 _FEW = 5  # times that the schedd may pass over
 _WIDEST = 76  # columns
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 def print_compiled(schedule: WrittenSchedule, compiled: Compiled, clock: Clock, count: int, form: str) -> None:
@@ -193,16 +193,8 @@ def _cost(compiled: Compiled) -> str:
     text = f"{wrong:,} times pass by unused"
     if not least:
         return f"{text}, none before a wanted one"
-    needed = duration(compiled.wish.timing.needed)
-    return f"{text}, the nearest {duration(min(least))} before a wanted one ({needed} are needed)"
-
-
-def duration(seconds: int) -> str:
-    """Return a length of time, such as `10 min`."""
-    for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
-        if seconds >= unit and not seconds % unit:
-            return f"{seconds // unit} {name}"
-    return f"{seconds} s"
+    needed = length(compiled.wish.timing.needed)
+    return f"{text}, the nearest {length(min(least))} before a wanted one ({needed} are needed)"
 
 
 def _starts(compiled: Compiled) -> results.StartCounts:
@@ -233,7 +225,7 @@ def _starts_words(compiled: Compiled) -> str:
 
 def _moments(days: Mapping[int, int]) -> Iterator[int]:
     """Yield the instants of UTC days with bit sets of minutes."""
-    return (day * _DAY + second for day in sorted(days) for second in seconds_of(days[day]))
+    return (day * DAY + second for day in sorted(days) for second in seconds_of(days[day]))
 
 
 def _runs(schedule: WrittenSchedule, compiled: Compiled, count: int) -> list[int]:

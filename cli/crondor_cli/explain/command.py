@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crondor.calendar import DAY
 from crondor.diagnostics import has_error, printable
 from crondor.preview.facts import LAST_INSTANT, AskedYear, asked_year, explain, years_after
 from crondor.spec import Dialect
@@ -38,7 +37,7 @@ from crondor_cli.kit.schedules import (
 )
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant, instant_or_none
-from crondor_cli.kit.times import local_text, relative
+from crondor_cli.kit.times import length, local_text, relative
 from crondor_cli.kit.typed_times import SkippedTime
 
 if TYPE_CHECKING:
@@ -177,17 +176,10 @@ def _often(year: AskedYear, clock: Clock) -> str:
     plural = "" if year.runs == 1 else "s"
     if year.shortest is None or year.longest is None:
         return f"{year.runs} time{plural} until {end}"
-    apart = _length(year.shortest)
+    apart = length(year.shortest)
     if year.longest != year.shortest:
-        apart = f"{apart} to {_length(year.longest)}"
+        apart = f"{apart} to {length(year.longest)}"
     return f"{year.runs} time{plural} until {end}, {apart} apart"
-
-
-def _length(seconds: int) -> str:
-    days, rest = divmod(seconds, DAY)
-    hours, minutes = divmod(rest // 60, 60)
-    parts = [f"{number} {unit}" for number, unit in ((days, "d"), (hours, "h"), (minutes, "min")) if number]
-    return " ".join(parts)
 
 
 def _data(schedule: WrittenSchedule, clock: Clock, at: int | None, year: AskedYear) -> results.ExplainedSchedule:

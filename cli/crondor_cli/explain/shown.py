@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import date, datetime, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from crondor.audit import ClockChange
@@ -21,8 +21,8 @@ from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe, steps_beyond
 from crondor.zones import Policy
 from crondor_cli.kit.screen import FACTS, PROSE, echo_lines, prose, screen_columns, tinted, whole
-from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, instant_or_none, length, reason_data
-from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
+from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, instant_or_none, reason_data
+from crondor_cli.kit.times import length, local_text, relative, retries_text, zone_text
 
 if TYPE_CHECKING:
     from crondor_cli.explain import results
@@ -142,7 +142,10 @@ def _numbers(e: ExplainedJob, facts: ScheduleFacts) -> list[tuple[str, str]]:
     following = "none before 2201" if facts.excluded == 0 else "requirements exclude all times that were looked at"
     if facts.next is not None:
         following = f"{local_text(facts.next, clock.zone)}, {relative(facts.next - clock.now)}"
-    shortest, longest = length(gaps.shortest, gaps.shortest_from), length(gaps.longest, gaps.longest_from)
+    shortest, longest = (
+        _calendar_length(gaps.shortest, gaps.shortest_from),
+        _calendar_length(gaps.longest, gaps.longest_from),
+    )
     if gaps.shortest == gaps.longest:
         lines = [("gap", f"always {shortest} on the wall clock")]
     else:
@@ -227,7 +230,7 @@ def _audit(e: ExplainedJob, changes: list[ClockChange]) -> list[str]:
         lines = ["  Beside a clock change:"]
     for change in changes:
         day = datetime.fromtimestamp(change.instant, zone)
-        size = relative(abs(change.seconds)).removeprefix("in ")
+        size = length(abs(change.seconds), 2)
         way, fate = ("forward", "is skipped") if change.is_gap else ("back", "comes twice")
         span = f"{_wall(change.low, day)} to {_wall(change.high, day)}"
         lines.append(f"    {short_weekday(day)} {day:%Y-%m-%d}, {way} {size}: {span} {fate}")
@@ -283,7 +286,7 @@ def _why(e: ExplainedJob, spec: CronSpec) -> list[list[str]]:
     for label, time in (("run before", why.earlier), ("run after", why.later)):
         if time is not None:
             side = "earlier" if time < why.instant else "later"
-            near.append((label, f"{local_text(time, clock.zone)}, {_distance(abs(time - why.instant))} {side}"))
+            near.append((label, f"{local_text(time, clock.zone)}, {length(abs(time - why.instant), 2)} {side}"))
         else:
             near.append((label, "none in the years 1970 to 2200"))
     said = _prose(answer(e, spec, why), "  ", "    ")
@@ -291,8 +294,27 @@ def _why(e: ExplainedJob, spec: CronSpec) -> list[list[str]]:
     return [said, [*shown, *_lines([("day rule", day_rule_words(spec))])], _lines(near)]
 
 
-def _distance(seconds: int) -> str:
-    return relative(seconds).removeprefix("in ")
+_UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
+
+
+def _calendar_length(seconds: int, start: date) -> str:
+    """Return a length in calendar years, days and less: "8 years", "61 days", "1 hour 30 minutes"."""
+    days, rest = divmod(seconds, 86400)
+    end = start + timedelta(days=days)
+    years = end.year - start.year - ((end.month, end.day) < (start.month, start.day))
+    days = (end - _anniversary(start, years)).days
+    counts = [("year", years), ("day", days)]
+    for name, size in _UNITS:
+        count, rest = divmod(rest, size)
+        counts.append((name, count))
+    return " ".join(f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts if count)
+
+
+def _anniversary(day: date, years: int) -> date:
+    try:
+        return day.replace(year=day.year + years)
+    except ValueError:  # 29 February
+        return date(day.year + years, 3, 1)
 
 
 def print_json(explanations: list[ExplainedJob], warnings: list[Diagnostic]) -> None:
@@ -353,7 +375,7 @@ def _gaps(gaps: Gaps) -> results.Gaps:
 
 
 def _gap(seconds: int, day: date) -> results.Gap:
-    return {"seconds": seconds, "words": length(seconds, day), "first_after": day.isoformat()}
+    return {"seconds": seconds, "words": _calendar_length(seconds, day), "first_after": day.isoformat()}
 
 
 def _counts(facts: ScheduleFacts) -> results.Counts:

@@ -109,7 +109,7 @@ def _counted(findings: Iterable[Finding]) -> list[RuleCount]:
 def _print_json(result: ChosenReports) -> None:
     """Print one object with the files in the order named."""
     counted = Counter(finding.diagnostic.severity for finding in result.all_findings)
-    data = {
+    data: results.Findings = {
         "files": [
             {
                 "name": report.source.name,
@@ -119,7 +119,11 @@ def _print_json(result: ChosenReports) -> None:
             }
             for report in result.reports
         ],
-        "summary": {severity.value: counted[severity] for severity in Severity},
+        "summary": {
+            "error": counted[Severity.ERROR],
+            "warning": counted[Severity.WARNING],
+            "note": counted[Severity.NOTE],
+        },
     }
     echo_json(data)
 

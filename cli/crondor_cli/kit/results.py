@@ -31,6 +31,7 @@ from typing import (
 
 import crondor_cli
 from crondor.diagnostics import Severity
+from crondor.lint import report as lint
 from crondor.router.match.reasons import RouteOutcome
 from crondor.router.match.umbrella import Clause as Clauses
 from crondor.spec import Dialect
@@ -87,21 +88,6 @@ class Diagnostic(TypedDict):
     line: Annotated[int | None, "its line (from 1)"]
     column: Annotated[int | None, "its column (characters, from 1)"]
     text: Annotated[str | None, "the piece itself, 200 characters at most"]
-
-
-class Position(TypedDict):
-    """A position in a file."""
-
-    file: Annotated[str, "the file, which may be an included one"]
-    line: Annotated[int, "the line (from 1)"]
-    column: Annotated[int, "the column (characters, from 1)"]
-
-
-class Place(Position):
-    """A piece of a file, from its first character to its end."""
-
-    end_line: Annotated[int, "the line of the end (from 1)"]
-    end_column: Annotated[int, "the column just after the end (characters, from 1)"]
 
 
 class Part(TypedDict):
@@ -198,39 +184,9 @@ class Judged(TypedDict):
     routes: Annotated[Iterable[Verdict], "what each route says of it"]
 
 
-class FixEdit(TypedDict):
-    """A change that a fix makes to a text."""
-
-    place: Annotated[Place, "what is replaced"]
-    text: Annotated[str, "by what"]
-
-
-class Fix(TypedDict):
-    """What cures a finding."""
-
-    title: Annotated[str, "what it does"]
-    safe: Annotated[bool, "whether `--fix` makes it without `--unsafe`"]
-    edits: Annotated[Iterable[FixEdit], "the changes; one that covers nothing inserts"]
-
-
-class Finding(TypedDict):
-    """What a rule of `crondor check` found."""
-
-    code: Annotated[str, "the rule: `CRN101`"]
-    name: Annotated[str, "the rule's name"]
-    severity: Annotated[str, "how bad it is", Severity]
-    message: Annotated[str, "what, and why"]
-    help: Annotated[str | None, "what to write instead"]
-    place: Annotated[Place | None, "where; the end of the file for something that it lacks"]
-    fix: Annotated[Fix | None, "the cure, where there is one"]
-
-
-class CheckedFile(TypedDict):
+class CheckedFile(lint.ReportData):
     """A checked file."""
 
-    name: Annotated[str, "the path as named, or found below the directory named"]
-    findings: Annotated[Iterable[Finding], "in the order of the lines"]
-    silenced: Annotated[int, "how many a comment silenced"]
     baseline: Annotated[int, "how many `--baseline` knew already"]
 
 
@@ -307,7 +263,7 @@ def shared() -> dict[str, Any]:
 
 
 def _name(shape: type) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", shape.__name__).lower()
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", shape.__name__.removesuffix("Data")).lower()
 
 
 def _part(hint: Any, needed: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a type, as typing has it

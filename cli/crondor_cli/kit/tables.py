@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -157,29 +157,6 @@ def moments(deferral: Deferral, zone: tzinfo) -> results.Start:
         "last_match": deferral.last_match,
         "last_start": deferral.last_start,
     }
-
-
-_UNITS = (("hour", 3600), ("minute", 60), ("second", 1))
-
-
-def length(seconds: int, start: date) -> str:
-    """Return a length in calendar years, days and less: "8 years", "61 days", "1 hour 30 minutes"."""
-    days, rest = divmod(seconds, 86400)
-    end = start + timedelta(days=days)
-    years = end.year - start.year - ((end.month, end.day) < (start.month, start.day))
-    days = (end - _anniversary(start, years)).days
-    counts = [("year", years), ("day", days)]
-    for name, size in _UNITS:
-        count, rest = divmod(rest, size)
-        counts.append((name, count))
-    return " ".join(f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts if count)
-
-
-def _anniversary(day: date, years: int) -> date:
-    try:
-        return day.replace(year=day.year + years)
-    except ValueError:  # 29 February
-        return date(day.year + years, 3, 1)
 
 
 def columns(rows: list[list[str]]) -> list[str]:

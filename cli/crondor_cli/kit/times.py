@@ -31,15 +31,20 @@ def relative(seconds: int) -> str:
     """
     if seconds == 0:
         return "now"
-    rest = abs(seconds)
-    first = next(i for i, (_, size) in enumerate(_UNITS) if rest >= size)
+    text = length(abs(seconds), 2)
+    return f"in {text}" if seconds > 0 else f"{text} ago"
+
+
+def length(seconds: int, most: int = 4) -> str:
+    """Return a length of time as ``1 d 3 h 12 min``: its largest unit and those below it, ``most`` in all, cut off."""
+    first = next((i for i, (_, size) in enumerate(_UNITS) if seconds >= size), len(_UNITS))
     shown = []
-    for name, size in _UNITS[first : first + 2]:
+    rest = seconds
+    for name, size in _UNITS[first : first + most]:
         count, rest = divmod(rest, size)
         if count:
             shown.append(f"{count} {name}")
-    text = " ".join(shown)
-    return f"in {text}" if seconds > 0 else f"{text} ago"
+    return " ".join(shown) or "0"
 
 
 def local_text(epoch: int, zone: tzinfo) -> str:

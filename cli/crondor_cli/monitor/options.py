@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import click
@@ -18,9 +18,6 @@ from crondor.monitor.notices import Notice
 from crondor_cli.kit.files import file_problem, write_file
 from crondor_cli.kit.options import refuse_existing
 from crondor_cli.kit.screen import say, usage
-
-if TYPE_CHECKING:
-    pass
 
 _ADDRESS: Final = re.compile(r"(?:(?P<host>[^:\[\]]*):|\[(?P<six>[0-9A-Fa-f:.]+)\]:)?(?P<port>[0-9]{1,5})\Z").match
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, TypedDict
 
 from crondor.diagnostics import Severity
+from crondor.lint.report import PlaceData, PositionData
 from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.status import RouteReason
 from crondor.router.match.matcher import Limit
@@ -16,8 +17,6 @@ from crondor_cli.kit.results import (
     Findings,
     Judged,
     NotRequired,
-    Place,
-    Position,
     QueueSource,
     Result,
     Statistics,
@@ -61,7 +60,7 @@ class Transform(TypedDict):
     """A transform, in the language of today."""
 
     name: Annotated[str, "its name"]
-    place: Annotated[Place, "where it stands"]
+    place: Annotated[PlaceData, "where it stands"]
     commands: Annotated[Iterable[str], "its lines"]
 
 
@@ -86,7 +85,7 @@ class ConvertFinding(TypedDict):
     severity: Annotated[str, "how bad it is", Severity]
     message: Annotated[str, "what, and why"]
     help: Annotated[str | None, "what to write instead"]
-    place: Annotated[Place | None, "where it is"]
+    place: Annotated[PlaceData | None, "where it is"]
 
 
 class ConvertResult(TypedDict):
@@ -469,7 +468,7 @@ class ShowRoute(TypedDict):
     requirements: Annotated[str | None, "as they are written; null: every candidate matches"]
     is_legacy: Annotated[bool, "written as a ClassAd"]
     text: Annotated[str, "the commands as HTCondor prints them"]
-    place: Annotated[Position | None, "where the text stands"]
+    place: Annotated[PositionData | None, "where the text stands"]
 
 
 class ShowTransform(TypedDict):
@@ -493,7 +492,7 @@ class Setter(TypedDict):
         str, "a knob, HTCondor's default, the route, or a transform", ("knob", "default", "route", "transform")
     ]
     name: Annotated[str, "its name"]
-    place: Annotated[Position | None, "where; null: nowhere in a file"]
+    place: Annotated[PositionData | None, "where; null: nowhere in a file"]
 
 
 class Variable(TypedDict):
@@ -503,7 +502,7 @@ class Variable(TypedDict):
     value: Annotated[str | None, "its text, macros replaced; null: nobody set it"]
     default: Annotated[str | None, "what replaces it then; null: nothing"]
     set_by: Annotated[Setter | None, "who set it; null: nobody"]
-    place: Annotated[Position, "where it is read"]
+    place: Annotated[PositionData, "where it is read"]
 
 
 class Passed(TypedDict):
@@ -513,7 +512,7 @@ class Passed(TypedDict):
     name: Annotated[str, "its name, or the route's"]
     is_applied: Annotated[bool, "whether the job, as it is then, meets its REQUIREMENTS"]
     requirements: Annotated[str | None, "its REQUIREMENTS; null: none"]
-    place: Annotated[Position | None, "where its text stands; null: nowhere as it is"]
+    place: Annotated[PositionData | None, "where its text stands; null: nowhere as it is"]
     variables: Annotated[Iterable[Variable], "the variables that it reads and does not set first itself"]
 
 

@@ -25,7 +25,7 @@ from crondor_cli.route.asking import CandidateJob, JobFiles
 from crondor_cli.route.explain import explained, lines
 
 if TYPE_CHECKING:
-    from crondor_cli.kit.results import Position
+    from crondor.lint.report import PositionData
     from crondor_cli.route import results
 
 _WIDEST = 28  # columns for names
@@ -103,7 +103,7 @@ def _value(variable: results.Variable) -> str:
     return f"= {variable['value'] or ''}  ({who}{at})"
 
 
-def _location(place: Position) -> str:
+def _location(place: PositionData) -> str:
     return f"{place['file']}:{place['line']}"
 
 
@@ -133,7 +133,7 @@ def _passed(passed: PassedTransform) -> results.Passed:
     }
 
 
-def _place(span: Span) -> Position:
+def _place(span: Span) -> PositionData:
     return {"file": span.source.name, "line": span.line, "column": span.column}
 
 

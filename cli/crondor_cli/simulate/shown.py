@@ -20,7 +20,7 @@ from crondor.schedule import JobSchedule
 from crondor.spec import Dialect
 from crondor_cli.kit.screen import Whole, echo_lines, in_columns, padded, say, screen_columns, whole
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
-from crondor_cli.kit.times import local_text, relative
+from crondor_cli.kit.times import length, local_text
 
 if TYPE_CHECKING:
     from crondor_cli.simulate import results
@@ -77,7 +77,7 @@ class TimeAxis(NamedTuple):
     def heading(self, legend: str) -> str:
         """Return the line above the lanes."""
         start, end = (local_text(time, self.zone)[:20] for time in (self.start, self.end))
-        return f"Timeline, {start} to {end}, {relative(self.seconds)[3:]} a column: {legend}"
+        return f"Timeline, {start} to {end}, {length(self.seconds, 2)} a column: {legend}"
 
     def rows(self, labels: Sequence[str], lanes: Iterable[str]) -> list[str]:
         """Return the lanes after their labels, and the dates below them."""
@@ -336,7 +336,7 @@ def _table(simulated: Simulated, results: list[SimulatedResult], named: list[int
         label = group.label if group.jobs.count == 1 else f"{group.label} ({group.jobs.count} jobs)"
         counts = [str(outcome.counts[fate]) for fate in shown.values()]
         planned = [str(number), str(_computed(outcome))] if differ else [str(outcome.planned)]
-        rows.append([label, *planned, *counts, length(outcome.idle_slot)])
+        rows.append([label, *planned, *counts, length(outcome.idle_slot, 2)])
     head = ["", "planned", *(["computed"] if differ else []), *shown, "slot idle"]
     return in_columns(head, rows, screen_columns(sys.stdout), right=range(1, len(head)))
 
@@ -433,11 +433,6 @@ def _enough(simulated: Simulated, group: Group, result: SimulatedResult) -> list
     none = [name for name, seconds, _ in tried if seconds is None]
     said += [f"no {' and no '.join(none)} would have been enough"] if none else []
     return said + [whole(str(change)) for change in simulated.changes(group, result)]
-
-
-def length(seconds: int) -> str:
-    """Return a length in its two largest units."""
-    return "0" if seconds == 0 else relative(seconds)[3:]
 
 
 def print_json(
