@@ -1,4 +1,4 @@
-"""The pages that are made of the code: one for each rule, and the interface of the library."""
+"""The pages that are made from the code: the rules, the knobs of a job router, and the interface of the library."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from crondor.lint import CheckSettings, Finding, check_submit, page
 from crondor.lint.routes import check_routes
 from crondor.lint.rule import Rule
 from crondor.macro.files import Files
+from crondor.router.table.loading import KNOBS
 from crondor.submit import read_submit
 
 _NOW = 1_795_305_600  # Sun 2026-11-22
@@ -85,6 +86,18 @@ def _with_facts(text: str, rule: Rule[Any], found: Finding | None) -> str:
         rest = _BLOCK.sub(lambda block: f"{block[0]}\n\n{printed}", rest, count=1)
     facts = f"Severity: {rule.severity.value}. Fix: {_fix(found)}."
     return f"{title}\n\n[All rules](../index.md)\n\n{facts}\n{rest}"
+
+
+def knob_page() -> str:
+    """Return the page of a job router's knobs."""
+    lines = ["# The knobs of a job router", ""]
+    lines += ["| knob | type | default | releases | meaning |", "|---|---|---|---|---|"]
+    for knob in KNOBS:
+        default = f"`{knob.default}`" if knob.default else ""
+        releases = f"up to {knob.releases.until}" if knob.is_removed else ""
+        cells = (f"`{knob.name}`", knob.kind.value, default, releases, knob.sentence)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
 
 
 MODULES = (

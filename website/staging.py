@@ -13,11 +13,12 @@ from urllib.parse import unquote
 from crondor.lint import RULES as SUBMIT_RULES
 from crondor.lint.routes import ROUTE_RULES
 from reference.pages import pages as reference_pages
-from website.made import library_pages, rule_pages
+from website.made import knob_page, library_pages, rule_pages
 
 ROOT = Path(__file__).resolve().parents[1]
 TOLD_NOT_LINKED = ("LICENSE", "tests/")  # what pages name, and the site has no page for
 OUTSIDE_THE_TREE = "---\norphan: true\n---\n\n"  # listed in a table, not on every page's navigation
+MADE = {"crondor/lint/pages": "rules/index.md", "crondor/knowledge/data/config_knobs.txt": "knobs.md"}
 LANGUAGES = {".sub": "condor", ".conf": "condor", ".py": "python", ".sh": "sh", ".svg": "xml"}
 
 _FENCE = re.compile(r"^( *)(```+|~~~+)")
@@ -46,7 +47,7 @@ def stage(folder: Path) -> None:
         else:
             shutil.copyfile(file, target)
     _list_all(folder / "cli" / "index.md")
-    for place, text in [*rule_pages(SUBMIT_RULES, ROUTE_RULES), *library_pages()]:
+    for place, text in [*rule_pages(SUBMIT_RULES, ROUTE_RULES), ("knobs.md", knob_page()), *library_pages()]:
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         is_listed = not place.startswith("rules/") or place == "rules/index.md"
         (folder / place).write_text(text if is_listed else f"{OUTSIDE_THE_TREE}{text}", encoding="utf-8")
@@ -93,7 +94,7 @@ def places() -> dict[str, str]:
     """Return where a link to a file or folder of the repository leads."""
     index = {"README.md": "index.md", "docs/README.md": "index.md", "docs": "index.md"}
     folders = [folder.relative_to(ROOT).as_posix() for folder in (ROOT / "examples").rglob("*") if folder.is_dir()]
-    return {**sources(), **index, **dict.fromkeys(["examples", *folders], "examples/index.md")}
+    return {**sources(), **MADE, **index, **dict.fromkeys(["examples", *folders], "examples/index.md")}
 
 
 def relinked(page: str, source: str, place: str) -> str:

@@ -350,7 +350,7 @@ def test_the_defaults_of_the_knobs_are_those_of_the_settings() -> None:
         ("JOB_ROUTER_DEFAULTS_GENERATED = MaxJobs = 5", None),  # HTCondor-CE's
         ("JOB_ROUTER_TRANFORM_P_2 = SET A 1", "did you mean JOB_ROUTER_TRANSFORM_P_2?"),
         ("JOB_ROUTER.JOB_ROUTER_POLING_PERIOD = 5", "did you mean JOB_ROUTER_POLLING_PERIOD?"),
-        ("JOB_ROUTER_FROBNICATE = 5", "crondor's docs/route.md lists the knobs of a router"),
+        ("JOB_ROUTER_FROBNICATE = 5", "docs/router-files.md has a link to all knobs of a router"),
     ],
 )
 def test_a_knob_that_nobody_looks_at_is_named(line: str, said: str | None) -> None:

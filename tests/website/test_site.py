@@ -12,7 +12,7 @@ from crondor.lint import address
 from crondor.lint.routes import ROUTE_RULES
 from website import playground, staging
 from website.links import faults
-from website.made import MODULES, library_pages, rule_pages
+from website.made import MODULES, knob_page, library_pages, rule_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,6 +83,15 @@ def test_a_missing_page_is_said_to_be_one() -> None:
     known = re.search(r"search\(/\\/\(([^)]*)\)", text)
     assert known is not None
     assert folders <= set(known[1].split("|"))
+
+
+def test_the_page_of_knobs_has_a_row_for_each() -> None:
+    """With type, default and meaning; the links of the repository to the data lead to it."""
+    row = "| `JOB_ROUTER_POLLING_PERIOD` | integer | `10` |  | Seconds between two polls of the queue. |"
+    assert row in knob_page()
+    assert "| `JOB_ROUTER_ENTRIES` | ClassAds |  | up to 24 | Routes written as ClassAds. |" in knob_page()
+    link = "[knobs](../crondor/knowledge/data/config_knobs.txt)"
+    assert staging.relinked(link, "docs/route.md", "route.md") == "[knobs](knobs.md)"
 
 
 def test_the_interface_has_a_page_for_each_module() -> None:

@@ -72,7 +72,7 @@ def unknown_knobs(configuration: Configuration) -> Iterator[Diagnostic]:
             continue
         prefix, own = knob.name[: -len(name)], knob.name[-len(name) :]
         near = _nearest(own)
-        help_text = f"did you mean {near}?" if near else "crondor's docs/route.md lists the knobs of a router"
+        help_text = f"did you mean {near}?" if near else "docs/router-files.md has a link to all knobs of a router"
         fix = prefix + near if near is not None and "<" not in near else None
         message = f"no job router of HTCondor looks at {knob.name}"
         yield _warning("route-knob-unknown", message, knob.name_span, help_text, fix)
