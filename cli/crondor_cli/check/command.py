@@ -18,7 +18,7 @@ from crondor.lint import RULES, CheckReport, CheckSettings, Cured, check_submit,
 from crondor.lint.submit import offered
 from crondor.submit import SubmitFile
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, read_source, submit_files
+from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, read_source
 from crondor_cli.kit.findings import (
     BaselineOptions,
     ChosenReports,
@@ -41,6 +41,7 @@ from crondor_cli.kit.options import (
     interval_option,
     now_options,
     pool_config_options,
+    submit_files,
 )
 from crondor_cli.kit.parallel import jobs_option, of_many
 from crondor_cli.kit.printing import Asked, conclude

@@ -23,7 +23,6 @@ from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import show
 
 _CHUNK = 1 << 16
-_Function = TypeVar("_Function", bound=Callable[..., None])
 
 
 def chunks(path: str) -> Iterator[str]:
@@ -98,16 +97,16 @@ def context_of(clock: Clock, *, faithful: bool = False) -> Context:
     return Context(now=clock.now, zone=clock.zone, faithful=faithful)
 
 
-def lenient_option(function: _Function) -> _Function:
-    """Add --lenient."""
-    help_text = "Read as HTCondor's daemons do: the rest of an ad after a bad line is dropped silently."
-    return click.option("--lenient", is_flag=True, help=help_text)(function)
-
-
-def faithful_option(function: _Function) -> _Function:
-    """Add --faithful."""
-    help_text = 'Evaluate exactly as HTCondor 25.14 does, with its defect in names selected from x["y"].'
-    return click.option("--faithful", is_flag=True, help=help_text)(function)
+lenient_option = click.option(
+    "--lenient",
+    is_flag=True,
+    help="Read as HTCondor's daemons do: the rest of an ad after a bad line is dropped silently.",
+)
+faithful_option = click.option(
+    "--faithful",
+    is_flag=True,
+    help='Evaluate exactly as HTCondor 25.14 does, with its defect in names selected from x["y"].',
+)
 
 
 def mode_of(lenient: bool) -> ReadMode:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TypeVar
 
 import click
 
@@ -34,7 +33,7 @@ from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import FileRefused, Files
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_stdin, file_problem, files_of, read_source
-from crondor_cli.kit.options import ConfigFiles, config_of, config_options, include_option
+from crondor_cli.kit.options import ConfigFiles, config_of, config_options, include_option, options_of
 from crondor_cli.kit.screen import usage
 
 
@@ -196,9 +195,6 @@ def _folder(path: str) -> str:
     return "." if path == "-" else os.path.dirname(path) or "."
 
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
-
-
 class ConfigCommand(Command):
     """A command that takes no arguments: who names a file alone is told how to."""
 
@@ -228,9 +224,8 @@ def without(words: Sequence[str], others: Iterable[str]) -> list[str]:
     return list(reversed(left))
 
 
-def config_option(function: _Function) -> _Function:
-    """Add --config FILE and its kin to a command, as ``config``; --allow-dir DIR as ``allow_dirs``."""
-    return config_options(include_option(function))
+config_option = options_of(config_options, include_option)
+"""--config FILE, --config-root DIR and --ce, as ``config``; --allow-dir DIR as ``allow_dirs``."""
 
 
 def load_config(

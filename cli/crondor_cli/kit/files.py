@@ -6,9 +6,8 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from functools import wraps
 from pathlib import Path
 from shlex import quote
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
@@ -352,20 +351,6 @@ KINDS: Final = ", ".join(f"*{suffix}" for suffix in SUFFIXES)
 
 _OF_FIELDS = re.compile(r"\s*(?:@\S+|[-\d*/,]+|\S+(?:\s+\S+){4})\s*", re.DOTALL).fullmatch
 _OF_A_LINE = re.compile(r"@.*|.*\s.*|[-\d*/,]+", re.DOTALL).fullmatch
-
-
-def submit_files(text: str = "A submit file, as FILES.") -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add FILES and --spec FILE, which come as one argument ``paths``: all submit files, with those of folders."""
-
-    def add(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def command(*args: object, files: tuple[str, ...], specs: tuple[str, ...], **options: object) -> None:
-            function(*args, paths=find((*specs, *files)), **options)
-
-        add_spec = click.option("--spec", "specs", multiple=True, metavar="FILE", help=text)
-        return click.argument("files", nargs=-1, metavar="[FILES]...")(add_spec(command))
-
-    return add
 
 
 def find(names: Iterable[str]) -> tuple[str, ...]:

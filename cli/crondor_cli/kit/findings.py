@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from functools import partial, wraps
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -31,7 +31,7 @@ from crondor_cli.kit.files import (
     write_source,
 )
 from crondor_cli.kit.jobs import host_of
-from crondor_cli.kit.options import Surroundings, is_typed
+from crondor_cli.kit.options import Surroundings, gathered, is_typed
 from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
 from crondor_cli.kit.tables import plural
 
@@ -132,23 +132,21 @@ class BaselineOptions(NamedTuple):
     update: bool
 
 
-def baseline_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add --baseline and --update-baseline, which come as one argument ``baseline``."""
+def _baseline(baseline_path: str | None, update_baseline: bool) -> BaselineOptions:
+    if update_baseline and baseline_path is None:
+        raise usage("--update-baseline needs --baseline FILE")
+    if update_baseline and not is_typed("baseline_path"):
+        raise usage("--update-baseline writes only the file that --baseline names here: no setting names one to write")
+    return BaselineOptions(baseline_path, update_baseline)
 
-    @wraps(function)
-    def command(*args: object, baseline_path: str | None, update_baseline: bool, **options: Any) -> None:  # noqa: ANN401
-        context = click.get_current_context()
-        if update_baseline and baseline_path is None:
-            raise click.UsageError("--update-baseline needs --baseline FILE", context)
-        if update_baseline and not is_typed("baseline_path"):
-            message = "--update-baseline writes only the file that --baseline names here: no setting names one to write"
-            raise click.UsageError(message, context)
-        function(*args, baseline=BaselineOptions(baseline_path, update_baseline), **options)
 
-    help_text = "Report only findings that are not in this file."
-    update = "Write what is found now to --baseline FILE."
-    add = click.option("--baseline", "baseline_path", metavar="FILE", help=help_text)
-    return add(click.option("--update-baseline", is_flag=True, help=update)(command))
+baseline_options = gathered(
+    "baseline",
+    _baseline,
+    click.option("--baseline", "baseline_path", metavar="FILE", help="Report only findings that are not in this file."),
+    click.option("--update-baseline", is_flag=True, help="Write what is found now to --baseline FILE."),
+)
+"""--baseline and --update-baseline, which come as one argument ``baseline``."""
 
 
 Result = TypeVar("Result", bound=ChosenReports)

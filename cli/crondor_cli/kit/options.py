@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from zoneinfo import available_timezones
@@ -19,7 +20,7 @@ from crondor.diagnostics import CrondorError, printable
 from crondor.knowledge.words import NEWEST, OLDEST, Release
 from crondor.spec import FIELDS, Dialect
 from crondor.zones import Policy
-from crondor_cli.kit.files import submit_files
+from crondor_cli.kit.files import find
 from crondor_cli.kit.screen import show_error, usage
 from crondor_cli.kit.times import find_zone, local_zone
 from crondor_cli.kit.typed_times import parse_time
@@ -39,41 +40,6 @@ def is_typed(name: str) -> bool:
     """Say whether an option of the command that runs is on its command line, and not a setting or the default."""
     context = click.get_current_context(silent=True)
     return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-
-
-def pool_config_options(function: _Function) -> _Function:
-    """Add --pool-config FILE, --config-root DIR and --ce, all three as ``pool_config``: ConfigFiles, None without."""
-
-    @wraps(function)
-    def command(*, pool_config: tuple[str, ...], config_root: str | None, ce: bool, **others: Any) -> None:  # noqa: ANN401 - whatever the command takes
-        is_placed = config_root is not None or ce
-        paths = () if is_placed and not is_typed("pool_config") else pool_config
-        function(pool_config=pool_files(paths, config_root, ce=ce) if paths or is_placed else None, **others)
-
-    return click.option(
-        _OPTION,
-        metavar="FILE",
-        multiple=True,
-        help=f"The access point's configuration; the word {HOST}: this host's own. Repeatable, later lines win.",
-    )(tree_options(command))  # type: ignore[return-value]
-
-
-def pool_files(paths: Sequence[str], tree: str | None = None, *, ce: bool = False) -> ConfigFiles:
-    """Return the configuration of an access point that is named. Raises UsageError for the word host beside files."""
-    if HOST in paths and len(paths) > 1:
-        message = f"{_OPTION} {HOST} stands alone: it is all files of this host's configuration"
-        raise usage(message)
-    return ConfigFiles(() if HOST in paths else tuple(paths), tree, ce, _OPTION)
-
-
-def target_option(function: _Function) -> _Function:
-    """Add --target RELEASE, as ``target``."""
-    return click.option(
-        "--target",
-        type=ReleaseType(),
-        metavar="RELEASE",
-        help="The access point's release of HTCondor: 23, 24, 25, or as 25.7 (default: 25).",
-    )(function)
 
 
 def check_target(pool_config: ConfigFiles | None) -> None:
@@ -165,6 +131,29 @@ def options_of(*options: Callable[[Any], Any]) -> Callable[[_Function], _Functio
     return add
 
 
+def gathered(
+    name: str, make: Callable[..., object], *options: Callable[[Any], Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that adds options which come as one argument: what ``make`` returns for their values.
+
+    The parameters of ``make`` have the names of the options.
+    """
+    names = signature(make).parameters.keys()
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def command(*args: object, **values: object) -> None:
+            own = {each: values.pop(each) for each in names & values.keys()}
+            values[name] = make(**own)
+            function(*args, **values)
+
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
 class Clock(NamedTuple):
     """The time the command takes for now (epoch seconds), and the zone it shows and reads times in."""
 
@@ -238,49 +227,56 @@ def clock_of(now: str | None, tz: str | None) -> Clock:
     return Clock(clock.read(now, "--now"), name, zone, is_given=tz is not None, is_fixed=now is not None)
 
 
-def schedule_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the ways to name schedules: submit files (as ``paths``), a crontab line, or single fields."""
-    return submit_files()(field_options(function))
+def submit_files(text: str = "A submit file, as FILES.") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add FILES and --spec FILE, which come as one argument ``paths``: all submit files, with those of folders."""
+    return gathered(
+        "paths",
+        lambda files, specs: find((*specs, *files)),
+        click.argument("files", nargs=-1, metavar="[FILES]..."),
+        click.option("--spec", "specs", multiple=True, metavar="FILE", help=text),
+    )
 
 
-def field_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add a crontab line and single fields."""
-    for field in reversed(FIELDS):
-        option = f"--{field.name.replace('_', '-')}"
-        help_text = f"{field.command} without a file: {field.low}-{field.high}."
-        function = click.option(option, field.name, metavar="FIELD", help=help_text)(function)
-    return crontab_option(function)
+crontab_option = click.option("--crontab", metavar="LINE", help='A crontab line, such as "30 2 * * *".')
+"""--crontab LINE, as ``crontab``."""
 
-
-def crontab_option(function: _Function) -> _Function:
-    """Add --crontab LINE, as ``crontab``."""
-    return click.option("--crontab", metavar="LINE", help='A crontab line, such as "30 2 * * *".')(function)
-
-
-def ads_option(function: _Function) -> _Function:
-    """Add --ads FILE, as ``ads``: the jobs of a queue."""
-    help_text = "Jobs in a queue, as condor_q -long, -json or -xml prints them."
-    return click.option("--ads", metavar="FILE", multiple=True, help=help_text)(function)
-
-
-def file_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add --allow-dir, --seed and --env, which come as one argument ``surroundings``."""
-
-    @wraps(function)
-    def command(
-        *args: object, allow_dirs: tuple[str, ...], seed: int | None, variables: tuple[str, ...], **options: object
-    ) -> None:
-        function(*args, surroundings=Surroundings(allow_dirs, seed, _environ(variables)), **options)
-
-    for option in (
-        click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable that $ENV() sees."),
+field_options = options_of(
+    crontab_option,
+    *(
         click.option(
-            "--seed", type=int, metavar="N", help="Evaluate $RANDOM_CHOICE() and $RANDOM_INTEGER() with this seed."
-        ),
-        click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to read files from."),
-    ):
-        command = option(command)
-    return command
+            f"--{field.name.replace('_', '-')}",
+            field.name,
+            metavar="FIELD",
+            help=f"{field.command} without a file: {field.low}-{field.high}.",
+        )
+        for field in FIELDS
+    ),
+)
+"""A crontab line and single fields."""
+
+schedule_options = options_of(submit_files(), field_options)
+"""The ways to name schedules: submit files (as ``paths``), a crontab line, or single fields."""
+
+ads_option = click.option(
+    "--ads", metavar="FILE", multiple=True, help="Jobs in a queue, as condor_q -long, -json or -xml prints them."
+)
+"""--ads FILE, as ``ads``: the jobs of a queue."""
+
+
+def _surroundings(allow_dirs: tuple[str, ...], seed: int | None, variables: tuple[str, ...]) -> Surroundings:
+    return Surroundings(allow_dirs, seed, _environ(variables))
+
+
+file_options = gathered(
+    "surroundings",
+    _surroundings,
+    click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to read files from."),
+    click.option(
+        "--seed", type=int, metavar="N", help="Evaluate $RANDOM_CHOICE() and $RANDOM_INTEGER() with this seed."
+    ),
+    click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable that $ENV() sees."),
+)
+"""--allow-dir, --seed and --env, which come as one argument ``surroundings``."""
 
 
 def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
@@ -297,22 +293,17 @@ def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
     return found or None
 
 
-def clock_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add --now and --tz, which come as one argument ``clock``."""
-
-    @wraps(function)
-    def command(*args: object, now: str | None, tz: str | None, **options: object) -> None:
-        function(*args, clock=clock_of(now, tz), **options)
-
-    return now_options(command)
-
-
-def now_options(function: _Function) -> _Function:
-    """Add --now and --tz, as ``now`` and ``tz``."""
-    function = click.option(
+_NOW_OPTIONS = (
+    click.option("--now", metavar="TIME", help="Use this time as now (default: the clock)."),
+    click.option(
         "--tz", metavar="ZONE", shell_complete=complete_zone, help="The submit host's time zone (default: this host's)."
-    )(function)
-    return click.option("--now", metavar="TIME", help="Use this time as now (default: the clock).")(function)
+    ),
+)
+now_options = options_of(*_NOW_OPTIONS)
+"""--now and --tz, as ``now`` and ``tz``."""
+
+clock_options = gathered("clock", clock_of, *_NOW_OPTIONS)
+"""--now and --tz, which come as one argument ``clock``."""
 
 
 def from_option(text: str, name: str = "from_", default: str = "after now") -> Callable[[_Function], _Function]:
@@ -342,21 +333,18 @@ def output_option(
     A file that exists is refused without --force; of a folder (``metavar`` DIR) the command gets ``force`` and looks.
     """
 
-    def add(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def command(*args: object, out: str | None, force: bool, **options: object) -> None:
-            if metavar == "DIR":
-                options["force"] = force
-            elif out not in {None, "-"} and not force:
-                refuse_existing([str(out)])
-            function(*args, out=out, **options)
+    def made(out: str | None, force: bool) -> str | None:
+        if out not in {None, "-"} and not force:
+            refuse_existing([str(out)])
+        return out
 
-        add_force = click.option("--force", is_flag=True, help="Overwrite what exists.")
-        shown = default is not None
-        add_out = click.option("-o", "--output", "out", metavar=metavar, default=default, show_default=shown, help=text)
-        return add_out(add_force(command))
-
-    return add
+    options = (
+        click.option(
+            "-o", "--output", "out", metavar=metavar, default=default, show_default=default is not None, help=text
+        ),
+        click.option("--force", is_flag=True, help="Overwrite what exists."),
+    )
+    return options_of(*options) if metavar == "DIR" else gathered("out", made, *options)
 
 
 def refuse_existing(paths: Iterable[str]) -> None:
@@ -372,16 +360,15 @@ def _is_taken(path: str) -> bool:
     return "\0" not in path and (os.path.isfile(path) or (os.path.lexists(path) and not os.path.exists(path)))
 
 
-def interval_option(function: _Function) -> _Function:
-    """Add --schedd-interval (seconds), as ``schedd_interval``."""
-    return click.option(
-        "--schedd-interval",
-        type=click.IntRange(0, 86400),
-        default=300,
-        show_default=True,
-        metavar="SECONDS",
-        help="The schedd's SCHEDD_INTERVAL.",
-    )(function)
+interval_option = click.option(
+    "--schedd-interval",
+    type=click.IntRange(0, 86400),
+    default=300,
+    show_default=True,
+    metavar="SECONDS",
+    help="The schedd's SCHEDD_INTERVAL.",
+)
+"""--schedd-interval (seconds), as ``schedd_interval``."""
 
 
 def asked_interval(seconds: int) -> int | None:
@@ -390,40 +377,36 @@ def asked_interval(seconds: int) -> int | None:
     return seconds if source in {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT} else None
 
 
-def include_option(function: _Function) -> _Function:
-    """Add --allow-dir for files that name others to be read with them, as ``allow_dirs``."""
-    help_text = "A folder to include files from."
-    return click.option("--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help=help_text)(function)
+include_option = click.option(
+    "--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder to include files from."
+)
+"""--allow-dir for files that name others to be read with them, as ``allow_dirs``."""
+
+
+def _choice(name: str, values: Iterable[Dialect | Policy], text: str) -> Callable[[_Function], _Function]:
+    """Return an option that takes one of some values by its name."""
+    named = {each.value: each for each in values}
+
+    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Dialect | Policy | None:
+        return None if value is None else named[value]
+
+    kinds = click.Choice(list(named), case_sensitive=False)
+    return click.option(name, type=kinds, callback=read, help=text)
 
 
 def reading_options(*, htcondor: bool) -> Callable[[_Function], _Function]:
     """Add --dialect and --policy; ``htcondor`` says whether the schedd's dialect is offered."""
-    dialects = [dialect.value for dialect in Dialect if htcondor or dialect is not Dialect.HTCONDOR]
-    kinds = click.Choice(dialects, case_sensitive=False)
-
-    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Dialect | None:
-        return None if value is None else Dialect(value)
-
-    def add(function: _Function) -> _Function:
-        function = policy_option(" (default: compatible; unix: debian)")(function)
-        return click.option("--dialect", type=kinds, callback=read, help="Read the fields in this way only.")(function)
-
-    return add
+    dialects = Dialect if htcondor else (Dialect.MANUAL, Dialect.UNIX)
+    dialect = _choice("--dialect", dialects, "Read the fields in this way only.")
+    return options_of(dialect, policy_option(" (default: compatible; unix: debian)"))
 
 
 def policy_option(more: str = " (default: compatible)") -> Callable[[_Function], _Function]:
-    """Add --policy; ``more`` is what its help says beside."""
-    kinds = click.Choice([policy.value for policy in Policy], case_sensitive=False)
-
-    def read(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Policy | None:
-        return None if value is None else Policy(value)
-
-    help_text = f"Runs in hours that a clock change skips or repeats{more}."
-    return click.option("--policy", type=kinds, callback=read, help=help_text)
+    """Add --policy; ``more`` ends its help."""
+    return _choice("--policy", Policy, f"Runs in hours that a clock change skips or repeats{more}.")
 
 
 CONFIG_HELP: Final = "A configuration file and those it names, - for standard input; later lines win."
-_F = TypeVar("_F", bound=Callable[..., None])
 
 
 class ConfigFiles(NamedTuple):
@@ -443,24 +426,57 @@ class ConfigFiles(NamedTuple):
         return not self.paths and self.tree is None
 
 
-def config_options(function: _F) -> _F:
-    """Add --config FILE, --config-root DIR and --ce to a command, all three as ``config``, a ConfigFiles."""
-
-    @wraps(function)
-    def command(*, config: tuple[str, ...], config_root: str | None, ce: bool, **others: Any) -> None:  # noqa: ANN401 - whatever the command takes
-        function(config=ConfigFiles(config, config_root, ce), **others)
-
-    return click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP)(tree_options(command))  # type: ignore[return-value]
+_TREE = (
+    click.option("--config-root", metavar="DIR", help="Read the configuration of a tree as if it were /."),
+    click.option("--ce", is_flag=True, help="Read the configuration as HTCondor-CE does, from /etc/condor-ce."),
+)
 
 
-def tree_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add --config-root DIR and --ce to a command, as ``config_root`` and ``ce``: where its configuration stands."""
-    for add in (
-        click.option("--ce", is_flag=True, help="Read the configuration as HTCondor-CE does, from /etc/condor-ce."),
-        click.option("--config-root", metavar="DIR", help="Read the configuration of a tree as if it were /."),
-    ):
-        function = add(function)
-    return function
+def _config(config: tuple[str, ...], config_root: str | None, ce: bool) -> ConfigFiles:
+    return ConfigFiles(config, config_root, ce)
+
+
+config_options = gathered(
+    "config", _config, click.option("--config", metavar="FILE", multiple=True, help=CONFIG_HELP), *_TREE
+)
+"""--config FILE, --config-root DIR and --ce, all three as ``config``, a ConfigFiles."""
+
+
+def _pool_config(pool_config: tuple[str, ...], config_root: str | None, ce: bool) -> ConfigFiles | None:
+    is_placed = config_root is not None or ce
+    paths = () if is_placed and not is_typed("pool_config") else pool_config
+    return pool_files(paths, config_root, ce=ce) if paths or is_placed else None
+
+
+pool_config_options = gathered(
+    "pool_config",
+    _pool_config,
+    click.option(
+        _OPTION,
+        metavar="FILE",
+        multiple=True,
+        help=f"The access point's configuration; the word {HOST}: this host's own. Repeatable, later lines win.",
+    ),
+    *_TREE,
+)
+"""--pool-config FILE, --config-root DIR and --ce, all three as ``pool_config``: ConfigFiles, None without."""
+
+
+def pool_files(paths: Sequence[str], tree: str | None = None, *, ce: bool = False) -> ConfigFiles:
+    """Return the configuration of an access point that is named. Raises UsageError for the word host with files."""
+    if HOST in paths and len(paths) > 1:
+        message = f"{_OPTION} {HOST} stands alone: it is all files of this host's configuration"
+        raise usage(message)
+    return ConfigFiles(() if HOST in paths else tuple(paths), tree, ce, _OPTION)
+
+
+target_option = click.option(
+    "--target",
+    type=ReleaseType(),
+    metavar="RELEASE",
+    help="The access point's release of HTCondor: 23, 24, 25, or as 25.7 (default: 25).",
+)
+"""--target RELEASE, as ``target``."""
 
 
 def config_of(config: ConfigFiles | Sequence[str]) -> ConfigFiles:
@@ -537,61 +553,31 @@ def which_queue(context: click.Context | None) -> click.UsageError:
     return click.UsageError(f"name the queue: {said}", context)
 
 
-def queue_option(function: _Function) -> _Function:
-    """Add --queue."""
-    help_text = f"The embedded queue's folder (default: {VARIABLE})."
-    return click.option("--queue", metavar="PATH", help=help_text)(function)
+_QUEUE = click.option("--queue", metavar="PATH", help=f"The embedded queue's folder (default: {VARIABLE}).")
+_LOG = click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")
+_ADS = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")
+_LIVE = (
+    click.option("--live", is_flag=True, help="The schedd that runs here (needs the htcondor package)."),
+    click.option("--name", metavar="NAME", help="With --live: the schedd of this name."),
+    click.option("--pool", metavar="HOST", help="With --live: the collector of another pool."),
+)
 
 
-def source_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add all ways to name a queue to be read, which come as one argument ``asked``."""
-    command = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")(
-        _asking(function)
-    )
-    return queue_option(_log_option(_live_options(command)))
+def _without_ads(queue: str | None, log: str | None, live: bool, name: str | None, pool: str | None) -> QueueOptions:
+    return QueueOptions(queue, log, live, name, pool)
 
 
-def queue_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the ways to name a queue to be read but --ads, which come as one argument ``asked``."""
-    return queue_option(_log_option(_live_options(_asking(function, ads=False))))
+source_options = gathered("asked", QueueOptions, _QUEUE, _LOG, *_LIVE, _ADS)
+"""All ways to name a queue to be read, which come as one argument ``asked``."""
 
+queue_options = gathered("asked", _without_ads, _QUEUE, _LOG, *_LIVE)
+"""The ways to name a queue to be read but --ads, which come as one argument ``asked``."""
 
-def schedd_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the ways to name a queue that can be written, which come as one argument ``asked``."""
-    return queue_option(_live_options(_asking(function)))
+schedd_options = gathered("asked", QueueOptions, _QUEUE, *_LIVE)
+"""The ways to name a queue that can be written, which come as one argument ``asked``."""
 
+live_options = gathered("asked", QueueOptions, *_LIVE)
+"""The ways to name a live schedd, which come as one argument ``asked``."""
 
-def live_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the ways to name a live schedd, which come as one argument ``asked``."""
-    return _live_options(_asking(function))
-
-
-def _asking(function: Callable[..., None], *, ads: bool = True) -> Callable[..., None]:
-    """Put the options that name a queue together."""
-    names = [field for field in QueueOptions._fields if ads or field != "ads"]
-
-    @wraps(function)
-    def command(*args: object, **options: Any) -> None:  # noqa: ANN401 - as click has read them
-        asked = QueueOptions(**{name: options.pop(name) for name in names if name in options})
-        function(*args, asked=asked, **options)
-
-    return command
-
-
-def _log_option(function: _Function) -> _Function:
-    return click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")(function)
-
-
-def _live_options(function: _Function) -> _Function:
-    """Add --live, --name and --pool."""
-    function = click.option("--pool", metavar="HOST", help="With --live: the collector of another pool.")(function)
-    function = click.option("--name", metavar="NAME", help="With --live: the schedd of this name.")(function)
-    return click.option("--live", is_flag=True, help="The schedd that runs here (needs the htcondor package).")(
-        function
-    )
-
-
-def constraint_option(function: _Function) -> _Function:
-    """Add --constraint."""
-    help_text = "Only jobs for which this expression is true."
-    return click.option("--constraint", metavar="EXPR", help=help_text)(function)
+constraint_option = click.option("--constraint", metavar="EXPR", help="Only jobs for which this expression is true.")
+"""--constraint."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import click
 
@@ -18,14 +17,10 @@ from crondor_cli.kit.configs import files_below, load_config
 from crondor_cli.kit.options import ConfigFiles, completing, config_of, given_config
 from crondor_cli.kit.screen import show
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
-
-
-def legacy_option(function: _Function) -> _Function:
-    """Add --legacy to a command, as ``legacy``: see load_route_table()."""
-    return click.option(
-        "--legacy", is_flag=True, help="Use routes written as ClassAds too, as HTCondor up to 24 does."
-    )(function)
+legacy_option = click.option(
+    "--legacy", is_flag=True, help="Use routes written as ClassAds too, as HTCondor up to 24 does."
+)
+"""--legacy, as ``legacy``: see load_route_table()."""
 
 
 def load_route_table(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -12,7 +12,7 @@ from crondor.macro.files import Files
 from crondor.preview.jobs import Clock, Job
 from crondor.zones import Policy
 from crondor_cli.kit.jobs import ScheduleRequest
-from crondor_cli.kit.options import UsageProblem, complete_zone
+from crondor_cli.kit.options import UsageProblem, complete_zone, options_of
 from crondor_cli.kit.screen import usage
 from crondor_cli.kit.tables import instant
 from crondor_cli.kit.times import find_zone, local_text
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from crondor_cli.kit import results
 
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
 Schedules: TypeAlias = "tuple[list[Job], list[Diagnostic]]"
 
 
@@ -45,14 +44,17 @@ def read_schedules(request: ScheduleRequest) -> Schedules:
     return jobs, findings
 
 
-def schedule_text_option(function: _Function) -> _Function:
-    """Add --schedule TEXT, as ``schedule``, and --zone ZONE, as ``own_zone``."""
-    help_text = "The time zone of --schedule (default: that of --tz)."
-    function = click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help=help_text)(
-        function
-    )
-    help_text = 'A schedule in any language, such as "every 2 hours".'
-    return click.option("--schedule", metavar="TEXT", help=help_text)(function)
+schedule_text_option = options_of(
+    click.option("--schedule", metavar="TEXT", help='A schedule in any language, such as "every 2 hours".'),
+    click.option(
+        "--zone",
+        "own_zone",
+        metavar="ZONE",
+        shell_complete=complete_zone,
+        help="The time zone of --schedule (default: that of --tz).",
+    ),
+)
+"""--schedule TEXT, as ``schedule``, and --zone ZONE, as ``own_zone``."""
 
 
 def read_asked(

@@ -20,7 +20,7 @@ from crondor.knowledge.kinds import FileKind
 from crondor.preview.accepted import PreviewedFile, PreviewedJobs, accepted_jobs, changed_by, place_text
 from crondor.submit import read_submit
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import files_of, read_source, submit_files
+from crondor_cli.kit.files import files_of, read_source
 from crondor_cli.kit.jobs import host_of
 from crondor_cli.kit.options import (
     Clock,
@@ -30,6 +30,7 @@ from crondor_cli.kit.options import (
     file_options,
     format_option,
     pool_config_options,
+    submit_files,
     target_option,
 )
 from crondor_cli.kit.pool_config import read_pool

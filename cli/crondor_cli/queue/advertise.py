@@ -15,7 +15,6 @@ from crondor.submit import job_ads
 from crondor.zones import Policy
 from crondor_cli.kit.ads import context_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import submit_files
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
@@ -26,6 +25,7 @@ from crondor_cli.kit.options import (
     file_options,
     reading_options,
     source_options,
+    submit_files,
 )
 from crondor_cli.kit.queues import QueueJobs, QueueReading, reading_of, selection_of
 from crondor_cli.kit.screen import emit, show, usage

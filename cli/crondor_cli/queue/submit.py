@@ -26,7 +26,7 @@ from crondor.schedd.reading import job_id
 from crondor.schedule import misspelt
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import files_of, read_source, submit_files
+from crondor_cli.kit.files import files_of, read_source
 from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
@@ -37,6 +37,7 @@ from crondor_cli.kit.options import (
     folder_of,
     format_option,
     schedd_options,
+    submit_files,
 )
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, missing_of, no_job, selection_of, unknown_job

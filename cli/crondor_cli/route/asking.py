@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
-from functools import partial, wraps
+from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
@@ -41,7 +41,7 @@ from crondor_cli.kit.ads import (
     name_of,
     own_ad,
 )
-from crondor_cli.kit.files import FileProblem, check_stdin, files_of, submit_files
+from crondor_cli.kit.files import FileProblem, check_stdin, files_of
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -51,7 +51,9 @@ from crondor_cli.kit.options import (
     config_options,
     file_options,
     format_option,
+    gathered,
     options_of,
+    submit_files,
 )
 from crondor_cli.kit.parallel import Alone
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
@@ -351,40 +353,41 @@ def verdict_data(verdict: RouteVerdict) -> results.Verdict:
     return {"route": verdict.route.name, "outcome": verdict.outcome.value, "reason": verdict.reason}
 
 
+def _asking(
+    paths: tuple[str, ...],
+    ads: tuple[str, ...],
+    config: ConfigFiles,
+    surroundings: Surroundings,
+    legacy: bool,
+    clock: Clock,
+    loads: tuple[str, ...],
+    throttled: tuple[str, ...],
+    count_copies: bool,
+    owner: str | None,
+    job_owner: str | None,
+    ignore_prior_routing: bool,
+    lenient: bool,
+) -> Asking:
+    if not (paths or ads):
+        raise usage("name the jobs: FILES or --ads FILE")
+    files = JobFiles((*paths, *ads), clock, surroundings, job_owner, lenient, ignore_prior_routing)
+    files.check(config.paths)
+    asking = Asking(load_route_table(config, surroundings.allow_dirs, files.context, legacy=legacy), files, owner)
+    asking.stand(loads, throttled, counts_copies=count_copies)
+    return asking
+
+
 def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add all options of a question about jobs; the command gets ``asking`` and ``format_``."""
-
-    def add(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def command(
-            *,
-            paths: tuple[str, ...],
-            ads: tuple[str, ...],
-            config: ConfigFiles,
-            surroundings: Surroundings,
-            legacy: bool,
-            clock: Clock,
-            loads: tuple[str, ...],
-            throttled: tuple[str, ...],
-            count_copies: bool,
-            owner: str | None,
-            job_owner: str | None,
-            ignore_prior_routing: bool,
-            lenient: bool,
-            **options: object,
-        ) -> None:
-            if not (paths or ads):
-                raise usage("name the jobs: FILES or --ads FILE")
-            files = JobFiles((*paths, *ads), clock, surroundings, job_owner, lenient, ignore_prior_routing)
-            files.check(config.paths)
-            context = files.context
-            table = load_route_table(config, surroundings.allow_dirs, context, legacy=legacy)
-            asking = Asking(table, files, owner)
-            asking.stand(loads, throttled, counts_copies=count_copies)
-            function(asking, **options)
-
-        formed = clock_options(format_option(*formats)(command))
-        read = submit_files()(ads_option(file_options(reading_jobs_options(route_state_options(formed)))))
-        return config_options(legacy_option(read))
-
-    return add
+    return options_of(
+        config_options,
+        legacy_option,
+        submit_files(),
+        ads_option,
+        file_options,
+        reading_jobs_options,
+        route_state_options,
+        clock_options,
+        format_option(*formats),
+        gathered("asking", _asking),
+    )

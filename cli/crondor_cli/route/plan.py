@@ -37,7 +37,7 @@ from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, ads_in, name_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import check_stdin, submit_files
+from crondor_cli.kit.files import check_stdin
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
@@ -50,6 +50,7 @@ from crondor_cli.kit.options import (
     format_option,
     interval_option,
     reading_options,
+    submit_files,
     until_option,
 )
 from crondor_cli.kit.progress import PROGRESS

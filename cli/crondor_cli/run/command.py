@@ -27,7 +27,7 @@ from crondor.schedd.embedded import LOG, no_queue
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor_cli.kit.command import Command, need_processes
-from crondor_cli.kit.files import files_of, read_source, submit_files
+from crondor_cli.kit.files import files_of, read_source
 from crondor_cli.kit.options import (
     Clock,
     Surroundings,
@@ -36,6 +36,7 @@ from crondor_cli.kit.options import (
     complete_zone,
     file_options,
     format_option,
+    submit_files,
 )
 from crondor_cli.kit.queues import is_there
 from crondor_cli.kit.screen import show, usage

@@ -16,7 +16,7 @@ from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import check_plot, submit_files, writes
+from crondor_cli.kit.files import check_plot, writes
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -31,6 +31,7 @@ from crondor_cli.kit.options import (
     is_typed,
     policy_option,
     pool_config_options,
+    submit_files,
     target_option,
 )
 from crondor_cli.kit.pool_config import read_pool
