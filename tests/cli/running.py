@@ -90,7 +90,7 @@ def environment(**changes: str | None) -> dict[str, str]:
     """Return the environment of a process: this one's, Berlin, no colour settings, and some changes (None: unset)."""
     base = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LC_", "NO_COLOR"))}
     paths = os.pathsep.join(str(path) for path in (ROOT, ROOT / "cli"))
-    base |= {"TZ": ZONE, "TERM": "xterm", "LANG": "C.UTF-8", "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    base |= {"TZ": ZONE, "TERM": "xterm", "LANG": "C.UTF-8", "PYTHONPATH": paths}
     return {name: value for name, value in {**base, **changes}.items() if value is not None}
 
 

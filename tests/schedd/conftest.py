@@ -67,12 +67,7 @@ class StandIn:
     def environment(self) -> dict[str, str]:
         """What makes a worker find the stand-in instead of the bindings."""
         paths = os.pathsep.join([str(Path(__file__).with_name("stand_in")), str(ROOT)])
-        return {
-            "PYTHONPATH": paths,
-            "STAND_IN": str(self.path),
-            "STAND_IN_NOW": str(NOW),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+        return {"PYTHONPATH": paths, "STAND_IN": str(self.path), "STAND_IN_NOW": str(NOW)}
 
 
 class Place:
