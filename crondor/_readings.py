@@ -45,12 +45,12 @@ class ScheddAnswer(int):
 
     @property
     def is_plain(self) -> bool:
-        """Say whether it is what the schedule names: no retry, and moved by no clock change."""
+        """Return whether it is what the schedule names: no retry, and moved by no clock change."""
         return self.computed is None and not self.moved
 
     @property
     def is_retry(self) -> bool:
-        """Say whether the search found an instant in the past and put the job off by two minutes."""
+        """Return whether the search found an instant in the past and put the job off by two minutes."""
         return self.computed is not None
 
 

@@ -159,14 +159,14 @@ def read_string(text: str) -> str | None:
 
 
 def needs_evaluation(commands: Mapping[str, str]) -> bool:
-    """Say whether any scheduling command (lower-case names, ``+Attr`` as ``my.attr``) is an expression, no literal."""
+    """Return whether any scheduling command (lower case, ``+Attr`` as ``my.attr``) has a non-literal expression."""
     return any(
         isinstance(read_literal(commands[name]).value, ExpressionText) for name in _EVALUATED if name in commands
     )
 
 
 def speaks_of_time(text: str) -> bool:
-    """Say whether an expression may depend on a job's DeferralTime, beside the clause that condor_submit adds."""
+    """Return whether an expression may depend on a job's DeferralTime, beside the clause that condor_submit adds."""
     return "deferraltime" in text.replace(GATE, "").lower()
 
 

@@ -142,7 +142,7 @@ def read_field(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | 
 
 
 def _blanks_are_harmless(part: str) -> bool:
-    """Say whether blanks stand at the ends and beside operators only: between digits they would join two numbers."""
+    """Return whether blanks stand at the ends and beside operators only: between digits they would join two numbers."""
     return " " not in part or re.search(BLANK_BETWEEN, part) is None
 
 

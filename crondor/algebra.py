@@ -55,7 +55,7 @@ class Difference(NamedTuple):
 
 
 def same_meaning(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> bool:
-    """Say whether two MANUAL or UNIX schedules fire at the same instants.
+    """Return whether two MANUAL or UNIX schedules fire at the same instants.
 
     Without a zone the wall clock is compared, as if it never changed, over all years. With one, the clock changes of
     1970 to 2200 count as well, each schedule under its dialect's policy. Exact. Raises NotASet.
@@ -64,7 +64,7 @@ def same_meaning(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> 
 
 
 def is_subset(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> bool:
-    """Say whether every instant of ``a`` is one of ``b``; see ``same_meaning`` for the zone. Raises NotASet."""
+    """Return whether every instant of ``a`` is one of ``b``; see ``same_meaning`` for the zone. Raises NotASet."""
     first, second = Recurrence(a, zone or "UTC"), Recurrence(b, zone or "UTC")
     ours, theirs = first.wall_clock, second.wall_clock
     if ours.never:

@@ -35,7 +35,7 @@ class ClockChange(NamedTuple):
 
     @property
     def is_gap(self) -> bool:
-        """Say whether the change skips time."""
+        """Return whether the change skips time."""
         return self.seconds > 0
 
 

@@ -26,7 +26,7 @@ SHORT_MONTHS = tuple(name[:3] for name in MONTHS)
 
 
 def is_leap(year: int) -> bool:
-    """Say whether a year of the Gregorian calendar has a 29 February."""
+    """Return whether a year of the Gregorian calendar has a 29 February."""
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
@@ -93,10 +93,10 @@ class DayRule:
         return taken
 
     def never(self) -> bool:
-        """Say whether no day of any year is taken; exact, by the 400-year cycle of the calendar.
+        """Return whether no day of any year is taken; exact, by the 400-year cycle of the calendar.
 
-        Every date that exists, 29 February too, falls on every weekday within the cycle, so that only days of
-        the month that their months do not have can make a schedule empty.
+        Every date that exists, 29 February too, falls on every weekday within the cycle, so that only days of the month
+        that their months do not have can make a schedule empty.
         """
         if self.either or self.days & 0x3FFFFFFE:
             return False

@@ -71,7 +71,7 @@ def _universe(source: Source, read: Callable[[Source], SubmitFile]) -> str | Non
 
 
 def _still_fits(block: Block, wish: Wish, until: int | None) -> bool:
-    """Say whether lines that are there do what is asked for, long enough."""
+    """Return whether lines that are there do what is asked for, long enough."""
     if (until or wish.start + _FRESH) > block.until or block.zone != wish.host.name:
         return False
     timing = wish.timing

@@ -65,7 +65,7 @@ def day_rule(spec: CronSpec) -> DayRule:
 
 
 def takes_every_day(spec: CronSpec) -> bool:
-    """Say whether every day of its months counts: neither field restricts, or one joined by OR names all."""
+    """Return whether every day of its months counts: neither field restricts, or one joined by OR names all."""
     by = decided_by(spec)
     if by is not _EITHER:
         return by is _NEITHER
@@ -73,18 +73,18 @@ def takes_every_day(spec: CronSpec) -> bool:
 
 
 def counts_as_star(spec: CronSpec, field: Field) -> bool:
-    """Say whether a field is starred in its dialect; to the schedd 31 days of the month are, however written."""
+    """Return whether a field is starred in its dialect; to the schedd 31 days of the month are, however written."""
     schedds = spec.dialect is _HTCONDOR and field is DAY_OF_MONTH
     return spec.stars[field.index] or (schedds and spec.bits[field.index] == _FULL_DAYS)
 
 
 def is_unrestricted(spec: CronSpec, field: Field) -> bool:
-    """Say whether a field restricts nothing, and counts as such in the rule of the day fields."""
+    """Return whether a field restricts nothing, and counts as such in the rule of the day fields."""
     return spec.bits[field.index] == field.full and counts_as_star(spec, field)
 
 
 def has_day_zero(spec: CronSpec) -> bool:
-    """Say whether the schedd's day-0 defect can strike: day of week restricted, day of month ``*``.
+    """Return whether the schedd's day-0 defect can strike: day of week restricted, day of month ``*``.
 
     See docs/dialects.md.
     """

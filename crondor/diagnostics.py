@@ -272,5 +272,5 @@ def columns_of(text: str) -> int:
 
 
 def has_error(found: Iterable[Diagnostic]) -> bool:
-    """Say whether an error is among findings."""
+    """Return whether an error is among findings."""
     return any(each.severity is Severity.ERROR for each in found)

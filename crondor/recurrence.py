@@ -226,7 +226,7 @@ class Recurrence(Made):
         return runs.count(low, min(high, END_OF_INSTANTS - 1))
 
     def matches(self, instant: int | datetime) -> bool:
-        """Say whether the schedule fires at exactly this instant. Raises NotASet and OutOfRange."""
+        """Return whether the schedule fires at exactly this instant. Raises NotASet and OutOfRange."""
         runs = self._runs("matches", may_be_empty=True)
         if not isinstance(instant, int):
             at = _timestamp(instant)

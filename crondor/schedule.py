@@ -214,7 +214,7 @@ class JobSchedule:
 
     @property
     def is_deferred(self) -> bool:
-        """Say whether the job waits for a time at all."""
+        """Return whether the job waits for a time at all."""
         return self.spec is not None or self.time is not None
 
     def next(self, now: int) -> Deferral:

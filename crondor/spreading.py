@@ -124,7 +124,7 @@ class Load:
         return starts, max((max(self.held[low:high]) for low, high in use.held), default=0)
 
     def is_below(self, use: Use, starts: int, held: int) -> bool:
-        """Say whether no minute that a job takes has more than some starts, or more than some slots held."""
+        """Return whether no minute that a job takes has more than some starts, or more than some slots held."""
         if any(count > starts for count in map(self.starts.__getitem__, use.starts)):
             return False
         return all(max(self.held[low:high]) <= held for low, high in use.held)
@@ -457,7 +457,7 @@ def _calm(place: _Place, load: Load) -> int:
 
 
 def _is_calm(place: _Place, cycle: Cycle, load: Load, calm: int, *, is_in: bool = True) -> bool:
-    """Say whether jobs start with no others at some minutes, and few slots are held beside theirs.
+    """Return whether jobs start with no others at some minutes, and few slots are held beside theirs.
 
     ``is_in``: they are in the load, at those minutes.
     """
@@ -507,7 +507,7 @@ class _Weights:
 
 
 def _fits(place: _Place, cycle: Cycle, load: Load, most: tuple[int, int]) -> bool:
-    """Say whether no minute would have more than there was at most."""
+    """Return whether no minute would have more than there was at most."""
     old, place.now = place.now, cycle
     _add(place, load, 1)
     met = [load.met(use) for use, _ in place.uses(cycle)]

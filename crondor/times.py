@@ -103,7 +103,7 @@ class JobTimes:
 
     @property
     def is_restricted(self) -> bool:
-        """Say whether requirements decide by the time at all."""
+        """Return whether requirements decide by the time at all."""
         return self._admission is not None
 
     def named(self, after: int, until: int | None = None, *, now: int | None = None) -> Iterator[int]:
@@ -126,7 +126,7 @@ class JobTimes:
         return times if until is None else takewhile(until.__ge__, times)
 
     def excludes(self, time: int) -> bool:
-        """Say whether requirements keep the job from matching when its DeferralTime is ``time``."""
+        """Return whether requirements keep the job from matching when its DeferralTime is ``time``."""
         return bool(self.why_excluded(time))
 
     def why_excluded(self, time: int) -> str:
@@ -197,7 +197,7 @@ class JobTimes:
             yield before
 
     def is_run(self, time: int) -> bool:
-        """Say whether the job runs at a time; for the HTCONDOR dialect, whether a schedd asked just before says so."""
+        """Return whether the job runs at a time (HTCONDOR dialect: according to a schedd asked just before)."""
         return time in self.named(time - 1, time) and not self.excludes(time)
 
     def why(self, instant: int) -> Why:

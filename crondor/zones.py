@@ -45,7 +45,7 @@ class Policy(str, Enum):
     KUBERNETES = "kubernetes"  # gap: dropped; fold: both passes, for every schedule
 
     def follows(self, *, hour_starred: bool, minute_starred: bool) -> bool:
-        """Say whether a schedule with these stars follows real time under this policy."""
+        """Return whether a schedule with these stars follows real time under this policy."""
         if self is Policy.COMPATIBLE:
             return hour_starred
         return hour_starred or minute_starred if self is Policy.DEBIAN else self is Policy.KUBERNETES
@@ -281,7 +281,7 @@ def _key(info: tzinfo) -> object:
 
 
 def is_zone_name(name: str) -> bool:
-    """Say whether a text may name a zone: a longer one is asked for folder by folder, and some files are no zones."""
+    """Return whether a text may name a zone: long names are slow to look up, and some files are no zones."""
     return len(name) <= _LONGEST_NAME and not _NO_ZONES.fullmatch(name)
 
 

@@ -318,7 +318,7 @@ class AccessPoint:
         return by_default or not {name for names in LATE for name in names}.isdisjoint(file.keys)
 
     def starts(self, ad: ClassAd, universe: int) -> bool | None:
-        """Say whether a job of the local or scheduler universe may start; None where that is not known."""
+        """Return whether a job of the local or scheduler universe may start; None where that is not known."""
         expression = next((code for kind, code in self.start.items() if kind == universe), None)
         if expression is None:
             return True

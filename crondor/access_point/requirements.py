@@ -255,7 +255,7 @@ def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> _Unknown:
 
 
 def is_of_schedd(name: str) -> bool:
-    """Say whether a schedd's ad has an attribute of a lower-case name, where it is not the job that has it."""
+    """Return whether a schedd's ad has an attribute of a lower-case name, where it is not the job that has it."""
     return name in _OF_SCHEDD or name.startswith(_BY_PREFIX)
 
 

@@ -349,7 +349,7 @@ class ClassAd(MutableMapping[str, Expression]):
         return len(self._codes) if self._parent is None else len(self.names)
 
     def __contains__(self, name: object) -> bool:
-        """Say whether there is an attribute of this name, whatever its value."""
+        """Return whether there is an attribute of this name, whatever its value."""
         return isinstance(name, str) and (
             lower(name) in self._codes or (self._parent is not None and name in self._parent)
         )

@@ -97,7 +97,7 @@ def failed(message: str) -> EvaluationFailed:
 
 
 def holds(code: Code, my: Attributes, target: Attributes | None, context: Context) -> bool:
-    """Say whether an expression is true or a number that is not zero; no value is no.
+    """Return whether an expression is true or a number that is not zero; no value is no.
 
     Nor has one that asks for an attribute whose text is no expression.
     """
@@ -108,7 +108,7 @@ def holds(code: Code, my: Attributes, target: Attributes | None, context: Contex
 
 
 def matches(my: Attributes, target: Attributes, context: Context) -> bool:
-    """Say whether an ad's Requirements accept another ad; without Requirements they do not."""
+    """Return whether an ad's Requirements accept another ad; without Requirements they do not."""
     code = my.codes.get("requirements")
     if code is None:
         return False
@@ -120,7 +120,7 @@ def matches(my: Attributes, target: Attributes, context: Context) -> bool:
 
 
 def symmetric_match(left: Attributes, right: Attributes, context: Context) -> bool:
-    """Say whether two ads accept each other."""
+    """Return whether two ads accept each other."""
     return matches(left, right, context) and matches(right, left, context)
 
 

@@ -335,7 +335,7 @@ class Expression:
         return value_of(self.code, my, target, context)
 
     def holds(self, my: Attributes = EMPTY, target: Attributes | None = None, context: Context = NOW_UNKNOWN) -> bool:
-        """Say whether the value is true, or a number that is not zero; whatever else happens is no."""
+        """Return whether the value is true, or a number that is not zero; whatever else happens is no."""
         return holds(self.code, my, target, context)
 
     def unparse(self, form: UnparseForm = UnparseForm.COMPACT, *, faithful: bool = False) -> str:

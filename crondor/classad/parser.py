@@ -186,7 +186,7 @@ class _Parser:
         return node
 
     def signed_number(self) -> bool:
-        """Say whether the minus here is the sign of a number: it is where it stands right before a digit."""
+        """Return whether the minus here is the sign of a number: it is where it stands right before a digit."""
         after = self.at + 1
         if self.kinds[after] not in ("number", "octal") or self.starts[after] != self.ends[self.at]:
             return False

@@ -286,7 +286,7 @@ def remember_as_written(texts: Sequence[str], size: int) -> None:
 
 
 def prints_as_it_is(text: str) -> bool:
-    """Say whether a value is a plain literal that the old form prints as it is written; if so, remember that."""
+    """Return whether a value is a plain literal that the old form prints as it is written; if so, remember that."""
     if not _AS_IT_IS(text):
         return False
     if len(text) <= _MAX_KNOWN_TEXT:

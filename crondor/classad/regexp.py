@@ -208,7 +208,7 @@ def _braces(pattern: bytes) -> bytes | None:
 
 
 def searched(state: EvaluationState, expression: Regex, text: str, *, empty: bool = True) -> bool | None:
-    """Say whether an expression matches somewhere; None: PCRE2 gave up. ``empty`` allows a match of nothing."""
+    """Return whether an expression matches somewhere; None: PCRE2 gave up. ``empty`` allows a match of nothing."""
     data = to_bytes(text)
     try:
         if empty:
@@ -219,7 +219,7 @@ def searched(state: EvaluationState, expression: Regex, text: str, *, empty: boo
 
 
 def matches(state: EvaluationState, expression: Regex, text: str) -> bool:
-    """Say whether an expression matches somewhere; where PCRE2 gives up it does not."""
+    """Return whether an expression matches somewhere; where PCRE2 gives up it does not."""
     return searched(state, expression, text) is True
 
 

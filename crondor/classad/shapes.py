@@ -80,7 +80,7 @@ def literal(text: str) -> Literal | None:
 
 
 def is_expression(text: str) -> bool:
-    """Say whether a text is known to be an expression, the same in old syntax as in new; False: it is not known."""
+    """Return whether a text is known to be an expression, the same in old syntax as in new; False: it is not known."""
     return _find(text)[0] is not None
 
 
@@ -139,7 +139,7 @@ def _made(pieces: tuple[str, ...], kinds: str) -> Shape | None:
 
 
 def _has_strings_side_by_side(pieces: tuple[str, ...], kinds: str) -> bool:
-    """Say whether new syntax may read two strings as one."""
+    """Return whether new syntax may read two strings as one."""
     between = zip(kinds, pieces[1:-1], kinds[1:], strict=False)
     return any(left == right == "s" and not piece.strip() for left, piece, right in between)
 

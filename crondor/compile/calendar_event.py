@@ -172,7 +172,7 @@ def _weekday_text(days: frozenset[int]) -> str:
 
 
 def looks_like_event(text: str) -> bool:
-    """Say whether a text has the look of a calendar event."""
+    """Return whether a text has the look of a calendar event."""
     words = text.lower().split()
     if not words or len(words) > 4:
         return False

@@ -198,7 +198,7 @@ class _Changed(YearDays):
 
 
 def is_calendar_file(text: str) -> bool:
-    """Say whether a text names an .ics file."""
+    """Return whether a text names an .ics file."""
     return text.strip('"').lower().endswith(".ics")
 
 
@@ -514,7 +514,7 @@ class _Series:
                 yield wall, moment
 
     def has(self, moment: Moment) -> bool:
-        """Say whether a start that is not left out lies at a moment, or on a date."""
+        """Return whether a start that is not left out lies at a moment, or on a date."""
         day, minutes = self._minutes(moment)
         bits = self._days.get(day, 0)
         for pattern in self.patterns:

@@ -79,13 +79,13 @@ class _Fields(NamedTuple):
 
 
 def looks_like_cron(text: str) -> bool:
-    """Say whether a text has the look of cron fields: five words or more that begin as minutes do, or a nickname."""
+    """Return whether a text has the look of cron fields: five words or more that begin as minutes do, or a nickname."""
     words = text.split()
     return text.startswith("@") or (len(words) >= 5 and _FIRST_FIELD.match(words[0]) is not None)
 
 
 def has_choice(text: str) -> bool:
-    """Say whether fields leave a value to the job's name, with ``H`` or ``~``."""
+    """Return whether fields leave a value to the job's name, with ``H`` or ``~``."""
     return re.search(r"~|(?<![A-Za-z])H(?![A-Za-z])", text) is not None
 
 

@@ -158,7 +158,7 @@ class DaySet:
             yield from map(midnight.__add__, seconds)
 
     def matches(self, instant: int) -> bool:
-        """Say whether an instant is in the set."""
+        """Return whether an instant is in the set."""
         day, second = divmod(instant, DAY)
         return 0 <= day < DAYS_END and not second % 60 and bool(self.minutes(day) >> second // 60 & 1)
 

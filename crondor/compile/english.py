@@ -77,7 +77,7 @@ class _Kind(NamedTuple):
 
 
 def looks_like_words(text: str) -> bool:
-    """Say whether a text begins as the grammar of words does."""
+    """Return whether a text begins as the grammar of words does."""
     words = [*text.lower().split(maxsplit=2), "", ""]
     if words[0] in _OFTEN:
         return words[1] in {"", "on"}  # with a zone after it, it is a calendar event
@@ -87,7 +87,7 @@ def looks_like_words(text: str) -> bool:
 
 
 def joins_words(before: str, after: str) -> bool:
-    """Say whether `and` between two words of this grammar only makes a list: `Monday and Friday`, `1st and 15th`."""
+    """Return whether `and` between two words of this grammar only makes a list: `Monday and Friday`, `1st and 15th`."""
     return looks_like_words(before) and (
         after.lower().strip(",") in {**WEEKDAY_NAMES, **MONTH_NAMES, **ORDINALS}
         or re.fullmatch(r"\d+(st|nd|rd|th)", after.lower()) is not None

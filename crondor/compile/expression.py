@@ -44,7 +44,7 @@ class Moment(NamedTuple):
 
 
 def looks_like_dates(text: str) -> bool:
-    """Say whether a text is made of dates, times of day and spans alone."""
+    """Return whether a text is made of dates, times of day and spans alone."""
     return all(_ENTRY.fullmatch(part) for part in text.split(","))
 
 
@@ -361,7 +361,7 @@ class _Parser:
         return Atom(span, times, start)
 
     def _goes_on(self, start: int, end: int) -> bool:
-        """Say whether a keyword is a word of the piece before it: `Monday and Friday`."""
+        """Return whether a keyword is a word of the piece before it: `Monday and Friday`."""
         if self.peek() != "and" or self.at + 1 >= len(self.tokens):
             return False
         after = self.tokens[self.at + 1].word

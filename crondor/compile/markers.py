@@ -19,5 +19,5 @@ TO_CRONDOR: Final = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILIN
 
 
 def is_order(line: str) -> bool:
-    """Say whether a line is a comment that speaks to crondor."""
+    """Return whether a line is a comment that speaks to crondor."""
     return TO_CRONDOR.match(line) is not None

@@ -74,7 +74,7 @@ class Moment(NamedTuple):
 
 
 def looks_like_rfc(text: str) -> bool:
-    """Say whether a text begins as properties or as a rule do."""
+    """Return whether a text begins as properties or as a rule do."""
     return re.match(r"(?:DTSTART|DTEND|DURATION|RRULE|RDATE|EXDATE|EXRULE)[;:]|FREQ=", text, re.IGNORECASE) is not None
 
 

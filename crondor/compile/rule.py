@@ -174,7 +174,7 @@ class RulePattern(YearDays):
         return found
 
     def _is_taken(self, day: int) -> bool:
-        """Say whether the parts take a day of a period that the interval takes; also one before the start."""
+        """Return whether the parts take a day of a period that the interval takes; also one before the start."""
         year, index = year_of(day)
         key = -year  # beside the years with their start, which leaves days out
         mask = self._known.get(key)

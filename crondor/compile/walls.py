@@ -138,7 +138,7 @@ def epoch_of(wall: int, zone: Zone) -> int:
 
 
 def is_skipped(wall: int, zone: Zone) -> bool:
-    """Say whether a clock in a zone never shows ``wall`` (seconds since 1970-01-01 00:00 of that clock)."""
+    """Return whether a clock in a zone never shows ``wall`` (seconds since 1970-01-01 00:00 of that clock)."""
     return zone.local(epoch_of(wall, zone)) != wall
 
 
@@ -346,7 +346,7 @@ class Schedule(Protocol):
         """Yield the instants with ``start`` < instant <= ``end``, ascending, lazily."""
 
     def matches(self, instant: int) -> bool:
-        """Say whether an instant is in the set."""
+        """Return whether an instant is in the set."""
 
     def minutes(self, day: int) -> int:
         """Return a UTC day's instants as a bit set: bit m for ``day`` * 86400 + 60 * m (``day`` 0 is 1970-01-01).

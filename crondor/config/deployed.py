@@ -226,7 +226,7 @@ class _Follower:
         return not text or as_boolean(text, self._made.context) is not False
 
     def _finds(self, expression: Regex | None, name: str) -> bool:
-        """Say whether an expression finds something in a name; one that costs too much finds nothing."""
+        """Return whether an expression finds something in a name; one that costs too much finds nothing."""
         try:
             if expression is None or self._work < 0:
                 return False

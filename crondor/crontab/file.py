@@ -82,7 +82,7 @@ class CrontabFile:
 
 
 def is_system_crontab(path: str) -> bool:
-    """Say whether a file of this name has a user column: ``etc/crontab``, or any file in a folder ``cron.d``."""
+    """Return whether a file of this name has a user column: ``etc/crontab``, or any file in a folder ``cron.d``."""
     parts = path.replace("\\", "/").split("/")
     return parts[-2:] == ["etc", "crontab"] or parts[-2:-1] == ["cron.d"]
 

@@ -81,7 +81,7 @@ def schedule_text(entry: CrontabEntry, name: str, host: Zone) -> str:
 
 
 def _wants_both_days(day: str, weekday: str) -> bool:
-    """Say whether cron wants both of the day fields: where one begins with a star. Otherwise either will do."""
+    """Return whether cron wants both of the day fields: where one begins with a star. Otherwise either will do."""
     is_free = any(_FREE & {*field.split(",")} for field in (day, weekday))
     return not is_free and (day.startswith("*") or weekday.startswith("*"))
 

@@ -221,7 +221,7 @@ _LONGEST: Final = 500  # characters of a comment that may be a schedule
 
 
 def says_schedule(text: ReadText, offset: int) -> bool:
-    """Say whether what stands at an offset can be compiled.
+    """Return whether what stands at an offset can be compiled.
 
     That is the description's schedule line, its compiled lines, or, without such a line, a comment that reads as one.
     """
@@ -276,7 +276,7 @@ def _commented(text: ReadText, offset: int) -> tuple[int, int] | None:
 
 
 def _is_of(source: Source, line: Span, offset: int) -> bool:
-    """Say whether an offset stands in the schedule line, or in the compiled lines."""
+    """Return whether an offset stands in the schedule line, or in the compiled lines."""
     text = source.text
     begin = text.rfind("\n", 0, line.start) + 1
     if begin <= offset <= line.end:

@@ -423,7 +423,7 @@ def pieces(written: WrittenLine, kind: TextKind) -> list[Piece]:
 
 
 def is_expression(written: WrittenLine, kind: TextKind) -> bool:
-    """Say whether the value of a line is a ClassAd expression."""
+    """Return whether the value of a line is a ClassAd expression."""
     if kind is TextKind.AD:
         return True
     if written.kind is LineKind.COMMAND:
@@ -498,7 +498,7 @@ def _reaches(found: list[tuple[Piece, tuple[int, int]]]) -> list[tuple[int, int]
 
 
 def _inside(piece: Piece, covered: list[tuple[int, int]]) -> bool:
-    """Say whether a piece stands inside a macro; a text may have macros in it."""
+    """Return whether a piece stands inside a macro; a text may have macros in it."""
     if piece.kind is PieceKind.STRING:
         return False
     number = bisect_right(covered, (piece.start, sys.maxsize)) - 1

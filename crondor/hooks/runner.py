@@ -101,7 +101,7 @@ def _last_number() -> int:
 
 
 def _is_between(number: int, first: int, last: int) -> bool:
-    """Say whether a number was given out after ``first`` and up to ``last``, which may have begun anew in between."""
+    """Return whether a number was assigned after ``first`` and up to ``last``; the counter may have wrapped."""
     return first < number <= last if last > first else number > first or number <= last
 
 
@@ -117,7 +117,7 @@ def _environment(process: str) -> bytes:
 
 
 def _is_changing(process: str) -> bool:
-    """Say whether a process that shows no environment may have one, by the fields that proc(5) numbers."""
+    """Return whether a process that shows no environment may have one, by the fields that proc(5) numbers."""
     fields = Path(_PROC, process, "stat").read_bytes().rpartition(b") ")[2].split()
     state, flags, env_start, env_end = fields[0], int(fields[9 - 3]), int(fields[50 - 3]), int(fields[51 - 3])
     is_empty = env_start == env_end != 0
@@ -564,7 +564,7 @@ def _text(data: bytes | bytearray) -> str:
 
 
 def _has_exited(process: subprocess.Popen[bytes]) -> bool:
-    """Say whether the program has ended, without taking its process number from it where that can be avoided."""
+    """Return whether the program has ended, without taking its process number from it where that can be avoided."""
     if not hasattr(os, "waitid"):
         return process.poll() is not None
     try:

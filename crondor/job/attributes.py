@@ -171,7 +171,7 @@ def exact_boolean(
 
 
 def fires(ad: Attributes, name: str, context: Context = _CONTEXT) -> bool:
-    """Say whether an expression of a job's policy asks for its act: as an integer it is not zero.
+    """Return whether an expression of a job's policy asks for its act: as an integer it is not zero.
 
     So 0.5 does not, which is true elsewhere (``UserPolicy::AnalyzeSinglePeriodicPolicy``,
     src/condor_utils/user_job_policy.cpp).

@@ -305,7 +305,7 @@ class Admission(Made):
         return self._parts, self._zone, self._effort
 
     def __call__(self, time: int) -> bool:
-        """Say whether the job may match when its DeferralTime is ``time`` (epoch seconds). Raises EvaluationFailed."""
+        """Return whether the job may match with DeferralTime ``time`` (epoch seconds). Raises EvaluationFailed."""
         return self.refusing(time) is None
 
     def refusing(self, time: int) -> str | None:
@@ -368,7 +368,7 @@ def _decidable(tree: Node) -> Node:
 
 
 def _is_decidable(tree: Node) -> bool:
-    """Say whether the value of an expression comes of DeferralTime and of nothing else."""
+    """Return whether the value of an expression comes of DeferralTime and of nothing else."""
     if isinstance(tree, Reference):
         scope = tree.scope
         if scope is None or (isinstance(scope, Reference) and scope.scope is None and scope.name.lower() == "my"):

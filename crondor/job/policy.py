@@ -135,7 +135,7 @@ _ASKED: Final = frozenset(name.lower() for name in (*LONGEST, *_ACTS))
 
 
 def has_periodic(ad: ClassAd) -> bool:
-    """Say whether a job has an expression that is looked at from time to time, or a longest time to run."""
+    """Return whether a job has an expression that is looked at from time to time, or a longest time to run."""
     if _ASKED.isdisjoint(ad.codes):
         return False
     return any(
@@ -203,7 +203,7 @@ def always_at_exit(ad: ClassAd) -> Ruling | None:
 
 
 def always_leaves(ad: ClassAd) -> bool:
-    """Say whether OnExitRemove, without a look at anything else, lets a job leave its queue when a run ends."""
+    """Return whether OnExitRemove, without a look at anything else, lets a job leave its queue when a run ends."""
     found = expression(ad, "OnExitRemove")
     return found is None or (found.code.const is not UNKNOWN and int32_of(found.code.const) != 0)
 
@@ -330,13 +330,13 @@ class QueuedJob(Made):
 
     @property
     def is_scheduled(self) -> bool:
-        """Say whether the job has any Cron attribute, or a DeferralTime."""
+        """Return whether the job has any Cron attribute, or a DeferralTime."""
         codes = self.ad.codes
         return any(name in codes for name in SCHEDULING)
 
     @property
     def is_crontab(self) -> bool:
-        """Say whether the job has any Cron attribute: then its DeferralTime is the schedd's work."""
+        """Return whether the job has any Cron attribute: then its DeferralTime is the schedd's work."""
         return any(field.attribute in self.ad for field in FIELDS)
 
     @property
@@ -352,7 +352,7 @@ class QueuedJob(Made):
 
     @property
     def leaves(self) -> bool:
-        """Say whether the job leaves the queue when a run ends, without a look at anything but OnExitRemove."""
+        """Return whether the job leaves the queue when a run ends, without a look at anything but OnExitRemove."""
         return always_leaves(self.ad)
 
     @property
@@ -371,7 +371,7 @@ class QueuedJob(Made):
 
     @property
     def has_expressions(self) -> bool:
-        """Say whether any of these depends on other attributes, or on the time.
+        """Return whether any of these depends on other attributes, or on the time.
 
         Raises ClassAdSyntaxError.
         """
@@ -461,7 +461,7 @@ class QueuedJob(Made):
         return self._source("", "").span()
 
     def _never_matches(self) -> bool:
-        """Say whether Requirements refer to what condor_submit would have set, and the ad does not have it."""
+        """Return whether Requirements refer to what condor_submit would have set, and the ad does not have it."""
         if all(name in self.ad for name in _NEEDED) or "Requirements" not in self.ad:
             return False
         text = self.ad.text("Requirements")

@@ -31,7 +31,7 @@ def rows(name: str) -> Iterator[list[str]]:
 
 
 def one_slip(word: str, other: str) -> bool:
-    """Say whether one letter is wrong, missing or too many, or two neighbours have changed places.
+    """Return whether one letter is wrong, missing or too many, or two neighbours have changed places.
 
     Equal words differ by none. Case counts.
     """
@@ -104,7 +104,7 @@ class AttributeTable(Made):
         return len(self._rows)
 
     def __contains__(self, name: str) -> bool:
-        """Say whether a name is that of an attribute, or of one that stands for many."""
+        """Return whether a name is that of an attribute, or of one that stands for many."""
         return self.get(name) is not None
 
     def get(self, name: str) -> Attribute | None:
@@ -117,7 +117,7 @@ class AttributeTable(Made):
         return next((each for each in many if _pattern(each.name).fullmatch(name)), None)
 
     def is_one(self, name: str) -> bool:
-        """Say whether a name is that of one attribute, and not of one that stands for many."""
+        """Return whether a name is that of one attribute, and not of one that stands for many."""
         return name.lower() in self._rows
 
     def near(self, name: str) -> list[Attribute]:
@@ -216,7 +216,7 @@ class Releases(NamedTuple):
         return cls(Release.parse(since) if since else None, Release.parse(until) if until else None)
 
     def __contains__(self, release: object) -> bool:
-        """Say whether the thing is there in a release."""
+        """Return whether the thing is there in a release."""
         if not isinstance(release, Release):
             return False
         return (self.since is None or self.since <= release) and (self.until is None or release <= self.until)
@@ -328,7 +328,7 @@ class CommandTable(Made):
         return len(self._rows)
 
     def __contains__(self, name: str) -> bool:
-        """Say whether a name is that of a command, or of one that stands for many."""
+        """Return whether a name is that of a command, or of one that stands for many."""
         return self.get(name) is not None
 
     def get(self, name: str) -> SubmitCommand | None:
@@ -339,7 +339,7 @@ class CommandTable(Made):
         return next((command for pattern, command in self._many if pattern.fullmatch(name)), None)
 
     def is_one(self, name: str) -> bool:
-        """Say whether a lower-case name is that of one command, and not of one that stands for many."""
+        """Return whether a lower-case name is that of one command, and not of one that stands for many."""
         return name in self._named
 
     def names(self) -> Iterator[str]:

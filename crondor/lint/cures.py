@@ -171,14 +171,14 @@ def _edit_texts(job: CheckedJob, texts: Mapping[Field, str], wanted: CronSpec) -
 
 
 def _is_last(job: CheckedJob) -> bool:
-    """Say whether all later jobs have this job's cron fields."""
+    """Return whether all later jobs have this job's cron fields."""
     return len(job.file.uses) <= _MOST_USES and all(
         use.cron == job.use.cron for use in job.file.uses if use.queue > job.use.queue
     )
 
 
 def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
-    """Say whether the job's requirements refuse the wrong times that the defect gives to ``wanted``."""
+    """Return whether the job's requirements refuse the wrong times that the defect gives to ``wanted``."""
     name = job.first(*REQUIREMENTS)
     zone, now = job.settings.zone, job.settings.now
     if name is None:
@@ -200,7 +200,7 @@ def fields_text(job: CheckedJob, texts: Mapping[Field, str] | None = None) -> st
 
 
 def has_clause(job: CheckedJob) -> bool:
-    """Say whether requirements speak of the time, so that fields may name more times than are wanted."""
+    """Return whether requirements speak of the time, so that fields may name more times than are wanted."""
     name = job.first(*REQUIREMENTS)
     return name is not None and speaks_of_time(job.values[name])
 
@@ -235,7 +235,7 @@ def _edit_requirements(job: CheckedJob, clause: str) -> TextEdit | None:
 
 
 def _is_alone(job: CheckedJob, span: Span | None) -> bool:
-    """Say whether every job that uses a value has this job's cron fields.
+    """Return whether every job that uses a value has this job's cron fields.
 
     None is a new line before the queue statement, which later jobs without requirements use.
     """
@@ -289,10 +289,10 @@ def is_field(field: Field) -> Callable[[str], bool]:
 
 
 def is_number(value: str) -> bool:
-    """Say whether a value is a plain number."""
+    """Return whether a value is a plain number."""
     return value.isascii() and value.isdigit()
 
 
 def is_amount(value: str) -> bool:
-    """Say whether a value is a number that may have a unit, as request_memory takes it."""
+    """Return whether a value is a number that may have a unit, as request_memory takes it."""
     return _AMOUNT(value) is not None

@@ -243,7 +243,7 @@ class _Fixing(Generic[Read]):
 def _unchanged(
     before: Checked[Read], after: Checked[Read], changes: Sequence[TextChange], cures: Sequence[Cure]
 ) -> str | None:
-    """Say whether fixes change nothing, or not what they are for."""
+    """Return whether fixes change nothing, or not what they are for."""
     moved: Mapping[Source, TextChange] = dict(zip(before.sources, changes, strict=True))
     if all(change.text == source.text for source, change in moved.items()):
         return "it changes nothing"

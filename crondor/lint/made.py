@@ -112,12 +112,12 @@ def _commands_by_attribute() -> Mapping[str, tuple[str, ...]]:
 
 
 def _has_time(file: SubmitFile) -> bool:
-    """Say whether a description gives a time, beside which one window and one prep time count."""
+    """Return whether a description gives a time, beside which one window and one prep time count."""
     return any(name in file.keys for names in (*CRON_COMMANDS, TIME_COMMANDS) for name in names)
 
 
 def _is_plain(file: SubmitFile) -> bool:
-    """Say whether nothing in a description can be refused, but by the rules about its schedule, or be unused."""
+    """Return whether nothing in a description can be refused, but by the rules about its schedule, or be unused."""
     if "executable" not in file.keys:
         return False
     rest = [key for key in file.keys if key not in _ANY]
@@ -165,5 +165,5 @@ def universes_of(file: SubmitFile) -> tuple[str, ...]:
 
 
 def in_universe(command: SubmitCommand, universes: tuple[str, ...]) -> bool:
-    """Say whether a command counts in one of some universes."""
+    """Return whether a command counts in one of some universes."""
     return not command.universes or not set(universes).isdisjoint(command.universes)

@@ -29,7 +29,7 @@ class Suppression(NamedTuple):
     last: int | None
 
     def covers(self, code: str, line: int) -> bool:
-        """Say whether a finding with that code, which begins on that line, is meant."""
+        """Return whether a finding with that code, which begins on that line, is meant."""
         return code.startswith(self.prefix) and self.first <= line and (self.last is None or line <= self.last)
 
 
@@ -75,7 +75,7 @@ class Comments:
             self.orders += [Suppression(span, span.text.upper(), first, last) for span in spans]
 
     def _is_of_schedule(self, source: Source, comment: re.Match[str]) -> bool:
-        """Say whether a comment is a schedule or a marker of compiled lines, and take note of these."""
+        """Return whether a comment is a schedule or a marker of compiled lines, and take note of these."""
         text = comment[0].rstrip("\r")
         if BEGIN.fullmatch(text):
             span, line = source.span(comment.start(), comment.end()), source.position(comment.start())[0]
@@ -123,7 +123,7 @@ class _Statements:
 
 
 def _continues(text: str) -> bool:
-    """Say whether the statement goes on below a line; a comment within it does not end it."""
+    """Return whether the statement goes on below a line; a comment within it does not end it."""
     return text.rstrip().endswith("\\") or text.lstrip().startswith("#")
 
 

@@ -58,7 +58,7 @@ class Crontab:
     hold_reason: str | None
 
     def is_string(self, field: Field) -> bool:
-        """Say whether a field is a string in the job ad; anything else is `*` to the schedd."""
+        """Return whether a field is a string in the job ad; anything else is `*` to the schedd."""
         return not self.names[field].startswith("my.") or read_string(self.values[field]) is not None
 
     @cached_property
@@ -346,7 +346,7 @@ def _is_wrong(answer: ScheddAnswer, spec: CronSpec, zone: Zone) -> bool:
 
 
 def _is_named(time: int, spec: CronSpec, zone: Zone) -> bool:
-    """Say whether the wall clock at a time is one that a schedule by weekdays names."""
+    """Return whether the wall clock at a time is one that a schedule by weekdays names."""
     at = zone.moment(time)
     return bool(spec.bits[MINUTE.index] >> at.minute & spec.bits[HOUR.index] >> at.hour & 1) and _is_day(at, spec)
 

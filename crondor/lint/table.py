@@ -151,7 +151,7 @@ def constant(expression: Expression) -> Value | None:
 
 
 def always(route: Route) -> bool:
-    """Say whether a route takes every candidate."""
+    """Return whether a route takes every candidate."""
     asked = route.transform.requirements
     if asked is None:
         return True
@@ -160,7 +160,7 @@ def always(route: Route) -> bool:
 
 
 def is_false(expression: Expression) -> bool:
-    """Say whether an expression is false, or no truth value, for every candidate."""
+    """Return whether an expression is false, or no truth value, for every candidate."""
     value = constant(expression)
     return value is not None and truth(value) is not True
 

@@ -123,7 +123,7 @@ def _job(group: JobGroup, before: Mapping[str, GivenValue]) -> GivenJob:
 
 
 def is_expression(key: str) -> bool:
-    """Say whether condor_submit puts the value of a lower-case name into the job ad as an expression."""
+    """Return whether condor_submit puts the value of a lower-case name into the job ad as an expression."""
     if key.startswith("my.") or key in AMOUNTS:
         return True
     command = submit_commands().get(key)
@@ -131,7 +131,7 @@ def is_expression(key: str) -> bool:
 
 
 def is_plain(key: str, text: str) -> bool:
-    """Say whether a value is a number, a truth value, an amount or a string alone: there is nothing to look at.
+    """Return whether a value is a number, a truth value, an amount or a string alone: there is nothing to look at.
 
     So it is where the hole of a template stands; a string is something where a condition is asked for.
     """
@@ -141,7 +141,7 @@ def is_plain(key: str, text: str) -> bool:
 
 
 def is_same(value: GivenValue, attribute: GivenValue) -> bool:
-    """Say whether a request and the attribute that is written out beside it are the same amount, or text."""
+    """Return whether a request and the attribute that is written out beside it are the same amount, or text."""
     if value.text.lower() == attribute.text.lower():
         return True
     found = AMOUNT.fullmatch(value.text)
@@ -225,7 +225,7 @@ class Places:
             return None
 
     def is_executable(self, path: str) -> bool | None:
-        """Say whether anybody may execute a file; None where none is there, or crondor may not look."""
+        """Return whether anybody may execute a file; None where none is there, or crondor may not look."""
         try:
             return self._files.is_executable(path) if self._files is not None else None
         except FileRefused:
@@ -320,7 +320,7 @@ def items_of(value: GivenValue) -> Iterator[tuple[str, Span]]:
 
 
 def _is_path(name: str) -> bool:
-    """Say whether a name is that of a file here: no address, nothing that only the match or the job gives."""
+    """Return whether a name is that of a file here: no address, nothing that only the match or the job gives."""
     if not name or name.startswith(("docker:", '"', "'")):
         return False  # CRN584 speaks of quotes
     return not any(sign in name for sign in ("://", "$$", "\n"))
@@ -447,7 +447,7 @@ _CALLED: Final = re.compile(r"(?:^|[\s\"'/])(?:ba|da|k|z|c|tc)?sh[\s\"']|\beval\
 
 
 def has_shell(job: GivenJob) -> bool:
-    """Say whether a shell may read a job's arguments: the program is one, calls one, or is not known."""
+    """Return whether a shell may read a job's arguments: the program is one, calls one, or is not known."""
     program, arguments = job.first(*EXECUTABLE), job.first(*ARGUMENTS)
     if program is None or "$$" in program.text or job.first("shell") is not None:
         return True

@@ -300,7 +300,7 @@ def _is_read(key: str, text: str) -> bool:
 
 
 def _is_rising(text: str) -> bool:
-    """Say whether condor_submit 25 takes a list of amounts: each is to be larger than the one before."""
+    """Return whether condor_submit 25 takes a list of amounts: each is to be larger than the one before."""
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     return all(first < second for first, second in pairwise(numbers))
 

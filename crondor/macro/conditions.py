@@ -49,7 +49,9 @@ class Conditions(NamedTuple):
     truth: Callable[[str], bool | None] = lambda _: None
 
     def test(self, text: str) -> bool:
-        """Say whether a condition holds. Raises ConditionError with the reason (HTCondor: Test_config_if_expression).
+        """Return whether a condition holds.
+
+        Raises ConditionError with the reason (HTCondor: Test_config_if_expression).
 
         condition = "!"? (NUMBER | truth | "version" BLANKS comparison | "defined" (BLANKS definition)?)
         truth = "true" | "yes" | "t" | "false" | "no" | "f"
@@ -105,7 +107,7 @@ class Conditions(NamedTuple):
         return holds is not bool(parts[1])
 
     def _is_defined(self, text: str) -> bool:
-        """Say whether there is a macro or a template of a name; a number or a truth value is always defined.
+        """Return whether there is a macro or a template of a name; a number or a truth value is always defined.
 
         definition = NAME | NUMBER | truth | "use " (NAME | [A-Za-z_/]+ ":" [A-Za-z_/]+)
         """

@@ -125,7 +125,7 @@ class Files:
             return ""
 
     def is_executable(self, path: str) -> bool | None:
-        """Say whether its mode lets anybody execute a file; None where none is there.
+        """Return whether its mode lets anybody execute a file; None where none is there.
 
         Raises FileRefused where that is outside.
         """

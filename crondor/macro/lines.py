@@ -186,7 +186,7 @@ class LineReader:
 
 
 def _eats_backslash(parts: list[str], solid: list[int], eaten: dict[int, int]) -> bool:
-    """Say whether a blank line goes on: HTCondor looks at the end of all it has, where another backslash may stand.
+    """Return whether a blank line goes on: HTCondor looks at the end of all it has, where another backslash may stand.
 
     ``eaten`` has how many characters at the ends of parts are gone by that, ``solid`` the parts with some left.
     """
@@ -243,7 +243,7 @@ def source_from_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> Source:
 
 
 def _is_comment(text: str, begin: int) -> bool:
-    """Say whether the line that begins there is a comment, and surely no part of a continued line."""
+    """Return whether the line that begins there is a comment, and surely no part of a continued line."""
     end = begin - (2 if text.endswith("\r\n", 0, begin) else 1)
     return _COMMENT(text, begin) is not None and not text.endswith("\\", 0, max(0, end))
 

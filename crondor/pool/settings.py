@@ -77,7 +77,7 @@ class Lengths:
 
     @property
     def is_fixed(self) -> bool:
-        """Say whether it is the same each time."""
+        """Return whether it is the same each time."""
         return self.shape is Shape.UNIFORM and self.low == self.high
 
     def draw(self, *parts: int) -> int:
@@ -178,7 +178,7 @@ class Exits:
 
     @property
     def is_fixed(self) -> bool:
-        """Say whether all programs end alike."""
+        """Return whether all programs end alike."""
         return len(self.weights) == 1
 
     def drawn(self, chance: int) -> Exit:
@@ -287,7 +287,7 @@ class LinkFault:
         return cls(links[found[1]], start or 0, end, percent / _ALL)
 
     def hits(self, link: Link, after: int, *key: int) -> bool:
-        """Say whether an update fails, ``after`` so many seconds; ``key`` is its own: equal ones fail alike."""
+        """Return whether an update fails, ``after`` so many seconds; ``key`` is its own: equal ones fail alike."""
         if link is not self.link or after < self.start or (self.end is not None and after >= self.end):
             return False
         return self.share >= 1 or share(chance(_FAULT, _LINKS[link], *key)) < self.share
@@ -336,7 +336,7 @@ class FlowSettings:
 
     @property
     def is_needed(self) -> bool:
-        """Say whether a pool must know what each party sees."""
+        """Return whether a pool must know what each party sees."""
         return self.is_kept or bool(self.faults)
 
     def with_faults(self, faults: Iterable[LinkFault]) -> FlowSettings:
@@ -391,7 +391,7 @@ class Resources(NamedTuple):
     disk: int
 
     def fits(self, free: Resources) -> bool:
-        """Say whether it is not more than what is free."""
+        """Return whether it is not more than what is free."""
         return self.cpus <= free.cpus and self.memory <= free.memory and self.disk <= free.disk
 
     def plus(self, other: Resources, sign: int = 1) -> Resources:

@@ -290,7 +290,7 @@ class AgendaEntry(NamedTuple):
 
     @property
     def leaves(self) -> bool:
-        """Say whether each of the jobs leaves the queue after its first run, whatever the schedule names later."""
+        """Return whether each of the jobs leaves the queue after its first run, whatever the schedule names later."""
         return self.job.leaves_by is not None and self.schedule.spec is not None
 
     @property
@@ -404,7 +404,7 @@ class Agenda:
 
     @property
     def failed(self) -> bool:
-        """Say whether something is wrong: an error among the findings, or no job with a time at all."""
+        """Return whether something is wrong: an error among the findings, or no job with a time at all."""
         return not self.entries or has_error(self.findings)
 
     @property

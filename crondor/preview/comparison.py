@@ -119,12 +119,12 @@ class Comparison:
 
     @property
     def is_refused(self) -> bool:
-        """Say whether a side has no schedule because its dialect does not accept it."""
+        """Return whether a side has no schedule because its dialect does not accept it."""
         return any(side.schedule is None for side in self.sides)
 
     @property
     def has_instants(self) -> bool:
-        """Say whether there are times to compare: both wait for some, and not for one unknown time."""
+        """Return whether there are times to compare: both wait for some, and not for one unknown time."""
         if not all(side.schedule is not None and side.schedule.is_deferred for side in self.sides):
             return False
         times = [side.schedule.time for side in self.sides if side.schedule is not None and side.spec is None]
@@ -132,7 +132,7 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Say whether anything but the spelling differs."""
+        """Return whether anything but the spelling differs."""
         deferred = {side.schedule is not None and side.schedule.is_deferred for side in self.sides}
         return bool(self.partings or self.terms) or self.is_refused or len(deferred) == 2
 
@@ -160,7 +160,7 @@ def compare(first: ComparedSide, second: ComparedSide, count: int, until: int | 
 
 
 def _differ(a: CronSpec, b: CronSpec, which: Field) -> bool:
-    """Say whether a field is written or read otherwise; one that is not given is `*`."""
+    """Return whether a field is written or read otherwise; one that is not given is `*`."""
     written = [(spec.given[which.index] or "*").strip() for spec in (a, b)]
     stars = [spec.stars[which.index] for spec in (a, b)]
     return written[0] != written[1] or _values(a, which) != _values(b, which) or stars[0] != stars[1]
@@ -299,7 +299,7 @@ class AskedComparison:
 
     @property
     def differs(self) -> bool:
-        """Say whether any time differs."""
+        """Return whether any time differs."""
         return bool(self.partings)
 
 

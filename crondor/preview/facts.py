@@ -104,7 +104,7 @@ class ExplainedJob:
 
     @property
     def names_skipped(self) -> bool:
-        """Say whether the schedule names the time that was asked about, and that the clock skips."""
+        """Return whether the schedule names the time that was asked about, and that the clock skips."""
         if self.skipped is None or self.schedule is None or self.schedule.recurrence is None:
             return False
         asked = timegm(self.skipped.wall.timetuple())
@@ -112,12 +112,12 @@ class ExplainedJob:
 
     @property
     def failed(self) -> bool:
-        """Say whether the schedule is invalid or never fires."""
+        """Return whether the schedule is invalid or never fires."""
         return has_error(self.findings)
 
     @property
     def is_deferred(self) -> bool:
-        """Say whether the job waits for anything."""
+        """Return whether the job waits for anything."""
         return self.schedule is None or self.schedule.is_deferred
 
 

@@ -53,7 +53,7 @@ class RunSide(NamedTuple):
 
     @property
     def is_retry(self) -> bool:
-        """Say whether the schedd put the job off by two minutes."""
+        """Return whether the schedd put the job off by two minutes."""
         return self.answer is not None and self.answer.is_retry
 
 
@@ -151,7 +151,7 @@ class RunRow(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Say whether the two sides part."""
+        """Return whether the two sides part."""
         if not self.compared:
             return False
         return (self.run and self.run.time) != (self.schedd and self.schedd.time)
@@ -242,7 +242,7 @@ class Rows:
 
 
 def _goes_on(before: int | None, time: int) -> bool:
-    """Say whether a time is the next retry of the series that the one before it belongs to."""
+    """Return whether a time is the next retry of the series that the one before it belongs to."""
     if not (isinstance(before, ScheddAnswer) and isinstance(time, ScheddAnswer)):
         return False
     return before.is_retry and time.is_retry and time == before + _RETRY
@@ -317,12 +317,12 @@ class Preview:
 
     @property
     def differs(self) -> bool:
-        """Say whether any row shown differs."""
+        """Return whether any row shown differs."""
         return self.rows.differing > 0
 
     @property
     def failed(self) -> bool:
-        """Say whether something is wrong: an error among the findings, or a schedd that will not run the job."""
+        """Return whether something is wrong: an error among the findings, or a schedd that will not run the job."""
         return self.schedd_fault is not None or has_error(self.findings)
 
 
@@ -530,7 +530,7 @@ def _few(values: tuple[int, ...]) -> str:
 
 
 def _is_extra(run: RunSide, ours: JobSchedule) -> bool:
-    """Say whether the schedd runs the job at a time that the manual's reading does not have."""
+    """Return whether the schedd runs the job at a time that the manual's reading does not have."""
     return ours.recurrence is not None and not ours.recurrence.matches(run.time)
 
 

@@ -12,7 +12,7 @@ from crondor.zones import Zone, zone_of
 
 
 def is_skipped(day: Day, hour: int, span: AgendaSpan) -> bool:
-    """Say whether the clock skips an hour of a date; what lies before the span is not looked at."""
+    """Return whether the clock skips an hour of a date; what lies before the span is not looked at."""
     later = any(inside.ranges for inside in day.hours[:hour]) or day.start >= span.start
     return later and not day.hours[hour].length
 
@@ -124,7 +124,7 @@ class AgendaSpan:
                 yield OffsetChange(stretch.start, stretch.before, stretch.offset)
 
     def is_plain(self, day: Day) -> bool:
-        """Say whether no clock change touches the runs of a date, one of the day before neither."""
+        """Return whether no clock change touches the runs of a date, one of the day before neither."""
         stretch = self.zone.at(day.start)
         steady = stretch.offset == stretch.before or stretch.start <= day.start - _DAY
         return steady and stretch.start <= day.start and stretch.end >= day.end and day.end - day.start == _DAY

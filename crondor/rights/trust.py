@@ -45,7 +45,7 @@ class Account(NamedTuple):
     shell: str = "/bin/sh"
 
     def may_replace(self, folder: os.stat_result, found: os.stat_result) -> bool:
-        """Say whether this account may put another file in the place of one in a folder that it may write to."""
+        """Return whether this account may put another file in the place of one in a folder that it may write to."""
         is_sticky = folder.st_mode & stat.S_ISVTX
         return not is_sticky or self.uid in (ROOT, found.st_uid, folder.st_uid)
 
@@ -94,7 +94,7 @@ def current_user() -> int:
 
 
 def is_root() -> bool:
-    """Say whether this process may do anything to anybody's files."""
+    """Return whether this process may do anything to anybody's files."""
     return hasattr(os, "geteuid") and os.geteuid() == ROOT
 
 
@@ -218,7 +218,7 @@ def _said(step: PathStep, what: str, hint: str) -> Diagnostic:
 
 
 def _is_alone(step: PathStep, state: os.stat_result) -> bool:
-    """Say whether a group is one with a single member, the file's owner, and no access list lets others write."""
+    """Return whether a group is one with a single member, the file's owner, and no access list lets others write."""
     import grp  # noqa: PLC0415 - there is none on Windows
     import pwd  # noqa: PLC0415 - the same
 

@@ -129,7 +129,7 @@ def folder_of(real: str) -> Iterator[tuple[int, str]]:
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
-    """Say whether a path leads to something. Raises OSError where one may not look: Path.exists of 3.14 says no."""
+    """Return whether a path leads to something. Raises OSError where one may not look: Path.exists of 3.14 says no."""
     try:
         os.stat(path)  # noqa: PTH116 - a path or a text
     except (FileNotFoundError, NotADirectoryError):

@@ -88,7 +88,7 @@ class SubmitFile:
         return tuple(self._table.lost)
 
     def provides(self, name: str) -> bool:
-        """Say whether HTCondor gives a macro of that lower-case name a value of its own accord."""
+        """Return whether HTCondor gives a macro of that lower-case name a value of its own accord."""
         scope = Scope(self._table, self._facts, 0, JobNumbers())
         try:
             return scope.provided(name) is not None

@@ -532,7 +532,7 @@ def _line(name: str, text: str | None) -> str | None:
 
 
 def _is_same(old: Code | str | None, new: Code | str | None) -> bool:
-    """Say whether two texts differ in nothing but how they are written, as 2.5 and 2.5E0 do."""
+    """Return whether two texts differ in nothing but how they are written, as 2.5 and 2.5E0 do."""
     if old is None or new is None:
         return old is new
     try:

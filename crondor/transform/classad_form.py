@@ -137,7 +137,7 @@ class Placed:
 
 
 def is_closed(found: re.Match[str]) -> bool:
-    """Say whether what STRINGS has found ends before the text does."""
+    """Return whether what STRINGS has found ends before the text does."""
     return found.lastindex is None or found[found.lastindex] not in {"", "\\"}
 
 

@@ -40,7 +40,7 @@ class MacroTemplate:
         return bool(self._pieces)
 
     def asks_only(self, known: Container[str]) -> bool:
-        """Say whether its macros are all to be put in place as they are, and all are known."""
+        """Return whether its macros are all to be put in place as they are, and all are known."""
         return bool(self._pieces) and all(name in known for _, name, _ in self._pieces)
 
     def fill(self, lookup: Callable[[str], str | None], expand: Callable[[str], str]) -> str:

@@ -229,7 +229,7 @@ class Transform(Made):
         return definitions(self._statements, facts)
 
     def matches(self, ad: Attributes, context: Context | None = None) -> bool:
-        """Say whether an ad meets REQUIREMENTS: true, or a number that is not zero; no value at all counts as met."""
+        """Return whether an ad meets REQUIREMENTS: true or a nonzero number; no REQUIREMENTS at all count as met."""
         if self._asks is None:
             return True
         value = self._asks.value(ad, context or _NO_CONTEXT)

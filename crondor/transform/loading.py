@@ -190,7 +190,7 @@ class _Everything(_Probe):
 
 
 def _asks(keyword: str, text: str) -> bool:
-    """Say whether a line is a condition that may hold or not."""
+    """Return whether a line is a condition that may hold or not."""
     return keyword in {"if", "elif"} and _FIXED(text) is None
 
 

@@ -383,7 +383,7 @@ class _Walk:
             self._skip(match.end())
 
     def _passes(self, kind: str | None) -> bool:
-        """Say whether a sign may stand here; where it begins or ends a list, take note."""
+        """Return whether a sign may stand here; where it begins or ends a list, take note."""
         if kind == "before" and (self._list is None or self._is_torn):
             self._list = self._feed.beginning()
             return True

@@ -450,7 +450,7 @@ def _list_regexp_member(
 
 @special("stringListsIntersect")
 def _intersect(call: CallArguments) -> Run:
-    """Say whether two lists share an item; items keep their blanks, and a failing argument is only error."""
+    """Return whether two lists share an item; items keep their blanks, and a failing argument is only error."""
     runs = call.runs
 
     def intersect(state: EvaluationState) -> Value:

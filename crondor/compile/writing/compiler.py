@@ -151,7 +151,7 @@ def _gaps(excess: int, wanted: int) -> tuple[tuple[int, int], ...]:
 
 
 def _has_wanted(table: dict[int, Day], filled: list[int], low: Moment, high: Moment) -> bool:
-    """Say whether a wanted minute lies between two moments."""
+    """Return whether a wanted minute lies between two moments."""
     between_ = (1 << high[1]) - 1
     if low[0] == high[0]:
         return bool(table[low[0]].wanted & between_ >> low[1] << low[1])
@@ -430,7 +430,7 @@ class _Compiling:
         )
 
     def _is_lively(self) -> bool:
-        """Say whether the schedule has times long after the horizon, so that a rule without an end is worth it."""
+        """Return whether the schedule has times long after the horizon, so that a rule without an end is worth it."""
         found = (
             None if self.wish.schedule.until is not None else self.wish.schedule.next(self.until + _BEYOND - _LIVELY)
         )
@@ -452,7 +452,7 @@ class _Compiling:
                 yield EpochClock(table)
 
     def _is_right(self, superset: Superset, wanted: dict[int, int], text: str, guards: list[tuple[int, int]]) -> bool:
-        """Say whether of all times that may be set exactly the wanted ones pass."""
+        """Return whether of all times that may be set exactly the wanted ones pass."""
         clause = self._read(text)
         for day in range(self.wish.start // DAY, self.until // DAY + 1):
             offered = superset.minutes(day) & within(day, self.wish.start, self.until)
@@ -468,7 +468,7 @@ class _Compiling:
         return found
 
     def _goes_on(self, superset: Superset, clause: Clause | None) -> bool:
-        """Say whether the jobs stay right for years after the horizon, so that they need no end."""
+        """Return whether the jobs stay right for years after the horizon, so that they need no end."""
         schedule = self.wish.schedule
         if schedule.until is not None:
             return False

@@ -57,7 +57,7 @@ class Clause:
         self._tables: dict[tuple[int, int], int] = {}
 
     def holds(self, instant: int) -> bool:
-        """Say whether a DeferralTime (epoch seconds) passes."""
+        """Return whether a DeferralTime (epoch seconds) passes."""
         return self._holds(self._tree, instant)
 
     def _holds(self, node: Node, instant: int) -> bool:
@@ -287,7 +287,7 @@ def _collect(node: Node, places: list[_Place]) -> bool:
 
 
 def _is_constant(node: Node) -> bool:
-    """Say whether a part only compares DeferralTime itself with numbers, so that it is constant in a piece."""
+    """Return whether a part only compares DeferralTime itself with numbers, so that it is constant in a piece."""
     if isinstance(node, Binary) and node.op in {"<", "<=", ">", ">=", "==", "!="}:
         return any(
             _is_time(bare(one)) and _integer(other) is not None
@@ -327,7 +327,7 @@ def _timed(node: Node, period: int | None) -> _Place | None:
 
 
 def _is_moving(node: Node) -> bool:
-    """Say whether a part of a sum may change within a piece."""
+    """Return whether a part of a sum may change within a piece."""
     node = bare(node)
     if not _speaks(node) or _is_constant(node):
         return False

@@ -319,7 +319,7 @@ def default_end(start: int) -> int:
 
 
 def means_host(schedule: DaySet, host: Zone, universe: str) -> bool:
-    """Say whether the short clause will do, which means the clock of the host that evaluates it.
+    """Return whether the short clause will do, which means the clock of the host that evaluates it.
 
     Jobs of the local universe run on the submit host.
     """

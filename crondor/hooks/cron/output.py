@@ -291,7 +291,7 @@ def _job_of(ad: str, jobs: Iterable[str], default: str) -> str:
 
 
 def _belongs(ad: ClassAd, slot: ClassAd, context: Context) -> bool:
-    """Say whether an ad goes into a slot's: the first of some attributes decides, none of them means yes."""
+    """Return whether an ad goes into a slot's: the first of some attributes decides, none of them means yes."""
     if "SlotMergeConstraint" in ad:
         return attributes.boolean(ad, "SlotMergeConstraint", context, slot) is True
     theirs = attributes.string(slot, "Name", context)
@@ -331,7 +331,7 @@ def _aggregate(into: ClassAd, ad: ClassAd, job: CronJob) -> None:
 
 
 def _differs(before: ClassAd, ad: ClassAd, ignored: str) -> bool:
-    """Say whether an ad lacks an attribute of the one before, or has another value (ClassAdsAreSame).
+    """Return whether an ad lacks an attribute of the one before, or has another value (ClassAdsAreSame).
 
     An attribute that is new makes no difference in HTCondor 25.14.
     """

@@ -349,7 +349,7 @@ class CronManager:
         yield from self._schedule(now)
 
     def _restarts(self, entry: _Running) -> bool:
-        """Say whether a job that has ended is started again at once; HTCondor still counts its own load then."""
+        """Return whether a job that has ended is started again at once; HTCondor still counts its own load then."""
         job = entry.job
         was_killed = entry.state in {_State.TERM_SENT, _State.KILL_SENT}
         at_once = (job.mode is CronMode.WAIT_FOR_EXIT and not job.period) or (
@@ -507,7 +507,7 @@ class CronLoop:
         return self._start + (0 if self._stands else self._ticks() - self._began)
 
     def _is_through(self) -> bool:
-        """Say whether each job has had its run; one that waits has none if nothing runs whose end it could await."""
+        """Return whether each job has had its run; one that waits has none if nothing runs whose end it could await."""
         left = {
             (manager.settings.manager, job.name)
             for manager in self._managers

@@ -151,7 +151,7 @@ class _Reader:
             return ""
 
     def is_missing(self, item: str) -> bool:
-        """Say whether a knob is not set."""
+        """Return whether a knob is not set."""
         return not self.text(item) and f"{self.prefix}_{item}" not in self.broken
 
     def flag(self, item: str) -> bool:

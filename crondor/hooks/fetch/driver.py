@@ -144,7 +144,7 @@ def conclude_fetch(run: HookRun) -> Consequence:
 
 
 def is_void(said: Consequence) -> bool:
-    """Say whether an answer of FETCH_WORK was no ad: then the startd does not even give an idle claim up."""
+    """Return whether an answer of FETCH_WORK was no ad: then the startd does not even give an idle claim up."""
     return said.action is HookConsequence.NO_WORK and any(each.kind == "hook-output" for each in said.diagnostics)
 
 
@@ -185,12 +185,12 @@ def decide(
 
 
 def is_willing(slot: ClassAd, context: Context | None = None) -> bool:
-    """Say whether a slot would run anything at all, which it must to fetch: START may be anything but false."""
+    """Return whether a slot would run anything at all, which it must to fetch: START may be anything but false."""
     return attributes.boolean(slot, "Start", context or Context()) is not False
 
 
 def has_ended(slot: ClassAd) -> bool:
-    """Say whether a slot that fetches runs no job any more, by its State and Activity.
+    """Return whether a slot that fetches runs no job any more, by its State and Activity.
 
     A slot that is divided runs jobs in others than itself, and nothing is known of them.
     """
@@ -200,7 +200,7 @@ def has_ended(slot: ClassAd) -> bool:
 
 
 def refuses(slot: ClassAd, job: ClassAd, context: Context) -> bool:
-    """Say whether a slot has a job already that it would not give up: it asks then, too, every FetchWorkDelay."""
+    """Return whether a slot has a job already that it would not give up: it asks then, too, every FetchWorkDelay."""
     current = attributes.number(slot, "CurrentRank")
     is_busy = attributes.string(slot, "State") == "Claimed" and attributes.string(slot, "Activity") != "Idle"
     return is_busy and current is not None and _rank(slot, job, context) <= current

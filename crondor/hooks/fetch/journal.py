@@ -61,7 +61,7 @@ class FetchRunState(str, Enum):
     EXITED = "exited"
 
     def comes_after(self, known: FetchRunState) -> bool:
-        """Say whether a run that is known to be in a state can have come to this one: late news change nothing."""
+        """Return whether a run that is known to be in a state can have come to this one: late news change nothing."""
         order = list(FetchRunState)
         if self in {FetchRunState.ACCEPTED, FetchRunState.REJECTED}:
             return known is FetchRunState.OFFERED
@@ -117,7 +117,7 @@ class Journal:
                 raise _os_fault(self.path, error) from None
 
     def is_there(self) -> bool:
-        """Say whether there is a journal, as far as this user may see."""
+        """Return whether there is a journal, as far as this user may see."""
         return os.path.lexists(self.path)
 
     def read(self) -> dict[str, RunRecord]:
@@ -392,7 +392,7 @@ class Reports:
             raise ReportFault(self._fault(report.key, error)) from None
 
     def are_there(self) -> bool:
-        """Say whether there is anything to take in, as far as this user may see."""
+        """Return whether there is anything to take in, as far as this user may see."""
         try:
             with os.scandir(self.folder) as entries:
                 return next(entries, None) is not None
@@ -465,7 +465,7 @@ def _reports(folder: int, now: int, problems: list[str]) -> Iterator[_Found]:
 
 
 def _is_young(folder: int, name: str, now: int) -> bool:
-    """Say whether a report is still being written."""
+    """Return whether a report is still being written."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:

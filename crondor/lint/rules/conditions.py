@@ -279,7 +279,7 @@ def _functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _is_uncalled(node: Reference, own: Container[str]) -> bool:
-    """Say whether a name is that of a function without arguments, and of no attribute."""
+    """Return whether a name is that of a function without arguments, and of no attribute."""
     function = classad_functions().get(node.name.lower()) if node.scope is None else None
     return function is not None and not function.arguments and not is_known(node.name, own)
 
@@ -302,7 +302,7 @@ def _quoting(file: CheckedFile, each: WrittenExpression, place: Span, text: str,
 
 
 def _is_word(tree: Node, own: Container[str]) -> bool:
-    """Say whether nothing in the tree of a word, dashes and dots in it, is the name of a known attribute."""
+    """Return whether nothing in the tree of a word, dashes and dots in it, is the name of a known attribute."""
     for node in nodes(tree):
         if isinstance(node, Reference):
             is_scope = node.name.lower() in _OTHERS
@@ -316,7 +316,7 @@ def _is_word(tree: Node, own: Container[str]) -> bool:
 
 
 def _is_string(node: Node) -> bool:
-    """Say whether a node asks for an attribute that is a string in every ad that has it."""
+    """Return whether a node asks for an attribute that is a string in every ad that has it."""
     if not isinstance(node, Reference):
         return False
     found = [table.get(node.name) for table in (job_attributes(), machine_attributes())]
@@ -324,7 +324,7 @@ def _is_string(node: Node) -> bool:
 
 
 def is_known(name: str, own: Container[str]) -> bool:
-    """Say whether jobs or machines have an attribute of a name, or the description sets it (lower-case ``own``)."""
+    """Return whether jobs or machines have an attribute of a name, or the description sets it (lower-case ``own``)."""
     small = name.lower()
     return (
         small in own or small in _OTHERS or any(_has(table, name) for table in (job_attributes(), machine_attributes()))
@@ -332,7 +332,7 @@ def is_known(name: str, own: Container[str]) -> bool:
 
 
 def _has(table: AttributeTable, name: str) -> bool:
-    """Say whether a table has a name; one that stands for many, Request<X>, does not cover a slip of another one."""
+    """Return whether a table has a name; one that stands for many, Request<X>, does not cover a slip of another one."""
     found = table.get(name)
     return found is not None and ("<" not in found.name or len(table.near(name)) != 1)
 

@@ -354,7 +354,7 @@ def _lacking(days: Sequence[int], months: Sequence[int]) -> dict[int, list[int]]
 
 
 def _is_meant_singly(days: Sequence[int], lacking: Collection[int]) -> bool:
-    """Say whether a day that is lacking is no end of a range, like that of 28-31."""
+    """Return whether a day that is lacking is no end of a range, like that of 28-31."""
     return len(days) <= _FEW_DAYS and any(day - 1 not in days for day in lacking)
 
 
@@ -508,7 +508,7 @@ def field_left_out(job: CheckedJob) -> Iterator[RuleHit]:
 
 
 def _is_leap_day(rule_of: DayRule) -> bool:
-    """Say whether a rule takes 29 February and nothing else."""
+    """Return whether a rule takes 29 February and nothing else."""
     days = rule_of.days >> 1 & 0x0FFFFFFF
     return not rule_of.either and rule_of.months == 1 << _FEBRUARY and not days and bool(rule_of.days >> _LEAP_DAY & 1)
 

@@ -40,7 +40,7 @@ def left_alone(
 
 
 def idle_again(job: CheckedJob, policies: Mapping[str, str], runs: Iterable[tuple[int, int, bool]], now: int) -> bool:
-    """Say whether the policies have the job idle after each of some runs: the how many-th, and its ending."""
+    """Return whether the policies have the job idle after each of some runs: the how many-th, and its ending."""
     ad, context = _ad(job, policies), _context(job, now)
     return ad is not None and all(
         at_exit(ended(ad, times, ExitValue(number, by_signal)), now, context).act is Act.STAY
@@ -74,12 +74,12 @@ _LATE: Final = 50 * 366 * 86400  # seconds from now
 
 
 def repeats(job: CheckedJob) -> bool:
-    """Say whether the job is idle again after a run that ends well."""
+    """Return whether the job is idle again after a run that ends well."""
     return _stays(job, [(1, 0, False)], job.settings.now)
 
 
 def never_removed(job: CheckedJob) -> bool:
-    """Say whether the job is idle again whatever the outcome of a run, now and in fifty years, the first or last."""
+    """Return whether the job is idle again whatever the outcome of a run, now and in fifty years, the first or last."""
     if not repeats(job):
         return False
     text = " ".join(job.values.get(name, "") for name in POLICIES)
@@ -92,7 +92,7 @@ def never_removed(job: CheckedJob) -> bool:
 
 
 def stays(job: CheckedJob, status: JobStatus, state: Mapping[str, object], moments: Iterable[int]) -> bool:
-    """Say whether the policy leaves a job alone, at all of some moments (epoch seconds), whose ad says ``state``.
+    """Return whether the policy leaves a job alone, at all of some moments (epoch seconds), whose ad says ``state``.
 
     What the schedd passes over leaves it alone, too. A policy that is no expression does not: condor_submit refuses it.
     """
@@ -102,7 +102,7 @@ def stays(job: CheckedJob, status: JobStatus, state: Mapping[str, object], momen
 
 
 def _stays(job: CheckedJob, runs: Iterable[tuple[int, int, bool]], now: int) -> bool:
-    """Say whether the job stays in the queue, and idle, after each of some runs: the how many-th, and its ending.
+    """Return whether the job stays in the queue, and idle, after each of some runs: the how many-th, and its ending.
 
     With max_retries and its like condor_submit makes OnExitRemove of them, OR on_exit_remove: success ends the job.
     """
@@ -116,7 +116,7 @@ def _stays(job: CheckedJob, runs: Iterable[tuple[int, int, bool]], now: int) -> 
 
 
 def _is_plain(job: CheckedJob) -> bool:
-    """Say whether a job has no policy beside on_exit_remove: then nobody needs the engine to tell."""
+    """Return whether a job has no policy beside on_exit_remove: then nobody needs the engine to tell."""
     return not any(
         text.strip() and key not in REMOVE and (key in POLICIES or key.startswith("my."))
         for key, text in job.values.items()
@@ -354,7 +354,7 @@ def _place(job: CheckedJob, names: tuple[str, ...]) -> Span:
 
 
 def _may_start(job: CheckedJob, schedule: JobSchedule) -> bool:
-    """Say whether a job can come as far as its time: it is a crontab job, or its time is one, and not past."""
+    """Return whether a job can come as far as its time: it is a crontab job, or its time is one, and not past."""
     if job.first(*_WINDOW) is not None and job.told("CRN302"):
         return False
     run = None if schedule.spec is not None else _one_time_run(job)
@@ -461,7 +461,7 @@ def other_clock(job: CheckedJob) -> Iterator[RuleHit]:
 
 
 def is_crontab(job: CheckedJob) -> bool:
-    """Say whether the job has cron fields and lives where they work."""
+    """Return whether the job has cron fields and lives where they work."""
     schedule = job.manual.schedule or job.schedd.schedule
     if schedule is None or schedule.spec is None or not schedule.complete:
         return False

@@ -98,7 +98,7 @@ def meant_request(key: str) -> str | None:
 
 
 def is_slip(key: str, name: str) -> bool:
-    """Say whether a name is so like a command that it is hardly one of the author's own."""
+    """Return whether a name is so like a command that it is hardly one of the author's own."""
     return len(name) >= _LONG_ENOUGH and bool(similar(key[:_LONGEST], (name,), _ALIKE))
 
 
@@ -116,7 +116,7 @@ def _candidates(key: str) -> Iterator[str]:
 
 
 def _is_like(key: str, name: str) -> bool:
-    """Say whether a name is very like a command, or begins like it."""
+    """Return whether a name is very like a command, or begins like it."""
     shared = next((at for at, (ours, theirs) in enumerate(zip(key, name, strict=False)) if ours != theirs), len(key))
     return shared >= len(name) * _BEGUN or bool(similar(key[:_LONGEST], (name,), _ALIKE))
 
@@ -437,7 +437,7 @@ def circle(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _is_read(file: CheckedFile, name: str) -> bool:
-    """Say whether the file itself refers to an attribute that it writes out."""
+    """Return whether the file itself refers to an attribute that it writes out."""
     return len(re.findall(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", file.source.text, re.IGNORECASE)) > 1
 
 

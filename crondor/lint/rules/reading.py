@@ -48,7 +48,7 @@ def _said(rule: str, cure: Cure | None, severity: Severity | None, file: Checked
 
 
 def _is_swallowed(file: CheckedFile) -> bool:
-    """Say whether the queue statement is part of a value, of which CRN593 speaks."""
+    """Return whether the queue statement is part of a value, of which CRN593 speaks."""
     return any("queue" in hit.message for hit in swallowed.function(file))
 
 

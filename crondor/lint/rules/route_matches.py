@@ -47,7 +47,7 @@ class Comparison(NamedTuple):
     shown: str
 
     def holds(self, point: _Point) -> bool:
-        """Say whether it holds for a value of the same kind, as HTCondor compares: == without case, =?= with it."""
+        """Return whether it holds for a value of the same kind, as HTCondor compares: == without case, =?= with it."""
         if isinstance(point, str) or isinstance(self.value, str):
             mine, theirs = str(self.value), str(point)
             if self.operator in {"==", "!="}:
@@ -92,14 +92,14 @@ def parts(node: Node, operator: str) -> Iterator[Node]:
 
 
 def exclude_each_other(first: Comparison, second: Comparison) -> bool:
-    """Say whether no value meets both."""
+    """Return whether no value meets both."""
     if not _are_alike(first, second):
         return False
     return not any(first.holds(point) and second.holds(point) for point in _points(first, second))
 
 
 def leave_nothing(first: Comparison, second: Comparison) -> bool:
-    """Say whether every value of that kind meets one of both."""
+    """Return whether every value of that kind meets one of both."""
     if not _are_alike(first, second):
         return False
     return all(first.holds(point) or second.holds(point) for point in _points(first, second))
@@ -117,7 +117,7 @@ class Conclusions:
         self._seen: dict[int, _Part] = {}
 
     def implies(self, node: Node, other: Node) -> bool:
-        """Say whether another condition is true wherever one is."""
+        """Return whether another condition is true wherever one is."""
         return self._is_small(node) and self._is_small(other) and self._implies(node, other)
 
     def _is_small(self, node: Node) -> bool:
@@ -427,12 +427,12 @@ class _Guards:
             self._branches.append(((found[3] or "").lower(), not found[2]))
 
     def has(self, name: str) -> bool:
-        """Say whether a lower-case name is defined where the line stands."""
+        """Return whether a lower-case name is defined where the line stands."""
         return (name, True) in self._branches
 
 
 def _is_all(text: str, macro: str) -> bool:
-    """Say whether all of a string in a line is one macro."""
+    """Return whether all of a string in a line is one macro."""
     return f'"{macro}"' in text
 
 
@@ -469,7 +469,7 @@ def _selected(table: CheckedTable) -> Iterator[RuleHit]:
 
 
 def _is_selected(node: Node) -> bool:
-    """Say whether a node is a name after subscripts of which one is a text."""
+    """Return whether a node is a name after subscripts of which one is a text."""
     scope = bare(node.scope) if isinstance(node, Reference) and node.scope is not None else None
     while isinstance(scope, Binary) and scope.op == "[]":
         if isinstance(scope.right, Literal) and isinstance(scope.right.value, str):

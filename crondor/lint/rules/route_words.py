@@ -48,7 +48,7 @@ OF_CE = frozenset(_SPELLED)
 
 @cache
 def is_known(name: str) -> bool:
-    """Say whether HTCondor or a CE knows an attribute, of a job or of a machine."""
+    """Return whether HTCondor or a CE knows an attribute, of a job or of a machine."""
     return name.lower() in OF_CE or name in job_attributes() or name in machine_attributes()
 
 

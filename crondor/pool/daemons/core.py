@@ -152,7 +152,7 @@ class Core(ABC):
 
 
 def _asks_clock(ad: ClassAd, status: int, system: SystemPolicy) -> bool:
-    """Say whether time alone can have a job's policy ask for something in a status."""
+    """Return whether time alone can have a job's policy ask for something in a status."""
     if "TimerRemove" in ad or (status in ON_MACHINE and any(name in ad for name in policy.LONGEST)):
         return True
     names = policy.expressions(status)

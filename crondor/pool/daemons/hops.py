@@ -47,7 +47,7 @@ class Quiet:
         self._is_possible = core.flow is None and settings.preemption is None and settings.skew == 0
 
     def has_quiet_runs(self, job: PoolJob) -> bool:
-        """Say whether the runs of a job are numbers, and end without a look at it, once its gate is settled."""
+        """Return whether the runs of a job are numbers, and end without a look at it, once its gate is settled."""
         if job.is_quiet is None:
             job.is_quiet = (
                 self._is_possible
@@ -132,7 +132,7 @@ def left(job: PoolJob, runs: int, first: int, last: QuietRun, told: Mapping[str,
 
 
 def _is_plain(code: str | Code | None) -> bool:
-    """Say whether a counter is a number that can be counted on from, and stays within an ``int``, or is not there."""
+    """Return whether a counter is unset, or a number that still fits an ``int`` when incremented."""
     if code is None:
         return True
     number = plain(code) if isinstance(code, str) else code.const

@@ -381,7 +381,7 @@ class Matching:
         self.serve()
 
     def is_open(self, job: PoolJob) -> bool:
-        """Say whether a job is between its time and the end of its window, and may be matched."""
+        """Return whether a job is between its time and the end of its window, and may be matched."""
         deferral = job.gate.deferral()
         now = self._core.now
         if deferral is None or not deferral.time <= now <= deferral.last_match:

@@ -89,7 +89,7 @@ class Negotiator(Generic[Job]):
 
     @property
     def has_kept_waiting(self) -> bool:
-        """Say whether a job has ever waited for another one's slot."""
+        """Return whether a job has ever waited for another one's slot."""
         return self._serial > 0
 
     def wait(self, job: Job, kinds: Sequence[int] = (), wanted: Resources | None = None) -> None:

@@ -207,12 +207,12 @@ class Gate:
 
     @property
     def is_settled(self) -> bool:
-        """Say whether, as was found out by ``lets``, the clause alone decides, and its numbers are those of any run."""
+        """Return whether only the clause decides (as ``lets`` found), with the same numbers for every run."""
         return self._settled is True and self.is_still and self.time is not None
 
     @property
     def is_still(self) -> bool:
-        """Say whether it may become settled, or is: nothing beside the clause depends on time or on the runs."""
+        """Return whether it may become settled, or is: nothing beside the clause depends on time or on the runs."""
         return not (self._settled is False or self._moving or self._asks or self._follows_runs)
 
     def plan(self, time: int) -> None:
@@ -235,7 +235,7 @@ class Gate:
         return first if first < time + self._window else None
 
     def lets(self, now: int, context: Callable[[int], Context]) -> bool:
-        """Say whether job and machine match at ``now`` (epoch seconds); ``context`` gives that of an evaluation."""
+        """Return whether job and machine match at ``now`` (epoch seconds); ``context`` gives that of an evaluation."""
         ad, machine = self._ad, self._machine
         if self._asks and not boolean(machine, "Requirements", context(now), ad):
             return False
@@ -294,7 +294,7 @@ class Gate:
         return time, window, prep_time, interval
 
     def _may_change(self, names: frozenset[str]) -> bool:
-        """Say whether one of the numbers is an expression that has another value when one of some attributes has."""
+        """Return whether one of the numbers is an expression that has another value when one of some attributes has."""
         found = [(name, self._codes.get(key)) for name, key in zip(_NUMBERS, _KEYS, strict=True)]
         written = [
             name for name, code in found if code is not None and not (isinstance(code, str) and plain(code) is not None)
@@ -320,10 +320,10 @@ _MOST_MOVING: Final = 1024
 
 
 def is_moving(part: Expression, ad: ClassAd, machine: ClassAd, names: frozenset[str]) -> bool:
-    """Say whether an expression may have another value later: it asks for the time, or for one of some attributes.
+    """Return whether an expression may have another value later: it asks for the time, or for one of some attributes.
 
-    ``names`` are in lower case. What it refers to in both ads counts. It is asked at each look at a job, and found
-    out anew only where something has changed that the expression can reach.
+    ``names`` are in lower case. What it refers to in both ads counts. It is asked at each look at a job, and found out
+    anew only where something has changed that the expression can reach.
     """
     known = _MOVING.get((part.code, names))
     if known is not None and known.seen == _seen(ad, machine, known.mine, known.theirs):
@@ -353,7 +353,7 @@ def _seen(ad: ClassAd, machine: ClassAd, mine: tuple[str, ...], theirs: tuple[st
 
 
 def _selects(tree: Node) -> bool:
-    """Say whether a name is selected from what has to be evaluated first, with all that it may ask for."""
+    """Return whether a name is selected from what has to be evaluated first, with all that it may ask for."""
     return any(isinstance(node, Reference) and (node.absolute or not _is_plain(node.scope)) for node in nodes(tree))
 
 
@@ -404,7 +404,7 @@ class JobRun:
 
     @property
     def has_slot(self) -> bool:
-        """Say whether it holds a slot of a machine."""
+        """Return whether it holds a slot of a machine."""
         return self.claim is not None
 
 
@@ -478,7 +478,7 @@ class PoolJob:
 
     @property
     def is_idle(self) -> bool:
-        """Say whether it waits for a match."""
+        """Return whether it waits for a match."""
         return self.status == JobStatus.IDLE and not self.has_left
 
     def counter(self, key: str) -> int:

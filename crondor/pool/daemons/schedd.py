@@ -92,7 +92,7 @@ class ScheddQueue:
         mirror.tell(mirror.changes())
 
     def is_counted(self, job: JobId) -> bool:
-        """Say whether nobody has to be told what ``count`` writes about a job."""
+        """Return whether nobody has to be told what ``count`` writes about a job."""
         return not (self._is_watched or self.followers or job in self._curious)
 
     def count(self, job: PoolJob, numbers: Mapping[str, int]) -> None:

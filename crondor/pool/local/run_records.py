@@ -116,7 +116,7 @@ class Records:
         return self._time(token, _STARTED)
 
     def is_alive(self, token: str, who: str) -> bool:
-        """Say whether the ``supervisor`` or the ``program`` of a run is still the process that it was."""
+        """Return whether the ``supervisor`` or the ``program`` of a run is still the process that it was."""
         started = self._read(token, _STARTED) or {}
         if who not in started or started.get("boot") != boot():
             return False
@@ -377,7 +377,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _waits(by: object) -> bool:
-    """Say whether the process that asked is still there."""
+    """Return whether the process that asked is still there."""
     if not isinstance(by, list) or len(by) != 2 or not isinstance(by[0], int):
         return False
     return start_time(by[0]) == by[1] if by[1] else True

@@ -296,12 +296,12 @@ class Session(AbstractContextManager["Session"]):
 
     @property
     def is_there(self) -> bool:
-        """Say whether the folder is still the one that was opened: somebody may have removed it."""
+        """Return whether the folder is still the one that was opened: somebody may have removed it."""
         return self._marked is not None and _identity(self.folder / MARKER) == self._marked
 
     @property
     def is_closed(self) -> bool:
-        """Say whether nothing is started any more."""
+        """Return whether nothing is started any more."""
         return self._turns.is_closed
 
     def step(self, longest: float, wakeup: int | None = None, rest: Callable[[], None] | None = None) -> bool:
@@ -344,7 +344,7 @@ class Session(AbstractContextManager["Session"]):
 
     @property
     def has_more(self) -> bool:
-        """Say whether anything can still happen: a program runs, or one will."""
+        """Return whether anything can still happen: a program runs, or one will."""
         if self.programs.running:
             return True
         return not self.is_closed and any(map(self._may_go_on, self.pool.jobs.values()))
@@ -433,12 +433,12 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def is_missed(seen: PoolEvent) -> bool:
-    """Say whether a job is held since it missed its time."""
+    """Return whether a job is held since it missed its time."""
     return seen.what is PoolEventKind.HELD and seen.number == MISSED_DEFERRED_EXECUTION_TIME
 
 
 def _is_due(job: PoolJob, until: int) -> bool:
-    """Say whether a job that waits on its machine starts until then."""
+    """Return whether a job that waits on its machine starts until then."""
     run = job.run
     return run is not None and run.started is None and run.next is not None and run.next.time <= until
 

@@ -130,7 +130,7 @@ class LineChange(NamedTuple):
 
     @property
     def is_vain(self) -> bool:
-        """Say whether it says what holds already: the value that is there, or the default of a command that is not."""
+        """Return whether it changes nothing: it repeats the present value, or the default of a missing command."""
         if self.old is not None:
             return self.old == str(self.new)
         return self.new == (DEFAULT_PREP_TIME if self.command in PREP_COMMANDS else DEFAULT_WINDOW)
@@ -206,7 +206,7 @@ class Simulated:
 
     @property
     def is_fine(self) -> bool:
-        """Say whether every planned run starts, as a real pool does it."""
+        """Return whether every planned run starts, as a real pool does it."""
         side = next(iter(self.sides.values()), [])
         return not self.has_failed and bool(side) and not any(_is_bad(result.outcome) for result in side)
 

@@ -105,7 +105,7 @@ class _Times:
         self._known: dict[int, int] = {}
 
     def excludes(self, time: int) -> bool:
-        """Say whether requirements exclude a time, so that nothing is planned for it."""
+        """Return whether requirements exclude a time, so that nothing is planned for it."""
         return self._times.excludes(time)
 
     def next(self, after: int) -> int:

@@ -228,7 +228,7 @@ class _Advice:
         return made
 
     def _may(self, lives: int) -> bool:
-        """Say whether so many lives may still be lived."""
+        """Return whether so many lives may still be lived."""
         return self._left >= lives * self._dearest
 
     def _spend(self) -> None:
@@ -370,7 +370,7 @@ def _level(tried: Mapping[int, int], groups: Sequence[Sequence[int]]) -> dict[in
 
 
 def _is_early(outcome: JobOutcome) -> bool:
-    """Say whether nothing was late or missed."""
+    """Return whether nothing was late or missed."""
     return not any(outcome.counts[fate] for fate in _LATE)
 
 

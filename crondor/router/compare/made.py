@@ -276,7 +276,7 @@ def plain_job(chosen: Mapping[str, str | None] | None = None, number: int = 1) -
 
 
 def _is_spoilt(chosen: Assignment) -> bool:
-    """Say whether a job would be no candidate."""
+    """Return whether a job would be no candidate."""
     return (
         chosen.get("jobstatus", "1") != "1"
         or chosen.get("managed") is not None
@@ -459,7 +459,7 @@ def reasons_of(told: JobVerdict) -> list[str]:
 
 
 def _same(expected: str | None, found: str | None) -> bool:
-    """Say whether two texts are the same expression."""
+    """Return whether two texts are the same expression."""
     if expected is None or found is None:
         return expected == found
     try:

@@ -148,7 +148,7 @@ class ValuePool:
             return UNDEFINED
 
     def is_true(self, code: Code, assignment: Mapping[str, str | None]) -> bool:
-        """Say whether an expression is true of a job that has these attributes alone."""
+        """Return whether an expression is true of a job that has these attributes alone."""
         return truth(self._value(code, assignment)) is True  # type: ignore[arg-type]
 
     def models(self, condition: Node, *, want: bool) -> list[Assignment]:

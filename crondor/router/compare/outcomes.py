@@ -108,7 +108,7 @@ class Placing:
         return tuple(routes[at] for at in range(found.bit_length()) if found >> at & 1), is_shared
 
     def is_candidate(self, ad: Attributes) -> bool:
-        """Say whether what is asked of each job by itself holds: its ids, its owner, its spooling."""
+        """Return whether what is asked of each job by itself holds: its ids, its owner, its spooling."""
         return self.matcher.clusters.is_candidate(ad, ad.codes, self._context)
 
     def taken(self, routes: tuple[Route, ...]) -> tuple[Route, ...]:
@@ -346,11 +346,11 @@ class JobOutcomes:
         yield from same or [(old[0], new[0])]
 
     def rules_alike(self, old: Route, new: Route) -> bool:
-        """Say whether two routes consist of the same, whatever they are called."""
+        """Return whether two routes consist of the same, whatever they are called."""
         return self.copies_alike(old, new) or _are_same(self.old, old, self.new, replace(new, name=old.name))
 
     def copies_alike(self, old: Route, new: Route) -> bool:
-        """Say whether two routes make the same of every job, for all they consist of is the same."""
+        """Return whether two routes make the same of every job, for all they consist of is the same."""
         key = (id(old), id(new))
         if key not in self._same:
             self._same[key] = _are_same(self.old, old, self.new, new)
@@ -364,7 +364,7 @@ def _turns(routes: tuple[Route, ...]) -> str | None:
 
 
 def _are_same(old_table: RoutingTable, old: Route, new_table: RoutingTable, new: Route) -> bool:
-    """Say whether the rules and all that they read are the same texts."""
+    """Return whether the rules and all that they read are the same texts."""
     if old is new and old_table is new_table:
         return True
     reads = ReadRules.of_route(old_table, old), ReadRules.of_route(new_table, new)

@@ -111,7 +111,7 @@ def _renamed(routes: tuple[Route, ...], made: NewTable, *, faithful: bool) -> tu
 
 
 def _holds_unconverted(found: Diagnostic) -> bool:
-    """Say whether a finding is true of a table that is used as it is, and not of its conversion alone."""
+    """Return whether a finding is true of a table that is used as it is, and not of its conversion alone."""
     is_renaming = found.kind == "legacy-name" and found.severity is Severity.NOTE
     return not is_renaming and found.kind not in {"legacy-around", "legacy-refresh"}
 

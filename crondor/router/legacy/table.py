@@ -56,7 +56,7 @@ class RouterKnobs:
             return ""
 
     def holds(self, name: str) -> bool:
-        """Say whether a knob is true; what is no truth value is not."""
+        """Return whether a knob is true; what is no truth value is not."""
         return as_boolean(self.text(name), self.configuration.context) is True
 
     def expanded(self, name: str, macros: Macros) -> Placed | None:

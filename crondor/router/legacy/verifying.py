@@ -171,12 +171,12 @@ def _of(jobs: Iterable[MadeJob]) -> Iterator[tuple[str, ClassAd]]:
 
 
 def is_other(_route: Route, found: CopyDifference) -> bool:
-    """Say whether a difference of two copies is one: CurrentTime is HTCondor's old name for time()."""
+    """Return whether a difference of two copies is one: CurrentTime is HTCondor's old name for time()."""
     return not _is_same(found.old, found.new)
 
 
 def _is_same(old: str | None, new: str | None) -> bool:
-    """Say whether two expressions are one; CurrentTime is HTCondor's old name for time()."""
+    """Return whether two expressions are one; CurrentTime is HTCondor's old name for time()."""
     if old == new or old is None or new is None or "currenttime" not in old.lower():
         return old == new
     try:

@@ -260,7 +260,7 @@ class Matcher(Made):
         return Search(self, judge(self, jobs, route_state, context), route_state, managed)
 
     def passes(self, cluster: AlikeJobs, accepting: int) -> bool:
-        """Say whether jobs pass the umbrella constraint of the routes whose bits are set, as far as they are alike."""
+        """Return whether the jobs of a cluster pass the umbrella constraint of the routes whose bits are set."""
         return cluster.is_candidate and bool(accepting) and cluster.passes(accepting, self._asked_of(accepting))
 
     def _asked_of(self, accepting: int) -> UmbrellaQuestion:

@@ -115,7 +115,7 @@ class UmbrellaQuestion:
         self._my = AdValue({"requirements": code}, _REQUIREMENTS)
 
     def holds(self, job: Attributes, context: Context) -> bool:
-        """Say whether a job passes."""
+        """Return whether a job passes."""
         return holds(_ASKED, self._my, job, context)
 
     def reason(self, job: Attributes, context: Context) -> str | None:
@@ -224,7 +224,7 @@ class AlikeJobs:
         return self
 
     def passes(self, accepting: int, asked: UmbrellaQuestion) -> bool:
-        """Say whether the umbrella constraint of some routes holds, its part of single jobs aside."""
+        """Return whether the umbrella constraint of some routes holds, its part of single jobs aside."""
         found = self._passes.get(accepting)
         if found is None:
             found = self._passes[accepting] = asked.holds(self._ad, self.context)
@@ -242,7 +242,7 @@ class Clauses:
         self._known: dict[Key, bool] = {}
 
     def hold(self, job: Attributes, context: Context) -> bool:
-        """Say whether all hold for a job."""
+        """Return whether all hold for a job."""
         key = tuple(map(job.codes.get, _CANDIDATE_NAMES))
         found = self._known.get(key)
         if found is None:
@@ -337,7 +337,7 @@ class Autoclusters:
         return AlikeJobs(ad, context, is_timed=True).ask(self.routes, self._of_key, context)
 
     def is_candidate(self, ad: Attributes, codes: Codes, context: Context) -> bool:
-        """Say whether the clauses hold that are asked of each job by itself: its ids, its owner, its spooling."""
+        """Return whether the clauses hold that are asked of each job by itself: its ids, its owner, its spooling."""
         owner = codes.get("owner")  # before evaluation puts its expression in place of the text
         proc = codes.get("procid")
         if proc.__class__ is str and proc.isdigit() and owner in self.owners and codes.get("stageinstart") is None:
@@ -351,7 +351,7 @@ class Autoclusters:
         return True
 
     def is_fixed(self, codes: Codes) -> bool:
-        """Say whether these clauses hold at all times if they do now: all their attributes are literals."""
+        """Return whether these clauses hold at all times if they do now: all their attributes are literals."""
         texts = tuple(map(codes.get, ("procid", "owner", "stageinstart", "stageinfinish")))
         proc, owner, *staged = texts
         if proc.__class__ is str and proc.isdigit() and owner in self.owners and staged == [None, None]:
@@ -360,7 +360,7 @@ class Autoclusters:
 
 
 def meets(route: Route, job: Attributes, context: Context) -> bool:
-    """Say whether a job meets the requirements of a route, evaluated in the job's ad alone.
+    """Return whether a job meets the requirements of a route, evaluated in the job's ad alone.
 
     True or a number that is not zero; none at all counts as met, and so does what HTCondor cannot evaluate.
     """

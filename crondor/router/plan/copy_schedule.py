@@ -122,12 +122,12 @@ def _once(ad: ClassAd, taken: int, zone: tzinfo, *, is_remote: bool) -> Manner:
 
 
 def is_matched(ad: ClassAd) -> bool:
-    """Say whether a copy's Requirements are ever looked at: those of a grid job are for HTCondor-C alone."""
+    """Return whether a copy's Requirements are ever looked at: those of a grid job are for HTCondor-C alone."""
     return int32(ad, "JobUniverse") != Universe.GRID or grid_type(ad) == "condor"
 
 
 def has_cron(ad: ClassAd) -> bool:
-    """Say whether a schedd would compute times for a job: it has any of the five Cron attributes."""
+    """Return whether a schedd would compute times for a job: it has any of the five Cron attributes."""
     return not _CRON_KEYS.isdisjoint(ad.codes)
 
 
@@ -138,7 +138,7 @@ def grid_type(ad: ClassAd) -> str:
 
 
 def asks(ad: ClassAd, name: str) -> bool:
-    """Say whether a job's Requirements speak of an attribute."""
+    """Return whether a job's Requirements speak of an attribute."""
     return "Requirements" in ad and re.search(rf"(?i)\b{name}\b", ad.text("Requirements")) is not None
 
 
@@ -150,7 +150,7 @@ def without_clause(ad: ClassAd) -> str:
 
 
 def _keeps_out(ad: ClassAd, context: Context) -> bool:
-    """Say whether a clause about the job's time, which no machine can change, is not true."""
+    """Return whether a clause about the job's time, which no machine can change, is not true."""
     numbers = _gate_numbers(ad)
     for each in _conjuncts(ad):
         if not each.is_clause or each.asks_machine or not all(name in ad for name in each.names):

@@ -167,7 +167,7 @@ def _with_texts(ad: ClassAd) -> ClassAd:
 
 
 def stays(ad: ClassAd, now: int, starts: int, context: Context) -> bool:
-    """Say whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
+    """Return whether a job that ends well at ``now`` (epoch seconds) stays in its queue; ``starts`` is NumJobStarts."""
     if "OnExitRemove" not in ad:
         return False
     return (known_at_exit(ad) or at_exit(ended(ad, starts), now, context).act) is Act.STAY

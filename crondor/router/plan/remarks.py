@@ -72,7 +72,7 @@ def cure(routed: RoutedAd, taken: int, zone: tzinfo, facts: TransformFacts) -> C
 
 
 def is_cured(found: Cure) -> bool:
-    """Say whether a copy with the lines runs, and once."""
+    """Return whether a copy with the lines runs, and once."""
     return found.manner.conduct is CopySchedule.AT_ONCE or found.manner.conduct.waits
 
 

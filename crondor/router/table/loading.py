@@ -245,10 +245,10 @@ class SettingsReader:
         return found
 
     def has_constraint(self) -> bool:
-        """Say whether there is a source constraint, be it one that can be read or not.
+        """Return whether there is a source constraint, be it one that can be read or not.
 
-        The routes need no REQUIREMENTS then: HTCondor 25.14 (JobRouter::config) reads the constraint at its first
-        poll, and ends there if it cannot.
+        The routes need no REQUIREMENTS then: HTCondor 25.14 (JobRouter::config) reads the constraint at its first poll,
+        and ends there if it cannot.
         """
         try:
             return bool(self._from.string(_CONSTRAINT))
@@ -659,7 +659,7 @@ def _content(route: Route) -> tuple[object, ...]:
 
 
 def is_misspelt_list(name: str) -> bool:
-    """Say whether the name of a route's or a transform's knob is almost that of their list."""
+    """Return whether the name of a route's or a transform's knob is almost that of their list."""
     last = name.rpartition("_")[2].lower()
     return last != "names" and bool(similar(last[:20], ("names",), 0.8))
 
@@ -671,7 +671,7 @@ def lines_of(knob: Knob) -> tuple[LogicalLine, ...]:
 
 
 def sets(transform: Transform, name: str) -> bool:
-    """Say whether a transform has a command that sets an attribute of a lower-case name."""
+    """Return whether a transform has a command that sets an attribute of a lower-case name."""
     pattern = re.compile(rf"(?im)^[ \t]*(?:SET|EVALSET|DEFAULT|COPY[ \t]+[^ \t]+|RENAME[ \t]+[^ \t]+)[ \t]+{name}\b")
     return pattern.search(transform.source.text) is not None
 

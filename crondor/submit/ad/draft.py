@@ -90,7 +90,7 @@ def without_quotes(text: str) -> str:
 
 
 def is_url(text: str) -> bool:
-    """Say whether a text is an address with a scheme (IsUrl)."""
+    """Return whether a text is an address with a scheme (IsUrl)."""
     return _URL.match(text) is not None
 
 
@@ -316,7 +316,7 @@ class Draft:
         return self.spellings.get(name, name)
 
     def has(self, *attributes: str) -> bool:
-        """Say whether any of some attributes is set, be it to undefined."""
+        """Return whether any of some attributes is set, be it to undefined."""
         codes = self.ad.codes
         return any(lower(attribute) in codes for attribute in attributes)
 
@@ -337,7 +337,7 @@ class Draft:
         return string_of(self.value(attribute))
 
     def holds(self, attribute: str) -> bool:
-        """Say whether an attribute is true, or a number that is not zero."""
+        """Return whether an attribute is true, or a number that is not zero."""
         return boolean_of(self.value(attribute)) is True
 
     def named(self, *prefixes: str) -> list[str]:

@@ -376,7 +376,7 @@ def _set_increase(draft: Draft, attribute: str, base: int) -> None:
 
 
 def _grows(text: str, attribute: str) -> bool:
-    """Say whether an expression names the request that it is to replace."""
+    """Return whether an expression names the request that it is to replace."""
     own = AdValue({lower(attribute): "0"}, {lower(attribute): attribute})
     try:
         found = parse(text).references(own)

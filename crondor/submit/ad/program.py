@@ -27,7 +27,7 @@ CONTAINER_NAMES: Final = (*_DOCKER, *_CONTAINER, *_SERVICES)
 
 # SubmitHash::SetExecutable, process_container_input_files and SetContainerSpecial; no image is looked at.
 def is_in_container(draft: Draft) -> bool:
-    """Say whether the job has an image."""
+    """Return whether the job has an image."""
     return draft.cluster.is_docker or draft.cluster.is_container
 
 
@@ -123,7 +123,7 @@ def travelling_image(draft: Draft) -> list[str] | None:
 
 
 def _is_common(draft: Draft, image: str) -> bool:
-    """Say whether the image is one that the jobs of a cluster have in common; the job's own word counts most."""
+    """Return whether the image is one that the jobs of a cluster have in common; the job's own word counts most."""
     given = boolean_of(draft.value("ContainerIsCommon"))
     if given is not None:
         return given
@@ -218,7 +218,7 @@ def set_executable(draft: Draft) -> None:
 
 
 def _is_name(draft: Draft) -> bool:
-    """Say whether the executable is a name only: of a virtual machine, or of an instance in a cloud."""
+    """Return whether the executable is a name only: of a virtual machine, or of an instance in a cloud."""
     universe = draft.cluster.universe
     is_cloud = universe == Universe.GRID and lower(draft.cluster.grid_type) in _NAMED_ONLY
     return universe == Universe.VM or is_cloud
@@ -320,7 +320,7 @@ def read_arguments(draft: Draft, of: ArgumentList) -> WrittenArguments | None:
 
 
 def _are_contradictory(draft: Draft, of: ArgumentList, old: str | None, older: str | None, new: str | None) -> bool:
-    """Say whether commands are given of which one is enough; that is a fault."""
+    """Return whether commands are given of which one is enough; that is a fault."""
     if old is not None and older is not None:
         message = f"you specified a value for both {of.older} and {of.old[0]}."
         draft.fault("submit-arguments", of.older, message, "keep one of them")
@@ -336,7 +336,7 @@ def _are_contradictory(draft: Draft, of: ArgumentList, old: str | None, older: s
 
 
 def is_quoted(text: str) -> bool:
-    """Say whether a text is in the new syntax."""
+    """Return whether a text is in the new syntax."""
     return text.lstrip(_SPACE).startswith('"')
 
 

@@ -182,7 +182,7 @@ def _whether(draft: Draft) -> _Whether | None:
 
 
 def _agree(draft: Draft, said: _Whether, word: str, moment: str) -> bool:
-    """Say whether a moment goes with whether files are transferred; where it does not, that is a fault."""
+    """Return whether a moment goes with whether files are transferred; where it does not, that is a fault."""
     if (said.transfer == NO) != (moment == _NONE):
         message = (
             f"WhenToTransferOutput specified as {shown(word)} yet ShouldTransferFiles defined as "
