@@ -1,8 +1,8 @@
-"""What is wrong with a text, or will surprise: rules for submit descriptions and for a job router's configuration.
+"""Rules for submit descriptions and for a job router's configuration.
 
-``check_submit(source, settings)`` gives a CheckReport with Findings; a Finding is a Diagnostic under a stable code
-(CRN101) and, where there is one, a Fix. ``crondor.lint.routes.check_routes`` does the same for routes. ``report_data``
-gives plain values for JSON, ``fixed`` makes the fixes, and ``crondor.lint.baseline`` keeps quiet what is known.
+``check_submit(source, settings)`` returns a CheckReport with Findings; a Finding is a Diagnostic with a stable code
+(CRN101) and, if there is one, a Fix. ``crondor.lint.routes.check_routes`` does the same for routes. ``report_data``
+returns plain values for JSON, ``fixed`` applies the fixes, and ``crondor.lint.baseline`` silences known findings.
 docs/python.md has a service and a pytest fixture.
 """
 

@@ -1,7 +1,7 @@
-"""Findings that are known and stay quiet: a baseline, as a text to keep beside the files.
+"""Baselines: known findings that are not reported, as a text to keep with the files.
 
-A finding is known by its file, its code, and the text of the line it stands in: lines that move, and other words of
-a message, make no new finding; a graver one of the same code is new.
+A finding is identified by its file, its code, and the text of its line: moved lines or a reworded message make no new
+finding; a more severe finding with the same code is new.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.lint.rule import ORDER, Finding
 
 VERSION = 1
-_MARK = "crondor_baseline"  # the key whose value is the version of the form
-_LONGEST = 200  # characters of a line that are written
-_MOST = 1_000_000  # findings of one line that anybody counts
+_MARK = "crondor_baseline"  # key whose value is the version of the format
+_LONGEST = 200  # characters of a line that are stored
+_MOST = 1_000_000  # upper limit for the count of one line
 
 NameOf = Callable[[str], str]
 
 
 class InvalidBaseline(CrondorError, ValueError):
-    """A text that is no baseline."""
+    """A text that is not a baseline."""
 
 
 class KnownFinding(NamedTuple):
-    """What a finding is known by: ``file`` as the baseline names it, the code, the line's text without its blanks."""
+    """What identifies a finding: the file's name in the baseline, the code, and the stripped text of the line."""
 
     file: str
     code: str
@@ -36,7 +36,7 @@ class KnownFinding(NamedTuple):
 
     @classmethod
     def of(cls, finding: Finding, name_of: NameOf) -> KnownFinding:
-        """Return it for a finding; ``name_of`` gives a file's name in the baseline from that of a source."""
+        """Return the identity of a finding; ``name_of`` maps a source's name to the file's name in the baseline."""
         span = finding.diagnostic.span
         if span is None:
             return cls("", finding.diagnostic.code, "")
@@ -44,7 +44,7 @@ class KnownFinding(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """A short text that is the same wherever the line moves."""
+        """A short hash that does not change when the line moves."""
         return _digest("\0".join(self))[:32]
 
 
@@ -54,13 +54,13 @@ class _Known(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """The findings that stay quiet, and how many of each."""
+    """Known findings and how many there are of each."""
 
     entries: Mapping[KnownFinding, _Known]
 
     @classmethod
     def of(cls, findings: Iterable[Finding], name_of: NameOf) -> Baseline:
-        """Return the baseline that knows these findings and no others."""
+        """Return the baseline of exactly these findings."""
         counted: Counter[KnownFinding] = Counter()
         gravest: dict[KnownFinding, Severity] = {}
         for finding in findings:
@@ -71,16 +71,16 @@ class Baseline(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many findings it knows."""
+        """Number of known findings."""
         return sum(entry.number for entry in self.entries.values())
 
     @property
     def files(self) -> frozenset[str]:
-        """The files it speaks of."""
+        """Files that the baseline mentions."""
         return frozenset(known.file for known in self.entries)
 
     def new(self, findings: Iterable[Finding], name_of: NameOf) -> list[Finding]:
-        """Return the findings that are not known; of more equal ones than are known the last are new."""
+        """Return the findings that are not known; if there are more equal ones than known, the last are new."""
         left = {known: entry.number for known, entry in self.entries.items()}
         new = []
         for finding in findings:
@@ -92,18 +92,18 @@ class Baseline(NamedTuple):
         return new
 
     def gone(self, found: Baseline, files: Collection[str]) -> int:
-        """Return how many findings of some files it knows that are not in ``found``."""
+        """Return how many known findings of some files are not in ``found``."""
         pairs = ((known, entry.number) for known, entry in self.entries.items() if known.file in files)
         counts = {known: entry.number for known, entry in found.entries.items()}
         return sum(max(0, count - counts.get(known, 0)) for known, count in pairs)
 
     def updated(self, found: Baseline, keep: Callable[[str], bool]) -> Baseline:
-        """Return ``found``, and what this one knows of the files that are to be kept as they are."""
+        """Return ``found``, plus the known findings of the files in ``keep``."""
         kept = {known: entry for known, entry in self.entries.items() if keep(known.file)}
         return Baseline({**kept, **found.entries})
 
     def text(self) -> str:
-        """Return it as JSON, a line for each finding in the order of files and lines, so that diffs can be read."""
+        """Return the baseline as JSON, one line per finding in the order of files and lines, for readable diffs."""
         rows = [
             {**known._asdict(), "severity": entry.severity.value, "count": entry.number}
             for known, entry in sorted(self.entries.items())
@@ -117,13 +117,13 @@ def read_baseline(source: Source) -> Baseline:
     try:
         data = json.loads(source.text)
     except RecursionError:
-        raise _refused(source, "this is nested too deeply") from None
+        raise _refused(source, "the file is nested too deeply") from None
     except ValueError as error:
         raise _refused(source, f"this is not JSON: {error}", getattr(error, "pos", 0)) from None
     if not isinstance(data, dict) or _MARK not in data:
         raise _refused(source, f"this is not a baseline: it has no key {_MARK}")
     if data[_MARK] != VERSION:
-        raise _refused(source, f"this crondor reads baselines of version {VERSION}, and this is {data[_MARK]!r}")
+        raise _refused(source, f"this crondor reads baselines of version {VERSION}; this file has {data[_MARK]!r}")
     rows = data.get("findings")
     if not isinstance(rows, list):
         raise _refused(source, "findings must be a list")
@@ -150,7 +150,7 @@ def _entry(row: object) -> tuple[KnownFinding, _Known] | None:
 
 
 def _line(text: str) -> str:
-    """Return the text of a line without the blanks that mean nothing; a long one is cut, and told by its hash."""
+    """Return the text of a line with blanks normalized; a long line is cut and gets a hash."""
     line = " ".join(text.split())
     if len(line) <= _LONGEST:
         return line
@@ -162,5 +162,5 @@ def _digest(text: str) -> str:
 
 
 def _refused(source: Source, message: str, at: int = 0) -> InvalidBaseline:
-    hint = "crondor check --baseline FILE --update-baseline writes one"
+    hint = "crondor check --baseline FILE --update-baseline creates one"
     return InvalidBaseline(Diagnostic("baseline", message, span=source.span(at, at + 1), help=hint))

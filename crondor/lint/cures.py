@@ -1,4 +1,4 @@
-"""Fixes of a job's commands: other fields, a clause in requirements, a comment on a line of its own."""
+"""Fixes of a job's commands: other field values, a clause in requirements, a comment moved to its own line."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 def literal(job: CheckedJob, name: str) -> Span | None:
-    """Return where the value of a command stands in the checked file as it is: with no macro, in no list of items.
+    """Return the place of a command's value in the checked file if it is literal: no macro, no list of items.
 
-    None where a replacement there would not be one of the value.
+    None if replacing the text at that place would not replace the value.
     """
     return literal_value(job.file.source, name, job.values.get(name), job.group.spans.get(name))
 
 
 def replacement(job: CheckedJob, name: str, text: str) -> TextEdit | None:
-    """Return the edit that gives a command another value, None where it is not literal."""
+    """Return the edit that gives a command another value, None if the value is not literal."""
     span = literal(job, name)
     return None if span is None else TextEdit(span, text)
 
@@ -41,17 +41,17 @@ def replacement(job: CheckedJob, name: str, text: str) -> TextEdit | None:
 def joined(job: CheckedJob, name: str, operator: str, clause: str) -> TextEdit | None:
     """Return the edit that joins a clause to the expression of a command, ``(expression) operator clause``.
 
-    None where the value is not literal, and where it is no expression: nobody can say what would become of it.
+    None if the value is not literal or not a valid expression.
     """
-    made = f"({job.values[name]}) {operator} {clause}"  # of which a comment may have eaten the clause
+    made = f"({job.values[name]}) {operator} {clause}"  # a comment may have swallowed the clause
     return None if faults(job.values[name], name) or faults(made, name) else replacement(job, name, made)
 
 
 def insertion(job: CheckedJob, name: str, value: str) -> TextEdit | None:
     """Return the edit that sets a command on a line of its own, before the job's queue statement.
 
-    It holds for the queue statements that follow as well. None where the statement is not of the checked file, or
-    no line can be put there.
+    It also applies to later queue statements. None if the statement is not in the checked file, or no line can be
+    inserted.
     """
     source, queue = job.file.source, job.group.queue
     text = source.text
@@ -70,7 +70,7 @@ def insertion(job: CheckedJob, name: str, value: str) -> TextEdit | None:
 
 
 def _above_comments(text: str, at: int) -> int:
-    """Return the place above the comments to crondor about a line: they would speak of what is put below them."""
+    """Return the place above the crondor comments for a line, so that they still refer to that line."""
     top = start = at
     while start:
         start = text.rfind("\n", 0, start - 1) + 1
@@ -90,7 +90,7 @@ _MOST_USES = 1000
 
 
 def placed(job: CheckedJob, field: Field, fault: Diagnostic) -> Diagnostic:
-    """Return a fault of a field's text as one of the place where the field is set."""
+    """Return a fault in a field's text with its place in the file."""
     onto = job.field_span(field)
     if fault.span is not None and onto.text == f'"{fault.span.source.text}"':
         onto = onto.part(1, len(onto.text) - 1)
@@ -98,13 +98,13 @@ def placed(job: CheckedJob, field: Field, fault: Diagnostic) -> Diagnostic:
 
 
 def edit_field(job: CheckedJob, field: Field, text: str) -> TextEdit | None:
-    """Return the edit that gives a field another text, None where its value is not literal."""
+    """Return the edit that gives a field another text, None if its value is not literal."""
     name = job.crontab.names[field]
     return replacement(job, name, f'"{text}"' if name.startswith("my.") else text)
 
 
 def mended(field: Field, text: str, faults: Iterable[FieldFault]) -> str | None:
-    """Return a field's text with every fault fixed and read alike by all, None where that needs the author."""
+    """Return a field's text with every fault fixed and read alike by all, None if only the author can fix it."""
     found = [fault.fault for fault in faults if fault.field is field]
     for _ in range(_ROUNDS):
         changed = _patched(text, found)
@@ -133,9 +133,9 @@ def _patched(text: str, faults: list[Diagnostic]) -> str | None:
 
 
 def edit_days(job: CheckedJob) -> tuple[TextEdit, ...]:
-    """Return the edits after which the schedd reads both day fields as the manual: of texts, and of requirements.
+    """Return the edits after which the schedd reads both day fields like the manual: fields and requirements.
 
-    None of them where not all can be made.
+    None if not all edits are possible.
     """
     spec = job.crontab.manual
     if spec is None:
@@ -147,14 +147,14 @@ def edit_days(job: CheckedJob) -> tuple[TextEdit, ...]:
 
 
 def edit_day_zero(job: CheckedJob, wanted: CronSpec) -> tuple[TextEdit, ...]:
-    """Return the edits that cure a job of the day-0 defect, none where not all can be made."""
+    """Return the edits that fix the day-0 defect for a job, none if not all are possible."""
     cure = cure_of(job, wanted)
     texts, clause = _edit_texts(job, cure.texts, wanted), _edit_requirements(job, cure.clause)
     return () if texts is None or clause is None else (*texts, clause)
 
 
 def _edit_texts(job: CheckedJob, texts: Mapping[Field, str], wanted: CronSpec) -> tuple[TextEdit, ...] | None:
-    """Return the edits after which the day fields have ``texts``, or those of ``wanted``; None where not all can be."""
+    """Return the edits that give the day fields ``texts`` or those of ``wanted``, None if not all are possible."""
     spec = job.crontab.manual
     edits: list[TextEdit] = []
     for field in (DAY_OF_MONTH, DAY_OF_WEEK):
@@ -178,7 +178,7 @@ def _is_last(job: CheckedJob) -> bool:
 
 
 def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
-    """Return whether the job's requirements refuse the wrong times that the defect gives to ``wanted``."""
+    """Return whether the job's requirements reject the wrong times that the defect adds to ``wanted``."""
     name = job.first(*REQUIREMENTS)
     zone, now = job.settings.zone, job.settings.now
     if name is None:
@@ -188,25 +188,25 @@ def is_cured(job: CheckedJob, wanted: CronSpec) -> bool:
 
 
 def compile_command(job: CheckedJob, text: str) -> str:
-    """Return the command that compiles a schedule for a job, whose times mean the clock of its submit host."""
+    """Return the command that compiles a schedule for a job, in the time zone of its submit host."""
     universe = " --universe local" if _is_local(job) else ""
     return f"crondor compile {shlex.quote(text)} --tz {zone_of(job.settings.zone).name}{universe}"
 
 
 def fields_text(job: CheckedJob, texts: Mapping[Field, str] | None = None) -> str:
-    """Return a job's five fields as a crontab has them, some with other ``texts``."""
+    """Return a job's five fields as a crontab line, with some replaced by ``texts``."""
     own = {field: read_string(value) or value.strip() for field, value in job.crontab.values.items()}
     return " ".join({**own, **(texts or {})}.get(field) or "*" for field in FIELDS)
 
 
 def has_clause(job: CheckedJob) -> bool:
-    """Return whether requirements speak of the time, so that fields may name more times than are wanted."""
+    """Return whether requirements test the time, so that the fields may name more times than wanted."""
     name = job.first(*REQUIREMENTS)
     return name is not None and speaks_of_time(job.values[name])
 
 
 def cure_of(job: CheckedJob, wanted: CronSpec) -> DayZeroCure:
-    """Return what cures a job whose fields are to mean ``wanted``."""
+    """Return the fix for a job whose fields should mean ``wanted``."""
     from crondor.compile.writing.compiler import day_zero_cure  # noqa: PLC0415 - 15 ms, and few files have the defect
 
     settings = job.settings
@@ -221,7 +221,7 @@ def _is_local(job: CheckedJob) -> bool:
 
 
 def _edit_requirements(job: CheckedJob, clause: str) -> TextEdit | None:
-    """Return the edit that adds a clause to requirements: to its value, or on a line of its own."""
+    """Return the edit that adds a clause to requirements: to its value, or on a new line."""
     if any(literal(job, name) is None for name in job.crontab.names.values()):
         return None
     name = job.first(*REQUIREMENTS)
@@ -229,7 +229,7 @@ def _edit_requirements(job: CheckedJob, clause: str) -> TextEdit | None:
         edit = insertion(job, REQUIREMENTS[0], clause)
         return edit if edit and _is_alone(job, None) else None
     if name != REQUIREMENTS[0]:
-        return None  # an attribute takes the place of the whole clause that condor_submit makes
+        return None  # an attribute replaces the whole clause that condor_submit adds
     edit = joined(job, name, "&&", clause)
     return edit if edit and _is_alone(job, edit.span) else None
 
@@ -237,7 +237,7 @@ def _edit_requirements(job: CheckedJob, clause: str) -> TextEdit | None:
 def _is_alone(job: CheckedJob, span: Span | None) -> bool:
     """Return whether every job that uses a value has this job's cron fields.
 
-    None is a new line before the queue statement, which later jobs without requirements use.
+    None means a new line before the queue statement, which later jobs without requirements use.
     """
     ours = job.use
     uses = job.file.uses
@@ -252,14 +252,13 @@ _LINE = re.compile(
     r"(?P<margin>[ \t]*)[\w.+]+[ \t]*=[ \t]*(?P<value>[^\"'\\\r\n]*?)(?P<gap>[ \t]+)(?P<comment>#[^\\\r\n]*)"
 )
 _AMOUNT = re.compile(r"\d+(?:[ \t]*[KMGT]B?)?", re.IGNORECASE | re.ASCII).fullmatch
-_SPEAKS = "crondor:"  # a comment to crondor means the line it stands on
+_SPEAKS = "crondor:"  # a crondor comment applies to its own line
 
 
 def moved(source: Source, at: int, is_value: Callable[[str], bool]) -> Fix | None:
-    """Return what moves the comment of the line at an offset of a file; None where it may be part of the value.
+    """Return the edit that moves the comment at an offset to its own line; None if it may be part of the value.
 
-    It is none of a value where quotes, a backslash, or a line that goes on stand around it, or where what stands before
-    it is no value by itself, as ``is_value`` says.
+    None also if quotes, a backslash or a continued line are near it, or if ``is_value`` rejects the text before it.
     """
     text = source.text
     begin = text.rfind("\n", 0, at) + 1
@@ -294,5 +293,5 @@ def is_number(value: str) -> bool:
 
 
 def is_amount(value: str) -> bool:
-    """Return whether a value is a number that may have a unit, as request_memory takes it."""
+    """Return whether a value is a number with an optional unit, as in request_memory."""
     return _AMOUNT(value) is not None

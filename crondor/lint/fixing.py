@@ -1,4 +1,4 @@
-"""Applying the fixes of findings, round after round, until none is left that fixes anything; for every kind of text."""
+"""Apply the fixes of findings, round after round, until none is left; for every kind of text."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from crondor.lint.report import CheckReport
 from crondor.lint.rule import ORDER, Finding, Fix, compatible
 from crondor.submit.edits import TextChange, changed
 
-_ROUNDS = 40  # a fix may bring another finding to light; whoever goes in a circle changes nothing
-_DEPTH = 4  # fixes that are needed for what another one brings to light, and those for what they do
-_MOST_CHECKS = 400  # of one short file; where so many fixes do not hold, nothing is changed
-_LONG = 10_000  # characters that cost as much as another check
-_TOO_MANY = "too many of the fixes do not work, so none is made"
-_FEW = 3  # codes that a reason names
+_ROUNDS = 40  # a fix may reveal another finding; fixes that go in a circle change nothing
+_DEPTH = 4  # how deep fixes may depend on fixes for findings that they reveal
+_MOST_CHECKS = 400  # of one short file; if so many fixes fail, nothing is changed
+_LONG = 10_000  # characters that cost as much as one more check
+_TOO_MANY = "too many of the fixes do not work, so none is applied"
+_FEW = 3  # codes named in a reason
 
 Choose = Callable[[Iterable[Finding]], Iterable[Finding]]
 Read = TypeVar("Read")
 
 
 class LeftFix(NamedTuple):
-    """A fix that was not made: what it is for, and why not, as the end of a sentence."""
+    """A fix that was not applied: what it is for, and why not, as the end of a sentence."""
 
     diagnostic: Diagnostic
     fix: Fix
@@ -33,7 +33,7 @@ class LeftFix(NamedTuple):
 
 
 class Cured(NamedTuple):
-    """The report of the changed text, what was done, in order, and what was left out."""
+    """The report of the changed text, the applied fixes in order, and the fixes left out."""
 
     report: CheckReport
     titles: tuple[str, ...] = ()
@@ -41,23 +41,23 @@ class Cured(NamedTuple):
 
 
 class Cure(NamedTuple):
-    """A fix, and the finding that it fixes."""
+    """A fix and its finding."""
 
     found: Diagnostic
     fix: Fix
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it apart from others when it comes again: its code and title, and the line it is found in."""
+        """What identifies the fix in later rounds: its code and title, and the line of the finding."""
         span = self.found.span
         return self.found.code, self.fix.title, "" if span is None else span.source.line(span.line)
 
 
 @dataclass(frozen=True)
 class Checked(Generic[Read]):
-    """Texts that are read together, what was found in each, and ``read``, what they say.
+    """Texts that are checked together, the findings of each, and ``read``, the parsed result.
 
-    ``cost`` is what it took to check them, in checks of a short text.
+    ``cost`` is the cost of checking them, in checks of a short text.
     """
 
     reports: tuple[CheckReport, ...]
@@ -71,29 +71,29 @@ class Checked(Generic[Read]):
 
     @cached_property
     def errors(self) -> Counter[str]:
-        """How many errors there are of each code."""
+        """The number of errors per code."""
         return self.grave(Severity.ERROR)
 
     def grave(self, severity: Severity) -> Counter[str]:
-        """Return how many findings there are of each code that are as grave as some severity."""
+        """Return the number of findings per code that are at least as severe."""
         return Counter(each.code for each in self.found if ORDER[each.severity] <= ORDER[severity])
 
     @property
     def found(self) -> Iterator[Diagnostic]:
-        """What was found in all of them."""
+        """The findings of all texts."""
         return (each.diagnostic for report in self.reports for each in report.findings)
 
     def cures(self, choose: Choose, *, unsafe: bool) -> list[Cure]:
-        """Return the fixes of the findings that ``choose`` leaves, with ``unsafe`` all of them."""
+        """Return the fixes of the findings that ``choose`` keeps; with ``unsafe`` also the unsafe ones."""
         return [cure for report in self.reports for cure in _cures(report, choose, unsafe=unsafe)]
 
 
 @dataclass(frozen=True)
 class Kind(Generic[Read]):
-    """A kind of text: how to check texts anew, and why some fixes are none, whatever else is found after them.
+    """A kind of text: how to check it, and an extra objection to fixes.
 
-    ``check`` is given all of the texts in their order, and raises nothing of its own. ``objection`` is given the texts
-    before and after, each change, and the fixes. ``noun`` is what a person calls the texts: the file.
+    ``check`` gets all texts in order and raises nothing of its own. ``objection`` gets the texts before and after, each
+    change, and the fixes. ``noun`` is the user's word for the texts: the file.
     """
 
     noun: str
@@ -102,13 +102,12 @@ class Kind(Generic[Read]):
 
 
 def cured(kind: Kind[Read], begun: Checked[Read], choose: Choose, *, unsafe: bool = False) -> list[Cured]:
-    """Apply the safe fixes of the findings that ``choose`` leaves, with ``unsafe`` all of them, and check again.
+    """Apply the safe fixes of the findings that ``choose`` keeps (with ``unsafe`` all of them) and check again.
 
-    Return what became of each text. Where two fixes touch the same place the first one goes, and the other waits for
-    the next round. Each new text is read and checked before it counts. A fix is left out after which its finding is
-    still there; with which the texts would have an error that they did not have, or more findings as grave as the one
-    that is fixed; and one that the kind of text objects to. What a fix brings to light may have a fix as well: they are
-    then made together. A second time changes nothing.
+    Return the result for each text. If two fixes touch the same place, the second waits for the next round. Each new
+    text is read and checked before it counts. A fix is left out if its finding remains, if it would add an error or
+    more findings of the same severity, or if the kind of text objects. If a fix reveals a finding that has a fix too,
+    both are applied together. Applying it again changes nothing.
     """
     fixing = _Fixing(kind, lambda state: state.cures(choose, unsafe=unsafe))
     try:
@@ -131,7 +130,7 @@ def _cures(report: CheckReport, choose: Choose, *, unsafe: bool) -> list[Cure]:
 
 
 def without_fixes(report: CheckReport, left: Iterable[LeftFix]) -> CheckReport:
-    """Return the report without the fixes that were not made; another one may have changed the line of a finding."""
+    """Return the report without the fixes that were left out; other fixes may have moved their findings."""
     missing = [Cure(each.diagnostic, each.fix).key for each in left]
     findings = list(report.findings)
     for length in (3, 2):  # the same line, then any
@@ -149,7 +148,7 @@ class _TooMany(Exception):
 
 
 class _Fixing(Generic[Read]):
-    """One run of fixes, with those that turned out to be none: ``left``, by their keys."""
+    """One run of fixes; ``left`` has the fixes that do not work, by key."""
 
     def __init__(self, kind: Kind[Read], cures: Callable[[Checked[Read]], list[Cure]]) -> None:
         self._kind = kind
@@ -158,11 +157,11 @@ class _Fixing(Generic[Read]):
         self.left: dict[tuple[str, str, str], LeftFix] = {}
 
     def cures(self, state: Checked[Read]) -> list[Cure]:
-        """Return what may be tried."""
+        """Return the fixes to try."""
         return [cure for cure in self._all(state) if cure.key not in self.left]
 
     def settled(self, state: Checked[Read]) -> tuple[Checked[Read], list[Cure]]:
-        """Return the texts after all fixes that hold, and these fixes; what did not hold may do so in another text."""
+        """Return the texts after all fixes that work, and these fixes; a failed fix may work on another text."""
         done: list[Cure] = []
         for _ in range(_ROUNDS):
             self.left.clear()
@@ -175,7 +174,7 @@ class _Fixing(Generic[Read]):
     def settle(
         self, state: Checked[Read], depth: int = 0, known: Iterable[Cure] = ()
     ) -> tuple[Checked[Read], list[Cure]]:
-        """Return the texts after all fixes that hold, those ``known`` aside, and these fixes."""
+        """Return the texts after all fixes that work, except ``known``, and these fixes."""
         passed = {cure.key for cure in known}
         done: list[Cure] = []
         for _ in range(_ROUNDS):
@@ -187,7 +186,7 @@ class _Fixing(Generic[Read]):
         raise _TooMany
 
     def _some(self, state: Checked[Read], cures: Sequence[Cure], depth: int) -> tuple[Checked[Read], list[Cure]]:
-        """Return the texts after those of some fixes that hold; at first all are tried at once, then by halves."""
+        """Return the texts after the fixes that work: first all are tried at once, then halves."""
         tried = self._tried(state, cures, depth)
         if not isinstance(tried, str):
             return tried
@@ -202,7 +201,7 @@ class _Fixing(Generic[Read]):
         return last, [*done, *more]
 
     def _tried(self, state: Checked[Read], cures: Sequence[Cure], depth: int) -> tuple[Checked[Read], list[Cure]] | str:
-        """Return the texts after those of some fixes that can be made at once, or why they are none."""
+        """Return the texts after some fixes applied together, or why they do not work."""
         taken: list[Cure] = []
         changes: list[TextChange] = []
         for source in state.sources:
@@ -216,7 +215,7 @@ class _Fixing(Generic[Read]):
             return reason
         severity = max((cure.found.severity for cure in taken), key=ORDER.__getitem__)
         reason = self._worse(state, after, severity)
-        if reason is not None and depth < _DEPTH:  # what has come to light may have a fix
+        if reason is not None and depth < _DEPTH:  # the findings revealed may have fixes
             after, more = self.settle(after, depth + 1, self.cures(state))
             reason = self._worse(state, after, severity)
             taken += more
@@ -230,7 +229,7 @@ class _Fixing(Generic[Read]):
         return state
 
     def _worse(self, before: Checked[Read], after: Checked[Read], severity: Severity) -> str | None:
-        """Say what texts have that they should not have after fixes of findings that are at least so grave."""
+        """Return what is worse after the fixes of findings of some severity, None if nothing is."""
         new = after.errors - before.errors
         had, has = before.grave(severity), after.grave(severity)
         if not new and has.total() <= had.total():
@@ -243,7 +242,7 @@ class _Fixing(Generic[Read]):
 def _unchanged(
     before: Checked[Read], after: Checked[Read], changes: Sequence[TextChange], cures: Sequence[Cure]
 ) -> str | None:
-    """Return whether fixes change nothing, or not what they are for."""
+    """Return why fixes do not count: they change nothing, or their finding remains."""
     moved: Mapping[Source, TextChange] = dict(zip(before.sources, changes, strict=True))
     if all(change.text == source.text for source, change in moved.items()):
         return "it changes nothing"
@@ -258,7 +257,7 @@ def _unchanged(
 
 
 def _place(found: Diagnostic, names: Mapping[Source, int]) -> tuple[int | None, int | None]:
-    """Return in which of some texts a finding begins, and where; None for one that is about another text."""
+    """Return which of some texts a finding is in, and where; None if it is about another text."""
     span = found.span
     number = None if span is None else names.get(span.source)
     return number, None if span is None or number is None else span.start

@@ -1,4 +1,4 @@
-"""What condor_submit makes of a description beside its schedule: its refusals, and the lines it has no use for."""
+"""What making the job ads of a description shows besides its schedule: refused jobs and unused lines."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from crondor.submit.file import UnusedName, unused_names
 if TYPE_CHECKING:
     from crondor.submit.ad import JobAd
 
-MOST_JOBS = 50  # looked at one by one; nobody makes a mistake in the fiftieth alone
-LONGEST = 50_000  # characters of a description: what is longer is no work of a person, and may be made to cost time
+MOST_JOBS = 50  # checked one by one; a mistake is hardly in the fiftieth job only
+LONGEST = 50_000  # characters of a description; longer ones are not written by hand and may be slow on purpose
 
-# A description with nothing but these is looked at without job ads, which take a while to load: commands that take
-# any text, policies (CRN312 parses them), and the values with which no other command is refused.
+# A description with only these commands is checked without making job ads, which take a while to load: commands that
+# take any text, policies (CRN312 parses them), and values that cannot make another command fail.
 _ANY = frozenset(
     (
         *(name for field in FIELDS for name in (field.command, field.attribute.lower())),
@@ -49,9 +49,9 @@ _PLAIN: Mapping[str, str] = {
 
 
 class MadeJobs(NamedTuple):
-    """What making the jobs' ads showed: the faults, the names that are assigned in vain, attributes in a circle.
+    """Results of making the jobs' ads: the faults, the names assigned in vain, attributes in a circle.
 
-    ``is_plain``: the description has nothing but the commonest commands, and its ads were not made.
+    ``is_plain``: the description has only the commonest commands, and no ads were made.
     """
 
     faults: tuple[Diagnostic, ...] = ()
@@ -65,7 +65,7 @@ def make_jobs(
 ) -> MadeJobs:
     """Make the ads of a description's jobs, as far as they may show anything; ``config`` is that of job_ads().
 
-    ``memory`` has the jobs of which it is known that their ads can be made.
+    ``memory`` has the jobs whose ads are known to be makeable.
     """
     if config is None and _is_plain(file):
         return MadeJobs(is_plain=True)
@@ -78,24 +78,24 @@ def make_jobs(
     except InvalidSubmit as error:
         faults = error.diagnostics
     if found and memory is not None:
-        memory.about(None)  # what is known of a job has no room for its circles
-    is_known = all(fault.kind.startswith("submit-") for fault in faults)  # else the jobs were not looked at
+        memory.about(None)  # the memory of a job does not include its circles
+    is_known = all(fault.kind.startswith("submit-") for fault in faults)  # otherwise the jobs were not checked
     return MadeJobs(faults, tuple(unused_names(file, used)) if is_known else (), circles=tuple(found))
 
 
 def _circles(made: JobAd) -> Iterator[Diagnostic]:
-    """Yield a fault for each circle among the attributes of a job, where the description sets one of them."""
+    """Yield a fault for each circle among the attributes of a job that the description sets at least one of."""
     ad = made.ad.flat()
     for circle in circles(ad.codes):
         names = [name for attribute in circle.names for name in spellings(ad.names[attribute])]
         span = next((made.jobs.spans[name] for name in names if name in made.jobs.spans), made.jobs.queue)
         name = ad.names[circle.names[0]]
-        help_text = f"write TARGET.{name} for the machine's, or $(MY.{name}) for what is written above"
+        help_text = f"write TARGET.{name} for the machine's attribute, or $(MY.{name}) for the text written above"
         yield Diagnostic("circle-job", circle.message(ad.names), circle.severity, span, help_text)
 
 
 def spellings(attribute: str) -> tuple[str, ...]:
-    """Return the names, in lower case, that a description may set an attribute by."""
+    """Return the lower-case names by which a description may set an attribute."""
     key = attribute.lower()
     snake = "".join(f"_{sign}" if sign.isupper() and at else sign for at, sign in enumerate(attribute)).lower()
     return f"my.{key}", snake, key, *_commands_by_attribute().get(key, ())
@@ -112,17 +112,17 @@ def _commands_by_attribute() -> Mapping[str, tuple[str, ...]]:
 
 
 def _has_time(file: SubmitFile) -> bool:
-    """Return whether a description gives a time, beside which one window and one prep time count."""
+    """Return whether a description gives a time; then only one window and one prep time count."""
     return any(name in file.keys for names in (*CRON_COMMANDS, TIME_COMMANDS) for name in names)
 
 
 def _is_plain(file: SubmitFile) -> bool:
-    """Return whether nothing in a description can be refused, but by the rules about its schedule, or be unused."""
+    """Return whether nothing in a description can be refused or unused, except by the rules about its schedule."""
     if "executable" not in file.keys:
         return False
     rest = [key for key in file.keys if key not in _ANY]
     if any(_OF_POLICY(each.text) for key, each in file.definitions if key in POLICIES):
-        return False  # a policy that asks for a policy, perhaps for itself
+        return False  # a policy that refers to a policy, perhaps to itself
     if not _PLAIN.keys() >= set(rest) or any(queue.arguments.variables for queue in file.queues):
         return False
     if any(sum(name in rest for name in names) > _has_time(file) for names in (WINDOW_COMMANDS, PREP_COMMANDS)):
@@ -140,13 +140,13 @@ _CONTAINERS: Final = ("docker", "container")
 _VANILLA: Final = "vanilla"
 
 AT_HOME: Final = ("local", "scheduler")
-"""The universes whose jobs run on the access point."""
+"""Universes whose jobs run on the access point."""
 
 
 def universes_of(file: SubmitFile) -> tuple[str, ...]:
-    """Return the names of the universe that the first job has, and so all; none where it is not known.
+    """Return the names of the universe of the first job, and so of all jobs; none if it is unknown.
 
-    A vanilla job with an image is a container universe job, and one of docker's is that as well.
+    A vanilla job with an image counts as container; a docker job counts as container too.
     """
     try:
         group = next(file.groups((*COMMANDS, *_IMAGES)), None)
@@ -165,5 +165,5 @@ def universes_of(file: SubmitFile) -> tuple[str, ...]:
 
 
 def in_universe(command: SubmitCommand, universes: tuple[str, ...]) -> bool:
-    """Return whether a command counts in one of some universes."""
+    """Return whether a command has an effect in one of some universes."""
     return not command.universes or not set(universes).isdisjoint(command.universes)

@@ -1,4 +1,4 @@
-"""What was found in one text, without what its comments silence, and as plain data."""
+"""The report of one text: its findings, minus those that comments silence, as objects and as plain data."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from crondor.submit.edits import TextEdit
 _ORDER = re.compile(r"[ \t]*(ignore|ignore-file)[ \t]*\[([^\[\]]*)\][ \t]*\r?")
 _CODE = re.compile(r"[A-Za-z0-9]+")
 _LIST = re.compile(r"[ \t]*[A-Za-z0-9]+[ \t]*(,[ \t]*[A-Za-z0-9]+[ \t]*)*")
-_MOST = 1000  # orders of one source; a file with more is not for people
+_MOST = 1000  # suppressions in one source
 
 
 class Suppression(NamedTuple):
-    """One code in a comment: its place, and the lines it is about (from 1; all of them where ``last`` is None)."""
+    """One code in a comment: its place, and the lines it applies to (from 1; all lines if ``last`` is None)."""
 
     span: Span
-    prefix: str  # the code, or its beginning, in capitals
+    prefix: str  # the code, or its beginning, in upper case
     first: int
     last: int | None
 
     def covers(self, code: str, line: int) -> bool:
-        """Return whether a finding with that code, which begins on that line, is meant."""
+        """Return whether it applies to a finding with that code that begins on that line."""
         return code.startswith(self.prefix) and self.first <= line and (self.last is None or line <= self.last)
 
 
 class Comments:
-    """The comments of one source that speak to crondor; ``orders`` as they stand, ``malformed`` what cannot be read."""
+    """The crondor comments of a source: ``orders`` in their order, and the ``malformed`` ones."""
 
     def __init__(self, source: Source) -> None:
         """Read them."""
@@ -49,7 +49,7 @@ class Comments:
         self._firsts = sorted(self._by_line)
 
     def covering(self, code: str, line: int) -> Iterator[Suppression]:
-        """Yield the orders that silence a finding; the markers of compiled lines are some."""
+        """Yield the orders that silence a finding; markers of compiled lines are orders too."""
         yield from (order for order in self._compiled if order.covers(code, line))
         if not self._firsts:
             return
@@ -75,7 +75,7 @@ class Comments:
             self.orders += [Suppression(span, span.text.upper(), first, last) for span in spans]
 
     def _is_of_schedule(self, source: Source, comment: re.Match[str]) -> bool:
-        """Return whether a comment is a schedule or a marker of compiled lines, and take note of these."""
+        """Return whether a comment is a schedule or a marker of compiled lines, and record it if so."""
         text = comment[0].rstrip("\r")
         if BEGIN.fullmatch(text):
             span, line = source.span(comment.start(), comment.end()), source.position(comment.start())[0]
@@ -89,9 +89,9 @@ class Comments:
 
 
 class Silence(NamedTuple):
-    """The comments of a source, those of their orders that silenced something, and the codes there are.
+    """The comments of a source, the orders that silenced something, and all codes.
 
-    ``is_whole``: the text could be read, so that what was not found is not there.
+    ``is_whole``: the text could be read completely, so that no finding was missed.
     """
 
     comments: Comments
@@ -101,7 +101,7 @@ class Silence(NamedTuple):
 
 
 class _Statements:
-    """Finds the statement below a line, for lines that come in order."""
+    """Finds the statement below a line, for lines in ascending order."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -111,7 +111,7 @@ class _Statements:
     def below(self, line: int) -> tuple[int, int]:
         """Return the first and the last line of the statement that follows a line (from 1)."""
         if line < self._found[0]:
-            return self._found  # nothing but comments and blank lines stands between the two
+            return self._found  # only comments and blank lines in between
         first = line + 1
         while first < self._count and _is_passed_over(self._source.line(first)):
             first += 1
@@ -123,7 +123,7 @@ class _Statements:
 
 
 def _continues(text: str) -> bool:
-    """Return whether the statement goes on below a line; a comment within it does not end it."""
+    """Return whether the statement continues below a line; a comment within it does not end it."""
     return text.rstrip().endswith("\\") or text.lstrip().startswith("#")
 
 
@@ -137,17 +137,17 @@ _FEW = 20  # mistakes of one file that are compared with every code
 
 @rule("CRN901", "unused-ignore", Severity.NOTE, "a comment that silences nothing")
 def unused_ignore(silence: Silence) -> Iterator[RuleHit]:
-    """An order that met no finding hides the next one that comes along."""
+    """An unused suppression would hide the next finding of its code."""
     for order in silence.comments.orders if silence.is_whole else ():
         if order not in silence.used and _is_known(order, silence.codes):
-            yield RuleHit(f"nothing is found here under {order.prefix}", order.span, "remove it from the comment")
+            yield RuleHit(f"nothing is found here with code {order.prefix}", order.span, "remove it from the comment")
 
 
 @rule("CRN902", "bad-ignore", Severity.WARNING, "a comment for crondor that cannot be read")
 def bad_ignore(silence: Silence) -> Iterator[RuleHit]:
-    """A comment that is not understood silences nothing."""
+    """A comment that crondor cannot read silences nothing."""
     for span in silence.comments.malformed:
-        message = "this comment is for crondor and cannot be read"
+        message = "crondor cannot read this comment"
         yield RuleHit(message, span, "write # crondor: ignore[CRN101], or ignore-file, with the codes in brackets")
     known: dict[str, str | None] = {}
     for order in silence.comments.orders:
@@ -172,7 +172,7 @@ COMMENT_RULES: tuple[Rule[Silence], ...] = (unused_ignore, bad_ignore)
 
 
 class CheckReport(NamedTuple):
-    """What was found in one description, in the order of its lines, and what its comments silenced.
+    """The findings of one description in the order of its lines, and those silenced by comments.
 
     ``included`` are the other files that were read for it.
     """
@@ -189,10 +189,10 @@ class CheckReport(NamedTuple):
 
 
 def report(source: Source, findings: Iterable[Finding], codes: Collection[str], *, is_whole: bool) -> CheckReport:
-    """Part the findings that comments silence from the others, and add what is wrong with the comments of ``source``.
+    """Separate the findings that comments silence from the others, and add faults of the comments of ``source``.
 
-    ``codes`` are all that a comment may name; ``is_whole``: the text could be read, so that what was not found is not
-    there.
+    ``codes`` are all codes that a comment may name; ``is_whole``: the text could be read completely, so that no finding
+    was missed.
     """
     comments: dict[Source, Comments] = {source: Comments(source)}
     used: set[Suppression] = set()
@@ -214,9 +214,9 @@ def report(source: Source, findings: Iterable[Finding], codes: Collection[str], 
 
 
 def select(findings: Iterable[Finding], chosen: tuple[str, ...], ignored: tuple[str, ...]) -> Iterator[Finding]:
-    """Keep the findings whose code begins with one of ``chosen`` (all, where that is empty) and none of ``ignored``.
+    """Return the findings whose code begins with one of ``chosen`` (all if empty) and with none of ``ignored``.
 
-    The longer prefix wins where both name a code, as in other linters.
+    If both match a code, the longer prefix wins, as in other linters.
     """
     for finding in findings:
         code = finding.diagnostic.code
@@ -277,7 +277,7 @@ class ReportData(TypedDict):
 
 
 def report_data(report: CheckReport) -> ReportData:
-    """Return what was found in one description: its name, the findings in the order of lines, how many are silenced."""
+    """Return the report of one description: its name, the findings in the order of lines, the number silenced."""
     findings = [finding_data(finding) for finding in report.findings]
     return {"name": report.source.name, "findings": findings, "silenced": len(report.silenced)}
 
@@ -325,22 +325,22 @@ def page(code: str) -> str:
 
 
 def codes_by_name() -> dict[str, str]:
-    """Return the code of every rule by its name, as their pages have them; the rules are not loaded for it."""
+    """Return the code of every rule by its name, read from the pages without loading the rules."""
     files = page_file("CRN").parent.glob("*.md")
     heads = (file.read_text(encoding="utf-8").partition(":")[0].split() for file in files)
     return {name: code for _, code, name in sorted(heads)}
 
 
 def page_file(code: str) -> Path:
-    """Return the file that a rule's page would be in."""
+    """Return the file of a rule's page."""
     return Path(__file__).with_name("pages") / f"{code}.md"
 
 
 def address(code: str) -> str:
-    """Return the address of a rule's page, which stays the same: for links, and for programs that compare them.
+    """Return the stable address of a rule's page: for links, and for programs that compare addresses.
 
-    It is below the address that the project gives for "Rules" (``project.urls`` of its metadata), and as long as
-    there is none a name that no host has to answer for: ``urn:crondor:rule:CRN101``.
+    It is below the "Rules" address of the project (``project.urls`` of its metadata); without one it is the name
+    ``urn:crondor:rule:CRN101``, which no host has to resolve.
     """
     try:
         urls = metadata.metadata("crondor").get_all("Project-URL") or []

@@ -15,14 +15,14 @@ from crondor.lint.rules import route_matches, route_words
 from crondor.lint.table import CheckedTable
 
 TABLE_RULES = rules_of(route_matches, route_words)
-"""Those about a configuration and its table of routes."""
+"""Rules for a configuration and its table of routes."""
 
 ROUTE_RULES: dict[str, Rule[Any]] = {each.code: each for each in (*TABLE_RULES, *COMMENT_RULES)}
 """All rules of a router's configuration, by code."""
 
 
 class CheckedRoutes(NamedTuple):
-    """What was found: a report for each file that was named, those it includes with it, and the table itself."""
+    """A report for each named file, including the files it includes, and the table itself."""
 
     reports: tuple[CheckReport, ...]
     table: CheckedTable
@@ -31,8 +31,8 @@ class CheckedRoutes(NamedTuple):
 def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -> CheckedRoutes:
     """Apply every rule to a configuration.
 
-    ``sources`` are the files that were named, in their order; without them there is one report, of the first source.
-    What is found in an included file, or nowhere, stands in the report of the last file.
+    ``sources`` are the named files in their order; without them there is one report, for the first source. Findings in
+    an included file, or without a place, are in the report of the last file.
     """
     table = CheckedTable.of(configuration)
     named = tuple(sources) or configuration.sources[:1] or (Source("", "configuration"),)
@@ -48,7 +48,7 @@ def check_routes(configuration: Configuration, sources: Sequence[Source] = ()) -
 
 
 def refused_routes(name: str, faults: Sequence[Diagnostic]) -> CheckReport:
-    """Return the report of a file that could not be taken for text at all."""
+    """Return the report of a file that could not be read as text."""
     rule = ROUTE_RULES["CRN601"]
     found = (Finding(replace(each, kind=rule.code), None, rule.name) for each in faults)
     return CheckReport(Source("", name), tuple(found))
@@ -57,11 +57,11 @@ def refused_routes(name: str, faults: Sequence[Diagnostic]) -> CheckReport:
 def fixed_routes(
     sources: Sequence[Source], check: Callable[[Sequence[Source]], CheckedRoutes], choose: Choose = tuple
 ) -> list[Cured]:
-    """Apply the safe fixes of the findings that ``choose`` leaves in the files that were named, and check again.
+    """Apply the safe fixes of the findings that ``choose`` keeps in the named files, and check again.
 
-    ``check`` reads a configuration anew from the texts of these files, in their order, and applies the rules. Return
-    for each file its report after that, what was done, and what was left out. Nothing is changed of a configuration
-    that cannot be read. A second time changes nothing. Raises what ``check`` does.
+    ``check`` reads a configuration from the texts of these files, in their order, and applies the rules. Return for
+    each file its new report, the applied fixes, and the fixes left out. A configuration that cannot be read is not
+    changed. Applying it again changes nothing. Raises what ``check`` raises.
     """
 
     def checked(texts: Sequence[Source]) -> Checked[bool]:

@@ -1,4 +1,4 @@
-"""A rule, what it finds, and the edits that cure it: the same for every kind of text."""
+"""A rule, its findings, and the edits that fix them: the same for every kind of text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from crondor.diagnostics import Diagnostic, Severity, Source, Span
 from crondor.submit.edits import TextEdit
 
 Subject = TypeVar("Subject")
-MANY: Final = 200  # findings of one rule about one file that are shown
+MANY: Final = 200  # findings of one rule in one file that are shown
 
 
 class Fix(NamedTuple):
-    """A fix: ``title`` says what it does, ``edits`` how; an unsafe one changes what the author asked for."""
+    """A fix: ``title`` names the change, ``edits`` make it; an unsafe fix may change the author's intent."""
 
     title: str
     edits: tuple[TextEdit, ...]
@@ -24,7 +24,7 @@ class Fix(NamedTuple):
 
 
 class RuleHit(NamedTuple):
-    """What a rule's function yields; ``severity`` only where it is another than the rule's own."""
+    """What a rule's function yields; ``severity`` only if it differs from the rule's own."""
 
     message: str
     span: Span | None = None
@@ -35,11 +35,11 @@ class RuleHit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rule(Generic[Subject]):
-    """One thing to look for: a stable code (``CRN101``), a name in kebab case, and the function that looks.
+    """One rule: a stable code (``CRN101``), a name in kebab case, and the function that checks.
 
     ``title`` is the rule in one line, for lists; the page with example, cause, source and fix is ``page(code)``.
-    ``misses``: it speaks of what is not there, so it is silent where lines may hide in a file that was not read.
-    ``most`` is how often it speaks at all of one subject: nobody reads more, and a file may be made to have thousands.
+    ``misses``: it reports something missing, so it is silent if a file that was not read may contain it. ``most``
+    limits its findings per subject: nobody reads more, and a hostile file could cause thousands.
     """
 
     code: str
@@ -51,7 +51,7 @@ class Rule(Generic[Subject]):
     most: int | None = None
 
     def findings(self, subject: Subject) -> Iterator[Finding]:
-        """Look at one subject."""
+        """Check one subject."""
         for found in islice(self.function(subject), self.most):
             severity = found.severity or self.severity
             diagnostic = Diagnostic(self.code, found.message, severity, found.span, found.help)
@@ -59,7 +59,7 @@ class Rule(Generic[Subject]):
 
 
 class Finding(NamedTuple):
-    """What was found, under the code and the ``name`` of a rule, and the fix if there is one."""
+    """A problem found, with the code and ``name`` of its rule, and the fix if there is one."""
 
     diagnostic: Diagnostic
     fix: Fix | None = None
@@ -69,14 +69,14 @@ class Finding(NamedTuple):
 def passed_on(
     code: str, name: str, severity: Severity, title: str, found: Callable[[Subject, str], Iterable[RuleHit]]
 ) -> Rule[Subject]:
-    """Make a rule of what reading said under its code, and ``found`` yields."""
+    """Make a rule of the diagnostics that reading gave its code, which ``found`` yields."""
     return Rule(code, name, severity, title, lambda subject: found(subject, code))
 
 
 def rule(
     code: str, name: str, severity: Severity, title: str, *, misses: bool = False, most: int | None = None
 ) -> Callable[[Callable[[Subject], Iterable[RuleHit]]], Rule[Subject]]:
-    """Make a rule of the function below."""
+    """Make a rule of the decorated function."""
 
     def make(function: Callable[[Subject], Iterable[RuleHit]]) -> Rule[Subject]:
         return Rule(code, name, severity, title, function, misses, most)
@@ -88,7 +88,7 @@ ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
 def distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Keep one finding of each code and place, however many jobs and values share it."""
+    """Keep one finding per code and place, however many jobs and values share it."""
     places: dict[object, dict[str, Finding]] = {}
     for finding in findings:
         span = finding.diagnostic.span
@@ -98,22 +98,22 @@ def distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
         first = next(iter(found.values()))
         others = len(found) - 1
         if others:
-            more = f"{first.diagnostic.message}; the same for {others} other value{'s' if others > 1 else ''} of it"
+            more = f"{first.diagnostic.message}; the same for {others} other value{'s' if others > 1 else ''}"
             first = first._replace(diagnostic=replace(first.diagnostic, message=more), fix=None)
         yield first
 
 
 def place(finding: Finding) -> tuple[str, int, int, str]:
-    """Return what a finding is sorted by: its file, its place, its severity, its code."""
+    """Return the sort key of a finding: its file, its place, its severity, its code."""
     span = finding.diagnostic.span
     at = ("", -1) if span is None else (span.source.name, span.start)
     return (*at, ORDER[finding.diagnostic.severity], finding.diagnostic.code)
 
 
 def compatible(source: Source, fixes: Iterable[Fix]) -> list[Fix]:
-    """Return the fixes that can be applied to a source at once: each that overlaps none taken before it.
+    """Return the fixes that can be applied to a source together: each that overlaps none before it.
 
-    What is left out can be found again, and applied, once the others are.
+    The others can be found and applied after these.
     """
     taken: dict[TextEdit, None] = {}
     chosen: list[Fix] = []
@@ -126,7 +126,7 @@ def compatible(source: Source, fixes: Iterable[Fix]) -> list[Fix]:
 
 
 def _meet(one: TextEdit, other: TextEdit) -> bool:
-    """Say whether two edits cannot both be made: of the same characters, or insertions of one command at one place."""
+    """Return whether two edits conflict: they touch the same characters, or insert one command at one place."""
     a, b = one.span, other.span
     if a.start == a.end == b.start == b.end:
         return one.text.partition("=")[0] == other.text.partition("=")[0]
@@ -134,7 +134,7 @@ def _meet(one: TextEdit, other: TextEdit) -> bool:
 
 
 def rules_of(*modules: ModuleType) -> tuple[Rule[Any], ...]:
-    """Return the rules that some modules define, alone or in tuples, in the order of their codes."""
+    """Return the rules that some modules define, singly or in tuples, in the order of their codes."""
     found: dict[str, Rule[Any]] = {}
     for module in modules:
         for value in vars(module).values():

@@ -1,4 +1,4 @@
-"""A job's schedule as it is written: its cron fields, the file's own schedule line, the schedd's day-0 defect."""
+"""A job's schedule as written: its cron fields, the file's own schedule line, the schedd's day-0 defect."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FEW = 8  # values that are shown
 
 
 class FieldFault(NamedTuple):
-    """What a reading refuses of a field; ``fault`` has its place in the field's own ``text``."""
+    """A fault of a field in one reading; ``fault`` has its place in the field's own ``text``."""
 
     field: Field
     text: str
@@ -42,10 +42,10 @@ class FieldFault(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Crontab:
-    """The cron fields of a job in two readings, each None where it refuses them or none is set.
+    """The cron fields of a job in two readings, each None if it rejects them or none is set.
 
     ``names`` has the lower-case name that sets each field, and ``values`` its value (a string literal for my.x).
-    ``readable`` is what the manual reads of the fields that have no fault.
+    ``readable`` is the manual's reading of the fields without a fault.
     """
 
     names: Mapping[Field, str]
@@ -58,12 +58,12 @@ class Crontab:
     hold_reason: str | None
 
     def is_string(self, field: Field) -> bool:
-        """Return whether a field is a string in the job ad; anything else is `*` to the schedd."""
+        """Return whether a field is a string in the job ad; the schedd reads anything else as `*`."""
         return not self.names[field].startswith("my.") or read_string(self.values[field]) is not None
 
     @cached_property
     def differences(self) -> tuple[FieldDifference, ...]:
-        """The fields without a fault that the schedd reads otherwise than the manual."""
+        """The fields without a fault that the schedd and the manual read differently."""
         ours, theirs = self.readable, self.schedd
         if ours is None:
             return ()
@@ -74,20 +74,20 @@ class Crontab:
         return tuple(found for found in field_differences(ours) if self.is_string(found.field))
 
     def consequence(self, field: Field, text: str) -> str:
-        """Return what the schedd makes of a field's text, as the end of a sentence."""
+        """Return how the schedd reads a field's text, as the end of a sentence."""
         read = read_schedd_field(text if self.is_string(field) else "*", field)
         if read.fault is not None:
             return self.held(field)
         if field is DAY_OF_WEEK and read.star:
-            return "the schedd takes it for `*`"
+            return "the schedd reads it as `*`"
         if read.bits == field.full:
-            return f"the schedd takes every {field.title}"
-        return f"the schedd takes {few(n for n in range(64) if read.bits >> n & 1)}"
+            return f"the schedd reads it as every {field.title}"
+        return f"the schedd reads it as {few(n for n in range(64) if read.bits >> n & 1)}"
 
     def held(self, field: Field) -> str:
-        """Return what becomes of a job whose field the schedd does not read, as the end of a sentence.
+        """Return what happens to a job whose field the schedd cannot read, as the end of a sentence.
 
-        The HoldReason of a job with several such fields has the text of each; a field's own is shown.
+        The HoldReason of a job with several such fields has the text of each; only this field's is shown.
         """
         reason = (self.hold_reason or "").strip()
         begin, colon, rest = reason.partition(": ")
@@ -98,9 +98,9 @@ class Crontab:
 
     @cached_property
     def left_out(self) -> tuple[Field, Field] | None:
-        """The minute, or else the hour, if nothing sets it, and the first field after it that restricts.
+        """The minute, or else the hour, if unset, and the first later field that restricts.
 
-        The job then runs at every minute or hour, which its author rarely means.
+        The job then runs at every minute or hour, which is rarely intended.
         """
         spec = self.readable
         missing = next((field for field in (MINUTE, HOUR) if field not in self.names), None)
@@ -131,7 +131,7 @@ def read_crontab(values: Mapping[str, str], spans: Mapping[str, Span]) -> Cronta
 def _read(
     cron: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect
 ) -> tuple[CronSpec | None, tuple[FieldFault, ...], str | None]:
-    """Return the spec, or what is wrong with the fields and the HoldReason."""
+    """Return the spec, or the faults of the fields and the HoldReason."""
     try:
         return read_commands(cron, spans, dialect, None).spec, (), None
     except InvalidSchedule as error:
@@ -152,13 +152,13 @@ def few(values: Iterable[object]) -> str:
     return ", ".join(map(str, listed[:_FEW])) + (" ..." if len(listed) > _FEW else "")
 
 
-_LARGEST = 1_000_000  # bytes of a calendar: a second, for each file that is checked
+_LARGEST = 1_000_000  # bytes of a calendar: a second for each file that is checked
 
 
 class OwnSchedule(NamedTuple):
-    """The line's text and what it means; ``block`` are the compiled lines, ``zone`` is the submit host's.
+    """The line's text and its meaning; ``block`` are the compiled lines, ``zone`` is the submit host's.
 
-    ``schedule`` is None where the line cannot be read, with the ``faults``, or names a file that may not be read.
+    ``schedule`` is None if the line cannot be read (see ``faults``), or names a file that may not be read.
     """
 
     line: Span | None = None
@@ -169,9 +169,9 @@ class OwnSchedule(NamedTuple):
 
 
 def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy: Policy | None) -> OwnSchedule:
-    """Return the schedule of a file's own line, read with the calendars that it may name; ``files`` None: with none.
+    """Return the schedule of a file's own line, read with its calendars from ``files`` (None: no calendars).
 
-    ``host`` is the submit host's zone, where the compiled lines do not say it.
+    ``host`` is the submit host's zone if the compiled lines do not name it.
     """
     lowered = source.text.lower()
     if "crondor:" not in lowered or "schedule" not in lowered:
@@ -197,14 +197,14 @@ def own_schedule(source: Source, files: Files | None, host: str | tzinfo, policy
 
 
 class _Calendars:
-    """The calendar files that a check reads: none outside of the folders that it may read from, and no large one."""
+    """The calendar files for a check: only those in folders that may be read, and no large ones."""
 
     def __init__(self, files: Files | None) -> None:
         self._files = None if files is None else files.limited(_LARGEST)
         self.has_hidden = False
 
     def read(self, path: str) -> Source:
-        """Return a file's text. Raises FileRefused, and InvalidText for what is no text."""
+        """Return a file's text. Raises FileRefused, and InvalidText if it is not text."""
         if self._files is None:
             self.has_hidden = True
             raise FileRefused(Diagnostic("file-outside", f"{path} may not be read"))
@@ -232,21 +232,21 @@ def _host(block: Block | None, host: str | tzinfo) -> Zone:
         return zone_of(host)
 
 
-_MONTHS = 14  # that are looked at
-_RUNS = 100  # of a month, whose match is tried
-_STEP = 11 * 3600 + 60  # seconds between two retries whose match is tried; the schedd makes one in 120 s
-_TRY = 60  # steps that it takes to find a time, beside those of the evaluation
+_MONTHS = 14  # that are examined
+_RUNS = 100  # of a month that are tried
+_STEP = 11 * 3600 + 60  # seconds between two retries that are tried; the schedd retries every 120 s
+_TRY = 60  # steps to find a time, besides those of the evaluation
 
 
 class Wrong(NamedTuple):
-    """A time that the schedd sets and the schedule does not have, and when it was asked (epoch seconds)."""
+    """A time that the schedd sets and the schedule does not have, and when it was computed (epoch seconds)."""
 
     asked: int
     answer: ScheddAnswer
 
 
 class RefusedTimes(NamedTuple):
-    """What requirements do, in epoch seconds: the first right time they refuse, and the first wrong one they let by."""
+    """The first right time that requirements reject, and the first wrong time they accept (epoch seconds)."""
 
     refused: int | None
     admitted: int | None
@@ -258,9 +258,9 @@ class RefusedTimes(NamedTuple):
 
 
 def next_wrong(spec: CronSpec, zone: str | tzinfo, now: int) -> Wrong | None:
-    """Return the next wrong time of a HTCONDOR spec that the defect strikes, None if the coming months have none.
+    """Return the next wrong time of a HTCONDOR spec caused by the defect, None if the coming months have none.
 
-    The schedd is asked ``now`` and then after the last run of each month.
+    The schedd computes a time ``now`` and after the last run of each month.
     """
     return _next_wrong(spec, zone_of(zone), now)
 
@@ -271,7 +271,7 @@ def _next_wrong(spec: CronSpec, zone: Zone, now: int) -> Wrong | None:
 
 
 def wrong_times(spec: CronSpec, zone: Zone, now: int, step: int = _STEP) -> Iterator[Wrong]:
-    """Yield wrong times: of each coming month the first after its last run, and retries ``step`` seconds apart."""
+    """Yield wrong times: in each coming month the first after its last run, and retries ``step`` seconds apart."""
     schedd = Recurrence(spec, zone.info)
     runs = Recurrence(_runs(spec), zone.info)
     try:
@@ -289,10 +289,11 @@ def wrong_times(spec: CronSpec, zone: Zone, now: int, step: int = _STEP) -> Iter
 def refusals(
     requirements: str, spec: CronSpec, schedd: CronSpec, zone: str | tzinfo, now: int, effort: Effort | None = None
 ) -> RefusedTimes | None:
-    """Try requirements on the right and the wrong times of the coming months, each as DeferralTime.
+    """Try requirements with the right and the wrong times of the coming months as DeferralTime.
 
-    ``spec`` is what the manual reads, ``schedd`` what the schedd does; ``effort`` pays for the evaluations. What other
-    attributes decide counts as possible. None where requirements do not speak of the time, or cannot be evaluated.
+    ``spec`` is the manual's reading, ``schedd`` the schedd's; ``effort`` is charged for the evaluations. Results that
+    depend on other attributes count as possible. None if requirements do not depend on the time, or cannot be
+    evaluated.
     """
     return _refusals(requirements, spec, schedd, zone_of(zone), now, effort)
 
@@ -311,7 +312,7 @@ def _refusals(
         return admits(time)
 
     try:
-        # Beside a clock change no clause on the wall clock can tell a run that is moved, or a retry at its minute.
+        # Near a clock change, wall-clock conditions cannot tell a moved run from a retry at its minute.
         right = (time for time in _right_times(spec, zone, now) if _is_named(time, spec, zone))
         wrong = (int(time) for _, time in wrong_times(schedd, zone, now) if not _is_named(int(time), spec, zone))
         refused = next((time for time in right if not may_match(time)), None)
@@ -356,7 +357,7 @@ def _is_day(at: datetime, spec: CronSpec) -> bool:
 
 
 def _runs(spec: CronSpec) -> CronSpec:
-    """Return the times that a HTCONDOR spec names, as the manual would read them."""
+    """Return the times that a HTCONDOR spec names, read like the manual."""
     texts = {
         field.attribute: "*" if spec.bits[field.index] == field.full else ",".join(map(str, spec.values(field)))
         for field in FIELDS

@@ -1,4 +1,4 @@
-"""What rules look at: a file, and each group of equal jobs of it, read as the manual has it and as the schedd does."""
+"""The subjects of rules: a file, and each group of its equal jobs, as the manual and as the schedd read them."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 class CheckMemory:
-    """Readings without a fault, by the values that were read: they have no place in the text, and hold wherever it is.
+    """Readings without a fault, by the values read: they have no place in the text and hold wherever it is.
 
-    ``schedules``, ``crontabs`` and ``changes`` are what the values of a job come to, the latter in one zone from one
-    moment on; ``made`` are the commands that condor_submit looks up of a job whose ad can be made.
+    ``schedules``, ``crontabs`` and ``changes`` are derived from the values of a job, ``changes`` for one zone and
+    moment; ``made`` are the commands that condor_submit looks up for a job whose ad can be made.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start empty."""
         self.schedules: Memory[JobSchedule] = Memory()
         self.crontabs: Memory[Crontab] = Memory()
         self.changes: Memory[tuple[ClockChange, ...]] = Memory()
@@ -52,7 +52,7 @@ class CheckMemory:
             each.turn()
 
 
-# What rules ask of a job beside its schedule; `+X` and `MY.X` are my.x.
+# Other commands that rules read; `+X` and `MY.X` are my.x.
 _LIFE = (
     "on_exit_remove",
     "on_exit_hold",
@@ -72,20 +72,22 @@ NAMES = (*COMMANDS, *_LIFE, "requirements", *_ATTRIBUTES, *_OWN)
 _CRON = tuple(name for spellings in CRON_NAMES.values() for name in spellings)
 _MOST_STEPS = 600_000
 _JOB = 1000  # steps that the rules take for a job whose values are plain
-_MOST_VALUES = 300_000  # of jobs that are looked at one by one, to see which of them differ
+_MOST_VALUES = 300_000  # of jobs that are compared one by one
 
 _FEWEST_JOBS = 600
 
-_HIDING = frozenset(("runs-command", "unknown-include", "unknown-template", "file-outside"))  # lines, not only jobs
+_HIDING = frozenset(
+    ("runs-command", "unknown-include", "unknown-template", "file-outside")
+)  # may hide lines, not only jobs
 
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """What a check depends on beside the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
+    """The parameters of a check besides the text: ``now`` (epoch seconds), the zone, SCHEDD_INTERVAL (seconds).
 
-    ``files``: whether to look if the files are there that a description names, below the folders it may read from.
-    ``access_point`` is what the jobs are submitted to; None: its configuration is not known.
-    ``target`` is the release of HTCondor that the file is submitted to; 24 stands for the newest of its series.
+    ``files``: whether to check that named files exist, below the folders that may be read. ``access_point`` is where
+    the jobs are submitted; None if its configuration is unknown. ``target`` is the release of HTCondor used; 24 stands
+    for the newest of its series.
     """
 
     now: int
@@ -105,36 +107,36 @@ class CheckedSchedule(NamedTuple):
 
     @property
     def faults(self) -> tuple[Diagnostic, ...]:
-        """Everything that was said while reading: the faults of a refused schedule, or the notes of a good one."""
+        """All diagnostics of reading: the faults of a refused schedule, or the notes of a good one."""
         if self.schedule is not None:
             return self.schedule.notes
         return self.error.diagnostics if self.error else ()
 
     @property
     def hold_reason(self) -> str | None:
-        """The HoldReason that a schedd gives such a job (code 25), None where it would not hold it."""
+        """The HoldReason that a schedd gives such a job (code 25), None if it does not hold it."""
         error = self.error.invalid_spec if isinstance(self.error, InvalidSchedule) else None
         return error.hold_reason if error else None
 
 
 class CheckEffort:
-    """What looking at the jobs of one file may still cost, in steps of about a microsecond; see classad.Context.
+    """The effort left for checking the jobs of one file, in steps of about a microsecond; see classad.Context.
 
-    ``jobs`` is how many of them were looked at before it was used up.
+    ``jobs`` is the number of jobs checked before it was used up.
     """
 
     def __init__(self) -> None:
-        """Begin with what takes about a second."""
+        """Start with about a second."""
         self.left = _MOST_STEPS
         self.jobs: int | None = None
 
     @property
     def spent(self) -> float:
-        """The part that is used up, from 0 to 1."""
+        """The fraction used up, from 0 to 1."""
         return min(1.0, 1 - self.left / _MOST_STEPS)
 
     def spend(self, steps: int) -> None:
-        """Take some steps from what is left."""
+        """Subtract some steps."""
         self.left -= steps
 
 
@@ -156,7 +158,7 @@ class CheckedJob:
 
     @property
     def settings(self) -> CheckSettings:
-        """The moment, the zone and the schedd that are assumed."""
+        """The assumed time, zone and schedd."""
         return self.file.settings
 
     @property
@@ -165,7 +167,7 @@ class CheckedJob:
         return self.group.values
 
     def first(self, *names: str) -> str | None:
-        """Return the first of some lower-case names that is set to something, None if none is."""
+        """Return the first of some lower-case names that has a value, None if none has."""
         return next((name for name in names if self.values.get(name, "").strip()), None)
 
     def span(self, *names: str) -> Span:
@@ -181,17 +183,17 @@ class CheckedJob:
 
     @cached_property
     def manual(self) -> CheckedSchedule:
-        """The schedule as HTCondor's manual has it."""
+        """The schedule according to HTCondor's manual."""
         return self._read(Dialect.MANUAL)
 
     @cached_property
     def schedd(self) -> CheckedSchedule:
-        """The schedule as the schedd reads it."""
+        """The schedule according to the schedd."""
         return self._read(Dialect.HTCONDOR)
 
     @cached_property
     def recurrence(self) -> Recurrence | None:
-        """When the cron fields fire as the manual has it, None where it refuses them or none is set."""
+        """The recurrence of the cron fields according to the manual, None if it refuses them or none is set."""
         spec, schedule = self.crontab.manual, self.manual.schedule
         if spec is not None and schedule is not None and schedule.spec == spec:
             return schedule.recurrence
@@ -199,13 +201,13 @@ class CheckedJob:
 
     @property
     def times(self) -> JobTimes | None:
-        """When the job runs as the manual has it, None where the manual refuses its schedule."""
+        """The run times of the job according to the manual, None if it refuses the schedule."""
         return None if self.manual.schedule is None else JobTimes(self.manual.schedule, requirements_of(self.values))
 
     def gap_within(self, limit: int) -> int | None:
         """Return the shortest time between two runs in seconds if it is at most ``limit``, else None.
 
-        None as well for a job without cron fields or without runs.
+        None also for a job without cron fields or without runs.
         """
         recurrence = self.manual.schedule.recurrence if self.manual.schedule else None
         if recurrence is None or recurrence.wall_clock.never:
@@ -227,7 +229,7 @@ class CheckedJob:
 
     @cached_property
     def use(self) -> FieldValues:
-        """Where the values that schedule this job stand."""
+        """The places of the values that schedule this job."""
         spans = self.group.spans
         names = [name for spellings in CRON_NAMES.values() for name in spellings]
         place = self.span("requirements") if "requirements" in spans else None
@@ -240,7 +242,7 @@ class CheckedJob:
 
     @cached_property
     def crontab(self) -> Crontab:
-        """The cron fields alone, in both readings; expressions have the values they come to at submission."""
+        """The cron fields in both readings; expressions are evaluated as at submission."""
         values = {**self.values, **self._literals()}
         key = tuple((name, values[name]) for name in _CRON if name in values)
         known = self.file.memory.crontabs.get(key)
@@ -264,22 +266,22 @@ class CheckedJob:
                 zone=settings.zone,
                 effort=self.file.effort,
             )
-        except InvalidSchedule:  # CRN312 speaks of it
+        except InvalidSchedule:  # CRN312 reports it
             return {}
 
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
-        """Yield what reading the schedule as the manual has it said under some codes."""
+        """Yield the diagnostics of the manual's reading with some codes."""
         for fault in self.manual.faults:
             if fault.code in codes:
                 yield fault
 
     def hits(self, code: str) -> Iterator[RuleHit]:
-        """Yield them as what a rule finds."""
+        """Yield them as hits of a rule."""
         for fault in self.faults(code):
             yield RuleHit(fault.message, fault.span, fault.help)
 
     def told(self, *codes: str) -> frozenset[Span | None]:
-        """Return the places of what ``faults`` yields: other rules have nothing to add there."""
+        """Return the places of what ``faults`` yields: other rules need not report them."""
         return frozenset(fault.span for fault in self.faults(*codes))
 
     def _read(self, dialect: Dialect) -> CheckedSchedule:
@@ -323,10 +325,10 @@ class CheckedJob:
 
 @dataclass(frozen=True, eq=False)
 class CheckedFile:
-    """One submit description: what it says, and its jobs in groups.
+    """One submit description: its statements, and its jobs in groups.
 
-    ``errors`` are what makes it unreadable; ``submit`` is then the rest of it, None where nobody can say what that is.
-    ``has_all_commands``: they are about queue statements alone. ``unknown_items`` are variables of such statements.
+    ``errors`` make it unreadable; ``submit`` is then the rest of it, None if even that is unclear.
+    ``has_all_commands``: the errors concern only queue statements. ``unknown_items`` are variables of such statements.
     """
 
     source: Source
@@ -340,7 +342,7 @@ class CheckedFile:
 
     @cached_property
     def _grouped(self) -> tuple[tuple[CheckedJob, ...], tuple[Diagnostic, ...]]:
-        """The jobs, and what was said of their values."""
+        """The jobs, and the diagnostics of their values."""
         if self.submit is None:
             return (), ()
         try:
@@ -359,11 +361,11 @@ class CheckedFile:
 
     @property
     def jobs(self) -> tuple[CheckedJob, ...]:
-        """The jobs, equal ones of one queue statement together; none where a value cannot be had."""
+        """The jobs, equal ones of one queue statement together; none if a value is unknown."""
         return self._grouped[0]
 
     def looked_at(self) -> Iterator[CheckedJob]:
-        """Yield the jobs until looking at them has cost too much."""
+        """Yield the jobs until the effort is used up."""
         for number, job in enumerate(self.jobs):
             if self.effort.left <= 0:
                 self.effort.jobs = number
@@ -381,7 +383,7 @@ class CheckedFile:
 
     @cached_property
     def made(self) -> MadeJobs | None:
-        """What making the jobs' ads showed, None where they cannot be made, or it would take too long."""
+        """Results of making the job ads, None if they cannot be made, or that would take too long."""
         if self.submit is None or self._hides or not self._has_known_jobs or len(self.source.text) > LONGEST:
             return None
         if self.errors and not self.is_whole:
@@ -392,7 +394,7 @@ class CheckedFile:
 
     @cached_property
     def misspelt(self) -> tuple[Diagnostic, ...]:
-        """The commands that look like one about scheduling, and are none; ``fix`` is the one that is meant."""
+        """The misspelled commands about scheduling; ``fix`` writes the intended one."""
         if self.submit is None:
             return ()
         known = self.settings.access_point.commands if self.settings.access_point is not None else frozenset()
@@ -405,24 +407,24 @@ class CheckedFile:
 
     @cached_property
     def given(self) -> GivenValues:
-        """Every value that the jobs have."""
+        """Every value of the jobs."""
         return GivenValues(self.submit)
 
     @cached_property
     def written(self) -> tuple[WrittenExpression, ...]:
-        """The expressions among them; the engine that reads them is loaded for a file that has any."""
+        """The expressions among the values; their parser is only loaded for a file that has any."""
         if not any(is_expression(value.key) and not is_plain(value.key, value.text) for value in self.given.all):
             return ()
         return tuple(written(self.given.all))
 
     @cached_property
     def macros(self) -> Macros | None:
-        """The macros that it defines and uses, None where it cannot be read."""
+        """The macros that it defines and uses, None if it cannot be read."""
         return Macros(self.submit) if self.submit is not None else None
 
     @cached_property
     def places(self) -> Places | None:
-        """The files and folders that it names, None where they are not to be looked for."""
+        """The files and folders that it names, None if they are not to be checked."""
         if self.submit is None or not self.settings.files:
             return None
         return Places(self.submit, self.given.jobs)
@@ -435,14 +437,14 @@ class CheckedFile:
 
     @cached_property
     def unread(self) -> tuple[Unread, ...]:
-        """The values that condor_submit refuses, and would read with another operator or number in them."""
+        """The values that condor_submit refuses, but would read with another operator or number."""
         if not self.written:
             return ()
         return tuple(unread(self.written))
 
     @cached_property
     def explained(self) -> frozenset[Span]:
-        """The places of the values of which CRN312, CRN550 or CRN560 speaks: other rules have nothing to add there."""
+        """The places of the values that CRN312, CRN550 or CRN560 report: other rules need not."""
         return frozenset(each.value.span for each in self.unread)
 
     @cached_property
@@ -453,7 +455,7 @@ class CheckedFile:
 
     @cached_property
     def admitted(self) -> tuple[tuple[JobGroup, Admission], ...]:
-        """What becomes of the jobs at the access point; nothing is known without its configuration."""
+        """The results of submitting the jobs to the access point; empty without its configuration."""
         access_point = self.settings.access_point
         if access_point is None or self.submit is None or not self.is_whole or not self.is_checked:
             return ()
@@ -461,23 +463,23 @@ class CheckedFile:
 
     @cached_property
     def last_others(self) -> dict[str, int]:
-        """By command, where the last job is queued that a line with it would change against its meaning; see policy."""
+        """By command, where the last job is queued that a new line with it would change unintentionally; see policy."""
         return {}
 
     @cached_property
     def uses(self) -> frozenset[FieldValues]:
-        """The places of the values that schedule the jobs, each once: what an edit of one of them would change."""
+        """The places of the values that schedule the jobs, each once: an edit of one would change them."""
         return frozenset(job.use for job in self.jobs)
 
     def faults(self, *codes: str) -> Iterator[Diagnostic]:
-        """Yield what reading the description said under some codes."""
+        """Yield the diagnostics of reading the description with some codes."""
         for fault in self.all_faults:
             if fault.code in codes:
                 yield fault
 
     @property
     def is_whole(self) -> bool:
-        """Whether every line was read; commands may hide in what was not, such as a file that may not be opened."""
+        """Whether every line was read; others may hide commands, such as a file that may not be opened."""
         return (
             self.submit is not None
             and (not self.errors or self.has_all_commands)
@@ -486,12 +488,12 @@ class CheckedFile:
 
     @property
     def is_checked(self) -> bool:
-        """Whether the jobs are known, so that what is not found is not there."""
+        """Whether the jobs are known, so that no finding is missed."""
         return self._has_known_jobs and not self.errors
 
     @cached_property
     def _unknown(self) -> frozenset[str]:
-        """The names whose values depend on the items of a queue statement that nobody knows."""
+        """The names whose values depend on unknown items of a queue statement."""
         if self.submit is None or not self.unknown_items:
             return frozenset()
         texts = ((key, each.text.lower()) for key, each in self.submit.definitions if "$" in each.text)
@@ -499,7 +501,7 @@ class CheckedFile:
 
     @property
     def _hides(self) -> bool:
-        """Whether there are lines that nobody has seen."""
+        """Whether there are lines that were not read."""
         return self.submit is not None and any(fault.kind in _HIDING for fault in self.submit.unknown)
 
     @property
@@ -508,13 +510,13 @@ class CheckedFile:
 
     @property
     def all_faults(self) -> tuple[Diagnostic, ...]:
-        """Everything that reading the description said."""
+        """All diagnostics of reading the description."""
         warnings = self.submit.warnings if self.submit else ()
         return (*self.errors, *warnings, *self._grouped[1], *self._too_many())
 
 
 def _merged(groups: Iterable[JobGroup], unknown: frozenset[str]) -> Iterator[JobGroup]:
-    """Leave out groups with the values and places of an earlier one, and the values of ``unknown`` names."""
+    """Drop groups with the values and places of an earlier one, and the values of ``unknown`` names."""
     seen = set()
     for group in groups:
         key = (tuple(sorted(group.values.items())), tuple(sorted((k, v.start, v.end) for k, v in group.spans.items())))

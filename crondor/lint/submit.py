@@ -1,4 +1,4 @@
-"""Submit descriptions: their rules applied, and their fixes made."""
+"""Check submit descriptions and fix them."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from crondor.submit import SubmitFile, UnreadableLines, read_submit
 from crondor.submit.edits import JobsValue, Meaning, TextChange, differing, meaning, touched
 
 JOB_RULES = rules_of(cron, deferral)
-"""Those about each group of equal jobs."""
+"""Rules for each group of equal jobs."""
 
 FILE_RULES = tuple(
     each for each in rules_of(access_point, conditions, files, names, reading, text) if each not in JOB_RULES
 )
-"""Those about a description."""
+"""Rules for a description."""
 
 RULES: dict[str, Rule[Any]] = {each.code: each for each in (*FILE_RULES, *JOB_RULES, *COMMENT_RULES)}
 """All rules of submit descriptions, by code."""
 
-_DEAR = 100  # checks that one costs which takes all the effort that one may
-_READING = "CRN0"  # with what such codes have found nobody can read a text, or, with the next, submit it
+_DEAR = 100  # checks that one check counts for if it takes all its effort
+_READING = "CRN0"  # codes of reading; with such errors, or the next, the text cannot be read or submitted
 _REFUSED = "CRN017"
-_VALUES = ("CRN1", "CRN3")  # of values: those of cron fields, and those of expressions and numbers
-_FEW = 3  # names that a reason has
+_VALUES = ("CRN1", "CRN3")  # codes of values: of cron fields, expressions and numbers
+_FEW = 3  # names listed in a reason
 _PLAIN = frozenset(name for field in FIELDS for name in (field.command, field.attribute.lower()))
 _EXPRESSIONS = frozenset((*COMMANDS, *POLICIES, "requirements", "rank")) - _PLAIN - {"universe"}
 
@@ -48,10 +48,10 @@ def check_submit(
 ) -> CheckReport:
     """Apply every rule to a submit description; ``read`` is how to read it (files it may include, for example).
 
-    ``memory`` is what earlier checks of the same file left: what has not changed since is not looked at again.
+    ``memory`` has the results of earlier checks of the same file: unchanged values are not checked again.
 
-    Nothing in it is run, and no file is opened unless ``read`` does. What it costs is bounded, whatever it says. Raises
-    nothing: a description that cannot be read is a finding.
+    Nothing in it is run, and no file is opened unless ``read`` does. The cost is bounded for any text. Raises nothing:
+    a description that cannot be read is a finding.
     """
     source = Source(source) if isinstance(source, str) else source
     expect("source", source, Source, "a Source or a text", "write Source(text, 'job.sub')")
@@ -62,9 +62,9 @@ def check_submit(
 def read_file(
     source: Source, settings: CheckSettings, read: Read = read_submit, memory: CheckMemory | None = None
 ) -> CheckedFile:
-    """Read a submit description for the rules; one that cannot be read is what they speak of, too.
+    """Read a submit description for the rules, which also report one that cannot be read.
 
-    Of one with lines that are no statements they see the rest, unless a macro is missing there, which they may define.
+    If some lines are not statements, the rules see the rest, unless a macro is missing that these lines may define.
     """
     memory = memory or CheckMemory()
     memory.turn()
@@ -95,7 +95,7 @@ def report_of(file: CheckedFile) -> CheckReport:
 
 
 def refused(name: str, error: CrondorError, settings: CheckSettings) -> CheckReport:
-    """Return the report of a file that could not be taken for text at all."""
+    """Return the report of a file that could not be read as text."""
     return report_of(CheckedFile(Source("", name), settings, None, error.diagnostics))
 
 
@@ -104,14 +104,14 @@ def _findings(file: CheckedFile) -> Iterator[Finding]:
     for job in file.looked_at():
         for job_rule in job_rules:
             yield from job_rule.findings(job)
-    for file_rule in FILE_RULES:  # after the jobs, since one of them says how many were looked at
+    for file_rule in FILE_RULES:  # after the jobs, since one of them reports how many were checked
         yield from file_rule.findings(file)
 
 
 def offered(
     report: CheckReport, settings: CheckSettings, choose: Choose = tuple, read: Read = read_submit
 ) -> CheckReport:
-    """Return the report with the fixes alone that ``fixed`` makes: the safe ones, and those with ``unsafe``."""
+    """Return the report with only the fixes that ``fixed`` applies: the safe ones, with ``unsafe`` all that work."""
     for unsafe in (False, True):
         if any(each.fix is not None and each.fix.safe is not unsafe for each in choose(report.findings)):
             left = fixed(report, settings, choose, unsafe=unsafe, read=read).left
@@ -127,12 +127,11 @@ def fixed(
     unsafe: bool = False,
     read: Read = read_submit,
 ) -> Cured:
-    """Apply the safe fixes of the findings that ``choose`` leaves, with ``unsafe`` all of them, and check again.
+    """Apply the safe fixes of the findings that ``choose`` keeps (with ``unsafe`` all of them) and check again.
 
-    A fix is left out after which its finding is still there, or the text cannot be read; with which it would have an
-    error that it did not have, or more findings as grave as the one that is fixed; and one that changes what another
-    line means. What a fix brings to light may have a fix as well: they are then made together. A second time changes
-    nothing.
+    A fix is left out if its finding remains, if the text can no longer be read, if it would add an error or more
+    findings of the same severity, or if it changes what another line means. If a fix reveals a finding that has a fix
+    too, both are applied together. Applying it again changes nothing.
     """
     found = choose(report.findings)
     if not any(each.fix is not None and (each.fix.safe or unsafe) for each in found):
@@ -148,20 +147,20 @@ def fixed(
 
 @dataclass(frozen=True)
 class _Meant:
-    """A description, and what its names come to."""
+    """A description and the values of its names."""
 
     file: CheckedFile
 
     @cached_property
     def meaning(self) -> Meaning | None:
-        """What its names come to, None where it cannot be read."""
+        """The values of its names, None if it cannot be read."""
         return None if self.file.submit is None else meaning(self.file.submit)
 
 
 def _objection(
     before: Checked[_Meant], after: Checked[_Meant], changes: Sequence[TextChange], cures: Sequence[Cure]
 ) -> str | None:
-    """Say why fixes are none, whatever else is found after them."""
+    """Return why fixes are rejected, whatever else is found after them."""
     (change,) = changes
     return _unreadable(before, after) or _wrong_value(after, change) or _elsewhere(before, after, change, cures)
 
@@ -170,8 +169,8 @@ def _unreadable(before: Checked[_Meant], after: Checked[_Meant]) -> str | None:
     known = {code for code in before.errors if code.startswith(_READING) and code != _REFUSED}
     faults = [each for each in _errors(after) if each.code.startswith(_READING)]
     fault = next((each for each in faults if each.code not in before.errors), None)
-    if fault is not None and not known:  # else nothing else was seen of the text
-        return f"the file could not be read, or submitted, any more: {fault.message} [{fault.code}]"
+    if fault is not None and not known:  # otherwise nothing else in the text was checked
+        return f"the file could no longer be read or submitted: {fault.message} [{fault.code}]"
     return None
 
 
@@ -181,17 +180,17 @@ def _wrong_value(after: Checked[_Meant], change: TextChange) -> str | None:
         if span is None or span.source not in after.sources or not fault.code.startswith(_VALUES):
             continue
         if any(span.start < end and start < span.end for _, (start, end) in change.written):
-            return f"what it writes would be wrong: {fault.message} [{fault.code}]"
+            return f"the new text would be wrong: {fault.message} [{fault.code}]"
     return None
 
 
 def _elsewhere(
     before: Checked[_Meant], after: Checked[_Meant], change: TextChange, cures: Sequence[Cure]
 ) -> str | None:
-    """Say what fixes change that they are not about, or change though nobody can read it."""
+    """Return what fixes change besides their findings, or change although it cannot be read."""
     had, has = before.read.meaning, after.read.meaning
     own = touched(before.sources[0], change)
-    is_list = "" in own and not any(cure.fix.safe for cure in cures)  # which --unsafe asked for, with all it gives
+    is_list = "" in own and not any(cure.fix.safe for cure in cures)  # which --unsafe asked for
     if had is None or has is None or is_list:
         return None
     wrong = _no_expressions(has, own)
@@ -204,8 +203,8 @@ def _elsewhere(
     if not others:
         return None
     if "" in others:
-        return "it would change how many jobs there are"
-    return f"it would change {', '.join(sorted(others)[:_FEW])} as well"
+        return "it would change the number of jobs"
+    return f"it would also change {', '.join(sorted(others)[:_FEW])}"
 
 
 def _errors(state: Checked[_Meant]) -> list[Diagnostic]:
@@ -215,7 +214,7 @@ def _errors(state: Checked[_Meant]) -> list[Diagnostic]:
 
 
 def _no_expressions(said: Meaning, keys: Iterable[str]) -> list[str]:
-    """Return which of some names have a value that should be a ClassAd expression, and is none."""
+    """Return the names whose value should be a ClassAd expression and is not."""
     wanted = sorted(key for key in keys if key in _EXPRESSIONS or key.startswith("my."))
     values = {(key, value.text) for key in wanted for value in said.get(key, ()) if isinstance(value, JobsValue)}
     return sorted({key for key, text in values if text.strip() and faults(text, key)})

@@ -1,4 +1,4 @@
-"""What the rules about routes look at: a configuration, the table it makes, and what its transforms change."""
+"""The subject of rules about routes: a configuration, its table, and what its transforms change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crondor.router.table.route import Route, RoutingTable
 from crondor.transform import InvalidTransform, RuleSource, Transform
 
 CANDIDATE = ClassAd({"JobStatus": 1})
-"""What is known of each job that the router looks at."""
+"""Known attributes of every job that the router considers."""
 _COMMAND = re.compile(
     r"[ \t]*(SET|DEFAULT|EVALSET|EVALMACRO|COPY|RENAME|DELETE)[ \t]+([^ \t]+)(?:[ \t]+(?:[=,][ \t]+)?(.*))?",
     re.IGNORECASE,
@@ -30,7 +30,7 @@ _COMMAND = re.compile(
 
 
 class RuleLine(NamedTuple):
-    """A line with a command: its keyword in capitals, what it changes in lower case (None: a pattern decides)."""
+    """A command of a transform: its keyword in capitals, the attribute it changes in lower case (None: a pattern)."""
 
     keyword: str
     target: str | None
@@ -40,7 +40,7 @@ class RuleLine(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """A configuration and its table, which has its routes even where routing is switched off."""
+    """A configuration and its table, which has its routes even if routing is switched off."""
 
     configuration: Configuration
     table: RoutingTable
@@ -52,7 +52,7 @@ class CheckedTable:
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was said on loading."""
+        """Diagnostics of loading."""
         return self.table.diagnostics
 
     @cached_property
@@ -67,7 +67,7 @@ class CheckedTable:
 
     @cached_property
     def readable(self) -> tuple[Transform, ...]:
-        """All transforms, those of rejected routes too as far as they can be read, so that all traps show at once."""
+        """All transforms, including the readable part of rejected routes, so that all traps are reported at once."""
         return (*self.transforms, *self._rejected())
 
     def _rejected(self) -> Iterator[Transform]:
@@ -95,7 +95,7 @@ class CheckedTable:
         )
 
     def changed(self, route: Route) -> frozenset[str | None]:
-        """Return the lower-case names that a route changes, with None where a pattern decides."""
+        """Return the lower-case names that a route changes, with None for a pattern."""
         own = frozenset(each.target for each in commands(route.transform))
         return own | self.changed_around if route.takes_transforms else own
 
@@ -105,7 +105,7 @@ class CheckedTable:
         return frozenset(id(route) for route in self.routes if always(route))
 
     def place(self, route: Route) -> Span | None:
-        """Return where a route's REQUIREMENTS stand, else the name of its knob."""
+        """Return the place of a route's REQUIREMENTS, else of the name of its knob."""
         asked = route.transform.requirements
         if asked is not None:
             return asked.span
@@ -113,7 +113,7 @@ class CheckedTable:
         return knob.name_span if knob is not None else None
 
     def assigned(self, route: Route, name: str) -> Span | None:
-        """Return the last line of a route that gives a macro its text, None where none does."""
+        """Return the last line of a route that sets a macro, None if none does."""
         pattern = re.compile(rf"[ \t]*{re.escape(name)}[ \t]*(?:=|@=|[+])", re.IGNORECASE)
         found = [line for line in route.transform.lines if pattern.match(line.text)]
         return found[-1].span() if found else None
@@ -135,7 +135,7 @@ def commands(transform: Transform) -> Iterator[RuleLine]:
 
 
 def constant(expression: Expression) -> Value | None:
-    """Return the value that an expression has for every candidate, None where that depends on the job or the time."""
+    """Return the value of an expression if it is the same for every candidate, else None."""
     try:
         if functions(expression.tree) & CHANGING:
             return None
@@ -160,7 +160,7 @@ def always(route: Route) -> bool:
 
 
 def is_false(expression: Expression) -> bool:
-    """Return whether an expression is false, or no truth value, for every candidate."""
+    """Return whether an expression is false, or not a truth value, for every candidate."""
     value = constant(expression)
     return value is not None and truth(value) is not True
 
@@ -173,5 +173,5 @@ def told(found: Iterable[Diagnostic], code: str, others: Collection[str] = ()) -
 
 
 def said(code: str, name: str, severity: Severity, title: str) -> Rule[CheckedTable]:
-    """Make a rule of what was said on loading under its code."""
+    """Make a rule of the diagnostics of loading with its code."""
     return passed_on(code, name, severity, title, lambda table, code: told(table.diagnostics, code))

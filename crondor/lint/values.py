@@ -1,4 +1,4 @@
-"""What a description gives its jobs: values, the files and macros that they name, the policies."""
+"""The values that a description gives its jobs: its expressions, the files and macros it names, the policies."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from crondor.macro.files import FileRefused
 from crondor.submit import InvalidSubmit, JobGroup, SubmitFile
 from crondor.submit.facts import FOLDER_NAMES as FOLDERS
 
-_MOST_VALUES = 100_000  # looked at, of all jobs that differ; nobody makes a mistake in the fiftieth alone
+_MOST_VALUES = 100_000  # of all different jobs; a mistake is hardly in the fiftieth job only
 _FEWEST_JOBS = 5
 _MOST_JOBS = 50
 
 
 MATCHING: Final = frozenset(("requirements", "my.requirements", "rank", "my.rank", "preferences"))
-"""Those that see the machine's ad beside the job's."""
+"""Expressions that see the machine's ad besides the job's."""
 
 _CONDITIONS: Final = frozenset(("requirements", "my.requirements"))
 OF_GPUS: Final = ("require_gpus", "requiregpus", "my.requiregpus")
-"""Asked of the ad of each GPU, which has its properties and nothing else."""
+"""Evaluated in the ad of each GPU, which has only its properties."""
 
 AMOUNTS: Final = {
     "request_memory": 1024 * 1024,
@@ -33,19 +33,21 @@ AMOUNTS: Final = {
     "request_disk": 1024,
     "requestdisk": 1024,
 }
-"""The commands whose numbers may have a unit, K, M, G or T: the bytes of what a number without one counts."""
+"""Commands whose numbers may have a unit, K, M, G or T, with the bytes of the unit of a plain number."""
 
 _PLAIN: Final = re.compile(r'[-+]?\d+(\.\d+)?|(?i:true|false|undefined)|"[^"\\]*"')
 AMOUNT: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?)[ \t]*(?P<unit>[kmgt]b?)?", re.IGNORECASE)
 _UNITS: Final = {"": 0, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _DIGITS: Final = 15
-_HOLE: Final = re.compile(r"\{\w*\}")  # {name}, for Python's str.format to fill; a list of one name to ClassAds
+_HOLE: Final = re.compile(
+    r"\{\w*\}"
+)  # {name}, a placeholder of Python's str.format; to ClassAds it is a list of one name
 MOST: Final = 2000  # expressions of one description that are read
-LONGEST: Final = 20_000  # characters of one expression; what is longer was not written by a person
+LONGEST: Final = 20_000  # characters of one expression; longer ones are not written by a person
 
 
 class GivenValue(NamedTuple):
-    """A value that some job has: the lower-case name, the expanded text, where it is written."""
+    """A value of some job: the lower-case name, the expanded text, and its place."""
 
     key: str
     text: str
@@ -53,11 +55,11 @@ class GivenValue(NamedTuple):
 
     @property
     def is_literal(self) -> bool:
-        """Whether the text stands in the file as it is, with no macro in it and on one line."""
+        """Whether the text is in the file literally, without a macro and on one line."""
         return self.span.text == self.text
 
     def place(self, start: int, end: int) -> Span:
-        """Return where characters of the text stand: the whole value where macros were expanded in it."""
+        """Return the place of some characters of the text: the whole value if macros were expanded in it."""
         return self.span.part(start, end) if self.is_literal else self.span
 
 
@@ -69,7 +71,7 @@ class GivenJob(NamedTuple):
     number: int = 1
 
     def first(self, *names: str) -> GivenValue | None:
-        """Return the value of the first of some names that is set to something, None if none is."""
+        """Return the value of the first of some names that has one, None if none has."""
         return next((self.values[name] for name in names if name in self.values and self.values[name].text), None)
 
 
@@ -77,7 +79,7 @@ class GivenValues:
     """The values of a file's jobs; ``all`` has each once, however many jobs have it."""
 
     def __init__(self, file: SubmitFile | None) -> None:
-        """Expand them, of no more jobs than anybody would look at; a file that cannot be read has none."""
+        """Expand them for a limited number of jobs; a file that cannot be read has none."""
         self.jobs = tuple(_jobs(file)) if file is not None else ()
         seen: dict[tuple[str, str, int], GivenValue] = {}
         before: Mapping[str, GivenValue] = {}
@@ -108,12 +110,12 @@ def _jobs(file: SubmitFile) -> Iterator[GivenJob]:
             job = _job(group, before)
             before = job.values
             yield job
-    except InvalidSubmit:  # what is wrong is said by the rules about reading
+    except InvalidSubmit:  # the rules about reading report it
         return
 
 
 def _job(group: JobGroup, before: Mapping[str, GivenValue]) -> GivenJob:
-    """Return equal jobs; a value that is the one of the jobs before it is the same object."""
+    """Return equal jobs; a value equal to that of the jobs before is the same object."""
     values = {}
     for key, text in group.values.items():
         value, span, stripped = before.get(key), group.spans[key], text.strip()
@@ -131,9 +133,9 @@ def is_expression(key: str) -> bool:
 
 
 def is_plain(key: str, text: str) -> bool:
-    """Return whether a value is a number, a truth value, an amount or a string alone: there is nothing to look at.
+    """Return whether a value is just a number, a truth value, an amount or a string, with nothing to check.
 
-    So it is where the hole of a template stands; a string is something where a condition is asked for.
+    So is a text with a template's placeholder; but a string is checked where a condition is expected.
     """
     if not text or (key in AMOUNTS and AMOUNT.fullmatch(text)) or _HOLE.fullmatch(text):
         return True
@@ -141,7 +143,7 @@ def is_plain(key: str, text: str) -> bool:
 
 
 def is_same(value: GivenValue, attribute: GivenValue) -> bool:
-    """Return whether a request and the attribute that is written out beside it are the same amount, or text."""
+    """Return whether a request and the attribute of the same name are the same amount, or text."""
     if value.text.lower() == attribute.text.lower():
         return True
     found = AMOUNT.fullmatch(value.text)
@@ -162,18 +164,18 @@ OUTPUT_LISTS: Final = ("transfer_output_files", "transferoutputfiles")
 FILE_LISTS: Final = (*INPUT_LISTS, *OUTPUT_LISTS)
 _LISTS: Final = (*INPUT_LISTS, "transferinput", "jar_files")
 _WRITTEN: Final = ("log", "output", "stdout", "error", "stderr")
-_NO_PROGRAM: Final = frozenset(("vm", "13"))  # universes whose executable is a mere name
+_NO_PROGRAM: Final = frozenset(("vm", "13"))  # universes whose executable is only a label
 _AT_HOME: Final = frozenset(("local", "scheduler", "12", "7"))
 _VANILLA: Final = frozenset(("vanilla", "5"))
 _IN_IMAGE: Final = frozenset(("docker", "container"))
 _FALSE: Final = frozenset(("false", "no", "f", "0", "n"))
 _MOST_NAMED: Final = 10_000
-_MOST_LOOKS: Final = 500  # names of one description that are looked for
-_MOST_NAMES: Final = 400  # of a folder in which a name like a missing one is looked for
+_MOST_LOOKS: Final = 500  # names of one description that are checked
+_MOST_NAMES: Final = 400  # of a folder, searched for a name similar to a missing one
 
 
 class NamedFile(NamedTuple):
-    """A file or folder that is needed: its name as it is written, where, the path to look for, and for what."""
+    """A file or folder that is needed: its name as written, the place, the path to check, and its role."""
 
     name: str
     span: Span
@@ -183,13 +185,13 @@ class NamedFile(NamedTuple):
 
 
 class Places:
-    """What a description names within the folders that crondor may look into, ``missing`` what of that is not there.
+    """The files a description names in folders that crondor may read; ``missing`` are those that do not exist.
 
-    ``is_at_home``: some file that it names is there, so that the others can be expected beside it.
+    ``is_at_home``: some named file exists, so that the others can be expected too.
     """
 
     def __init__(self, file: SubmitFile, jobs: tuple[GivenJob, ...]) -> None:
-        """Look; nothing is looked for where the reader of the file had no files."""
+        """Check them; nothing is checked if the reader of the file had no files."""
         self.missing: list[NamedFile] = []
         self.is_at_home = False
         self._files = file.files
@@ -207,7 +209,7 @@ class Places:
             self.is_at_home = self.is_at_home or (kind == "file")
 
     def near(self, named: NamedFile) -> str | None:
-        """Return a name of the same folder and kind that is one slip from the one that is missing, or None."""
+        """Return a name of the same folder and kind that is one slip from the missing one, or None."""
         folder, slash, name = named.path.rstrip("/").rpartition("/")
         if folder not in self._names:
             self._names[folder] = self._names_in(folder)
@@ -218,14 +220,14 @@ class Places:
         return next((each for each in close if self.kind(f"{folder}{slash}{each}") == kind), None)
 
     def kind(self, path: str) -> str | None:
-        """Return what a path leads to, nothing where nothing is there; None where crondor may not look."""
+        """Return what kind of file a path leads to, empty if none; None if crondor may not look."""
         try:
             return self._files.kind(path) if self._files is not None else None
         except FileRefused:
             return None
 
     def is_executable(self, path: str) -> bool | None:
-        """Return whether anybody may execute a file; None where none is there, or crondor may not look."""
+        """Return whether anybody may execute a file; None if it does not exist, or crondor may not look."""
         try:
             return self._files.is_executable(path) if self._files is not None else None
         except FileRefused:
@@ -243,7 +245,7 @@ def _suffix(name: str) -> str:
 
 
 def _named(job: GivenJob) -> Iterator[NamedFile]:
-    """Yield what condor_submit, the shadow or the starter will look for on the access point."""
+    """Yield the files that condor_submit, the shadow or the starter reads on the access point."""
     folder = job.first(*FOLDERS)
     start = folder.text if folder is not None and _is_path(folder.text) else ""
     if folder is not None and not start:
@@ -260,7 +262,7 @@ def _named(job: GivenJob) -> Iterator[NamedFile]:
 
 
 def _read(job: GivenJob, start: str) -> Iterator[NamedFile]:
-    """Yield the files that are read when the job is to start."""
+    """Yield the files that are read when the job starts."""
     standard = job.first(*_INPUT)
     if standard is not None and _is_path(standard.text) and not _says_no(job.values, "transfer_input"):
         yield NamedFile(standard.text, standard.span, _below(start, standard.text), "the standard input")
@@ -277,7 +279,7 @@ def _read(job: GivenJob, start: str) -> Iterator[NamedFile]:
 
 
 def _program(job: GivenJob) -> Iterator[NamedFile]:
-    """Yield the executable where condor_submit looks for it: from its own folder, not the job's."""
+    """Yield the executable at the place where condor_submit expects it: relative to its own folder, not the job's."""
     value, universe = job.first(*EXECUTABLE), job.first("universe", "jobuniverse")
     kind = universe.text.lower() if universe is not None else ""
     if value is None or not _is_path(value.text) or job.first("shell") is not None or kind in _NO_PROGRAM:
@@ -293,7 +295,7 @@ def _program(job: GivenJob) -> Iterator[NamedFile]:
 
 
 def is_in_place(job: GivenJob) -> bool:
-    """Say whether the executable is started where it lies: on the access point, or where its file system is shared."""
+    """Return whether the executable is started in place: on the access point, or on a shared file system."""
     universe = job.first("universe", "jobuniverse")
     kind = universe.text.lower() if universe is not None else "vanilla"
     in_image = job.first("container_image", "containerimage", "docker_image", "dockerimage") is not None
@@ -306,7 +308,7 @@ def _stays(job: GivenJob) -> bool:
 
 
 def items_of(value: GivenValue) -> Iterator[tuple[str, Span]]:
-    """Yield the items of a list of files with their places: commas part them (SubmitHash::SetTransferFiles)."""
+    """Yield the items of a list of files with their places, separated by commas (SubmitHash::SetTransferFiles)."""
     text, is_literal = value.text, value.is_literal
     at = 0
     if len(text) > 1 and text[0] == text[-1] == '"':
@@ -320,9 +322,9 @@ def items_of(value: GivenValue) -> Iterator[tuple[str, Span]]:
 
 
 def _is_path(name: str) -> bool:
-    """Return whether a name is that of a file here: no address, nothing that only the match or the job gives."""
+    """Return whether a name is that of a local file: not an address, nothing that depends on the match or the job."""
     if not name or name.startswith(("docker:", '"', "'")):
-        return False  # CRN584 speaks of quotes
+        return False  # CRN584 reports quotes
     return not any(sign in name for sign in ("://", "$$", "\n"))
 
 
@@ -335,10 +337,10 @@ def _says_no(values: Mapping[str, GivenValue], name: str) -> bool:
     return value is not None and value.text.lower() in _FALSE
 
 
-AS_WRITTEN: Final = ("ec2_parameter_", "transform_body_", "transformbody_")  # what these mean, others say
+AS_WRITTEN: Final = ("ec2_parameter_", "transform_body_", "transformbody_")  # whose meaning depends on others
 _OF_FILES: Final = re.compile(r"F[pnxdqabfwuPNXDQABFWU]*")
 _OF_DAGS: Final = frozenset(("job", "retry", "dag_status", "failed_count", "dagmanjobid", "dag_parent_names", "dollar"))
-_MOST_USES: Final = 20_000  # references that are looked at
+_MOST_USES: Final = 20_000  # references that are examined
 
 
 class MacroUse(NamedTuple):
@@ -346,18 +348,18 @@ class MacroUse(NamedTuple):
 
     name: str
     span: Span
-    key: str = ""  # whose value it is in; nothing for a queue statement
-    is_alone: bool = False  # whether it is all of the value
+    key: str = ""  # whose value contains it; empty for a queue statement
+    is_alone: bool = False  # whether it is the whole value
 
 
 class Macros:
-    """The macros of a description: ``defined`` is what it defines or HTCondor provides, ``unknown`` what nobody does.
+    """The macros of a description: ``defined`` by it or by HTCondor, ``unknown`` if by neither.
 
-    ``late`` are those that it defines, but after the queue statement that uses them.
+    ``late`` are defined only after the queue statement that uses them.
     """
 
     def __init__(self, file: SubmitFile) -> None:
-        """Look at every value that a job may have, and at the queue statements."""
+        """Examine every value that a job may have, and the queue statements."""
         variables = {name for queue in file.queues for name in queue.arguments.variables}
         self.defined = frozenset((*file.keys, *variables, "item"))
         self.used: set[str] = set()
@@ -376,7 +378,7 @@ class Macros:
 
 
 def _late(file: SubmitFile) -> Iterator[MacroUse]:
-    """Yield the macros of which the jobs of the only queue statement see nothing, since they are defined after it."""
+    """Yield the macros that the only queue statement uses and that are defined after it."""
     (queue,) = file.queues
     first: dict[str, int] = {}
     for key, definition in file.definitions:
@@ -390,7 +392,7 @@ def _late(file: SubmitFile) -> Iterator[MacroUse]:
 
 
 def _uses(file: SubmitFile, until: int | None = None) -> Iterator[MacroUse]:
-    """Yield the macros that values refer to, of those defined until a version, and that queue statements do."""
+    """Yield the macros that queue statements refer to, and values of names defined until a version."""
     for key, definition in file.definitions:
         if "$" in definition.text and not key.startswith(AS_WRITTEN) and (until is None or definition.version <= until):
             yield from _of_text(definition.text, definition.span, key)
@@ -411,7 +413,7 @@ def _of_text(text: str, span: Span, key: str = "") -> Iterator[MacroUse]:
 
 
 def _name(text: str, found: MacroFound) -> str:
-    """Return the macro without which what was found gives nothing, nothing where there is a default."""
+    """Return the macro that a reference needs, empty if it has a default."""
     if found.kind is MacroKind.MACRO:
         return found.name if found.default < 0 else ""
     if found.kind is MacroKind.FUNCTION and _OF_FILES.fullmatch(found.name):
@@ -421,9 +423,9 @@ def _name(text: str, found: MacroFound) -> str:
 
 
 def places_in(span: Span, text: str) -> Callable[[int, int], Span]:
-    """Return what says where parts of a definition are written, asked for in their order.
+    """Return a function that gives the place of parts of a definition, called in their order.
 
-    They are in its own text, or found by their look where lines were joined.
+    They are in its own text, or found by their text if lines were joined.
     """
     written = span.text
     if written.startswith(text):
@@ -447,7 +449,7 @@ _CALLED: Final = re.compile(r"(?:^|[\s\"'/])(?:ba|da|k|z|c|tc)?sh[\s\"']|\beval\
 
 
 def has_shell(job: GivenJob) -> bool:
-    """Return whether a shell may read a job's arguments: the program is one, calls one, or is not known."""
+    """Return whether a shell may read a job's arguments: the program is one, calls one, or is unknown."""
     program, arguments = job.first(*EXECUTABLE), job.first(*ARGUMENTS)
     if program is None or "$$" in program.text or job.first("shell") is not None:
         return True
@@ -472,7 +474,7 @@ RELEASE: Final = POLICY_NAMES["PeriodicRelease"]
 PERIODIC_HOLD: Final = POLICY_NAMES["PeriodicHold"]
 PERIODIC: Final = (*POLICY_NAMES["PeriodicRemove"], *PERIODIC_HOLD)
 POLICIES: Final = tuple(name for names in POLICY_NAMES.values() for name in names)
-CONDITIONS: Final = (*POLICIES, "retry_until", "leave_in_queue")  # asked of the job's own ad
+CONDITIONS: Final = (*POLICIES, "retry_until", "leave_in_queue")  # evaluated in the job's own ad
 
-ALWAYS_RELEASED: Final = "whatever the job is held for, it is released at once: a lasting fault makes this a loop"
-RELEASE_FOR: Final = "name the reason and an end: HoldReasonCode == 20, NumJobStarts < 5"
+ALWAYS_RELEASED: Final = "the job is released at once, whatever it is held for: with a lasting fault this is a loop"
+RELEASE_FOR: Final = "name the reason and a limit: HoldReasonCode == 20, NumJobStarts < 5"

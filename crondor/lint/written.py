@@ -1,4 +1,4 @@
-"""The expressions that a description writes into its jobs, and what was meant by those that cannot be read."""
+"""The expressions that a description writes into its jobs, and the intended meaning of those that cannot be read."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from crondor.submit.ad.draft import amount
 
 
 class WrittenExpression(NamedTuple):
-    """The value of a command or attribute that is an expression; ``tree`` is None where it cannot be read."""
+    """An expression as the value of a command or attribute; ``tree`` is None if it cannot be read."""
 
     value: GivenValue
     tree: Node | None
 
     def place(self, node: Node) -> Span:
-        """Return where a part of it is written."""
+        """Return the place of a part of it."""
         return self.value.place(node.start, node.end)
 
 
 def written(values: Iterable[GivenValue]) -> Iterator[WrittenExpression]:
-    """Read the expressions among some values; plain constants are left out."""
+    """Read the expressions among some values; plain constants are skipped."""
     looked_at = (value for value in values if is_expression(value.key) and not is_plain(value.key, value.text))
     for value in islice(looked_at, MOST):
         if len(value.text) <= LONGEST:
@@ -38,7 +38,7 @@ def written(values: Iterable[GivenValue]) -> Iterator[WrittenExpression]:
 
 @lru_cache(1024)
 def parsed(text: str) -> Node | None:
-    """Return the tree of an expression as condor_submit parses it, None where it cannot."""
+    """Return the tree of an expression as condor_submit parses it, None if it cannot."""
     try:
         return Expression.parse(Source(text), old=True).tree
     except ClassAdSyntaxError:
@@ -62,7 +62,7 @@ COMPARED: Final = EQUAL | UNEQUAL | ORDERED
 
 
 def comparison(node: Node) -> Comparison | None:
-    """Return what a node compares, None for one that does not compare an attribute with a constant."""
+    """Return the comparison of a node, None if it does not compare an attribute with a constant."""
     node = bare(node)
     if not isinstance(node, Binary) or node.op.lower() not in COMPARED:
         return None
@@ -94,21 +94,21 @@ def joined_by(tree: Node, op: str) -> list[Node]:
 
 
 def attribute_of(node: Reference) -> str:
-    """Return the lower-case name of the attribute that is asked, without MY. or TARGET. before it."""
+    """Return the lower-case name of an attribute, without MY. or TARGET. before it."""
     return node.name.lower()
 
 
 def scope_of(node: Reference) -> str:
-    """Return ``my`` or ``target`` where the reference says whose attribute it is, else nothing."""
+    """Return ``my`` or ``target`` if the reference has that scope, else an empty string."""
     scope = node.scope
     is_name = isinstance(scope, Reference) and scope.scope is None
     return scope.name.lower() if is_name and isinstance(scope, Reference) else ""
 
 
 def references(tree: Node) -> Iterator[Reference]:
-    """Yield the attributes of the job or the machine that an expression asks, in the order of the text.
+    """Yield the attributes of the job or the machine in an expression, in the order of the text.
 
-    Those of another ad, ``x.y``, are left out, and so are attributes of ads and lists within the expression.
+    Those of another ad, ``x.y``, are skipped, and so are attributes of ads and lists within the expression.
     """
     found: list[Reference] = []
     left = [tree]
@@ -121,7 +121,7 @@ def references(tree: Node) -> Iterator[Reference]:
     yield from sorted(found, key=lambda each: each.start)
 
 
-# A string, in which nothing is an operator; one that is not closed takes the rest, and is looked at once.
+# A string, in which nothing is an operator; an unclosed one extends to the end, and is scanned once.
 STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*("?)')
 _OPERATORS: Final = re.compile(
     r"===|!==|=>|=<|<>|(?<![=<>!?])=(?![=?!<>])|(?<![\w.$])(?:and|or|not)(?![\w.(])", re.IGNORECASE
@@ -155,7 +155,7 @@ _COUNTED: Final = re.compile(r"(?:cpu|core|thread|slot|gpu)s?", re.IGNORECASE)
 
 
 class Replacement(NamedTuple):
-    """What stands at an offset of a text, and what to write in its place."""
+    """The text at an offset and its replacement."""
 
     start: int
     end: int
@@ -163,7 +163,7 @@ class Replacement(NamedTuple):
 
 
 def replaced(text: str, changes: Sequence[Replacement]) -> str:
-    """Return a text with some of its pieces replaced; they are in order and do not overlap."""
+    """Return a text with some pieces replaced; they are in order and do not overlap."""
     done, at = [], 0
     for change in changes:
         done += [text[at : change.start], change.text]
@@ -172,15 +172,15 @@ def replaced(text: str, changes: Sequence[Replacement]) -> str:
 
 
 def operators_of(text: str) -> list[Replacement]:
-    """Return the operators of other languages in an expression, each with ClassAds' own."""
+    """Return the operators of other languages in an expression, each with that of ClassAds."""
     found = _outside(text, _OPERATORS)
     return [Replacement(each.start(), each.end(), _MEANT[each[0].lower()]) for each in found]
 
 
 def amounts(text: str, key: str) -> list[Replacement]:
-    """Return the numbers with units, or with commas in them, each with the plain number that is meant.
+    """Return the numbers with units or commas, each with the plain number that is meant.
 
-    ``key`` is the command or attribute whose expression it is: it says what unit a plain number has.
+    ``key`` is the command or attribute of the expression: it determines the unit of a plain number.
     """
     found: list[Replacement] = []
     base, at = _base(key, 0), 0
@@ -196,22 +196,22 @@ def amounts(text: str, key: str) -> list[Replacement]:
 
 
 def seconds_of(text: str) -> int | None:
-    """Return the seconds of a length such as ``10 min`` or ``2h``, None for what is none."""
+    """Return the seconds of a length such as ``10 min`` or ``2h``, None if it is not one."""
     each = re.fullmatch(_AMOUNT, text.strip())
     factor = _TIMES.get((each["unit"] or "").lower()) if each else None
     return None if each is None or factor is None else round(float(each["number"].replace(",", "")) * factor)
 
 
 def _outside(text: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """Find a pattern in what is no string."""
+    """Yield the matches of a pattern outside of strings."""
     blank = STRING.sub(lambda piece: f'"{"_" * (len(piece[0]) - 2)}"' if piece[1] else piece[0], text)
     return list(pattern.finditer(blank))
 
 
 def _base(before: str, earlier: int) -> int:
-    """Return how many bytes one of what a number is compared with, or stands for, has: 0 where it is a time.
+    """Return the bytes of the unit of what a number is compared with or assigned to: 0 if that is a time.
 
-    ``earlier`` is what it is where nothing in ``before`` names it.
+    ``earlier`` is the result if nothing in ``before`` names it.
     """
     named = re.findall(r"(memory|disk|imagesize|residentsetsize)", before.lower())
     if not named:
@@ -244,7 +244,7 @@ _OTHER_UNIT: Final = re.compile(r"[\d.]+[ \t]*[A-Za-z]+")
 
 
 class Unread(NamedTuple):
-    """A value that condor_submit refuses, and what is said of it, under the code of a rule."""
+    """A value that condor_submit refuses, and the message, with the code of a rule."""
 
     value: GivenValue
     code: str
@@ -252,7 +252,7 @@ class Unread(NamedTuple):
 
 
 def unread(expressions: Iterable[WrittenExpression]) -> Iterator[Unread]:
-    """Yield the values that condor_submit reads once an operator or a number in them is another."""
+    """Yield the values that condor_submit would read with another operator or number."""
     for each in expressions:
         key, text = each.value.key, each.value.text
         is_list = key in AMOUNTS and _THOUSANDS_AND_UNIT.fullmatch(text) is not None
@@ -272,7 +272,7 @@ def _operator(each: WrittenExpression) -> Unread | None:
 
 
 def _unit(each: WrittenExpression, *, is_list: bool) -> Unread | None:
-    """Return what is wrong with a number's unit; CRN301 speaks of those of the deferral commands."""
+    """Return the fault of a number's unit; CRN301 reports those of the deferral commands."""
     key, text = each.value.key, each.value.text
     changes = amounts(text, key)
     if key in AMOUNTS and not changes and _OTHER_UNIT.fullmatch(text):
@@ -282,7 +282,7 @@ def _unit(each: WrittenExpression, *, is_list: bool) -> Unread | None:
         return None
     if is_list:
         message = (
-            f"{text} is a list to condor_submit: it asks for the number before the comma, and retries with the next"
+            f"{text} is a list to condor_submit: it requests the number before the comma, and retries with the next"
         )
     elif key in AMOUNTS:
         message = f"condor_submit cannot read {text}: the units are K, M, G and T, with or without a B"
@@ -300,7 +300,7 @@ def _is_read(key: str, text: str) -> bool:
 
 
 def _is_rising(text: str) -> bool:
-    """Return whether condor_submit 25 takes a list of amounts: each is to be larger than the one before."""
+    """Return whether condor_submit 25 accepts a list of amounts: each must be larger than the one before."""
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     return all(first < second for first, second in pairwise(numbers))
 
@@ -314,14 +314,14 @@ def _was(each: WrittenExpression, changes: Sequence[Replacement]) -> str:
 
 
 def _hit(each: WrittenExpression, changes: Sequence[Replacement], message: str) -> RuleHit:
-    """Return a finding at the first change; there is no fix, since no cure touches a value that cannot be read."""
+    """Return a finding at the first change, without a fix: no fix edits a value that cannot be read."""
     new = replaced(each.value.text, changes)
     place = each.value.place(changes[0].start, changes[0].end)
     return RuleHit(message, place, f"write {new if len(new) <= _SHOWN else changes[0].text}")
 
 
 def faults(text: str, name: str) -> tuple[Diagnostic, ...]:
-    """Return what is wrong with the right side of a command, as an expression."""
+    """Return the faults of the value of a command, as an expression."""
     try:
         Expression.parse(Source(text, name), old=True)
     except ClassAdSyntaxError as error:
@@ -330,7 +330,7 @@ def faults(text: str, name: str) -> tuple[Diagnostic, ...]:
 
 
 def called(text: str) -> frozenset[str]:
-    """Return the lower-case names of the functions that an expression calls, none for what is no expression."""
+    """Return the lower-case names of the functions that an expression calls, none if it is not an expression."""
     try:
         return functions(Expression(text).tree)
     except ClassAdSyntaxError:

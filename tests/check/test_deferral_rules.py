@@ -133,5 +133,5 @@ def test_the_schedd_interval_is_said() -> None:
     """CRN306 names the interval that is assumed."""
     settings = CheckSettings(NOW, "UTC", schedd_interval=7)
     (finding,) = found("CRN306", CRON, "cron_prep_time = 0", settings=settings)
-    assert "once in 7 s" in finding.diagnostic.message
+    assert "once per 7 s" in finding.diagnostic.message
     assert SETTINGS.schedd_interval == 300

@@ -160,9 +160,9 @@ def test_curing_twice_is_curing_once(part: int, unsafe: bool) -> None:
 @pytest.mark.parametrize(
     ("lines", "reason"),
     [
-        (("cron_minutes = 5", "arguments = $(cron_minutes)"), "it would change arguments as well"),
-        (("cron_minutes = 5", "if defined cron_minutes", "  log = x", "endif"), "it would change log as well"),
-        (("cron_minutes = 5", "queue $(cron_minutes:2)"), "it would change how many jobs there are"),
+        (("cron_minutes = 5", "arguments = $(cron_minutes)"), "it would also change arguments"),
+        (("cron_minutes = 5", "if defined cron_minutes", "  log = x", "endif"), "it would also change log"),
+        (("cron_minutes = 5", "queue $(cron_minutes:2)"), "it would change the number of jobs"),
         (("cron_minutes = 60", "cron_hour = 6"), "the file would then have CRN101 (minute 60 is out of range"),
     ],
 )

@@ -28,4 +28,4 @@ def test_variables_that_later_jobs_keep(lines: tuple[str, ...], queue: str, expe
 def test_what_they_are_is_said() -> None:
     """With the values that the first job gave them."""
     (only,) = found("CRN517", 'environment = "A=1 B=2 C=3 D=4 E=5"', "queue", "environment = E=6", queue="queue")
-    assert only.diagnostic.message.startswith("later jobs have A=1, B=2, C=3, ... as well")
+    assert only.diagnostic.message.startswith("later jobs also get A=1, B=2, C=3, ...")

@@ -242,7 +242,7 @@ def test_jobs_that_share_a_file(lines: tuple[str, ...], queue: str, expected: li
 def test_the_name_of_each_file_is_said() -> None:
     """With the number of the job before the suffix."""
     (only,) = found("CRN574", "output = logs.d/a.out", queue="queue 2")
-    assert only.diagnostic.help == "write logs.d/a.$(Process).out, for a file of each job"
+    assert only.diagnostic.help == "write logs.d/a.$(Process).out to give each job its own file"
 
 
 def test_a_queue_statement_that_is_a_part_of_a_value_is_one_finding() -> None:

@@ -53,7 +53,7 @@ def test_what_was_meant(name: str, meant: str | None) -> None:
         assert places("CRN501", EXECUTABLE, f"{name} = 1") == [name]
         return
     (only,) = found("CRN501", EXECUTABLE, f"{name} = 1")
-    assert only.diagnostic.message.endswith("condor_submit says that the line was unused")
+    assert only.diagnostic.message.endswith("condor_submit reports the line as unused")
     assert only.diagnostic.help == (f"did you mean {meant}?" if meant else "remove the line")
 
 
@@ -106,7 +106,7 @@ def test_cures() -> None:
     assert cured("CRN501", EXECUTABLE, "reqest_memory = 2GB") == "executable = a.sh\nrequest_memory = 2GB\nqueue\n"
     (there,) = found("CRN501", EXECUTABLE, "arguments = a", "argument = b")
     assert there.fix is None
-    assert there.diagnostic.help == "did you mean arguments? it is given at line 2 as well"
+    assert there.diagnostic.help == "did you mean arguments? it is also set at line 2"
     assert [each.fix is None for each in found("CRN501", EXECUTABLE, "argument = a", "arguement = b")] == [False, True]
     (word,) = found("CRN501", EXECUTABLE, "working_directory = /tmp")
     assert word.fix is not None
@@ -138,14 +138,14 @@ def test_nothing_is_said_where_lines_may_hide() -> None:
         (("batch_queue = long",), "has an effect only in the grid universe, and this job is vanilla", "warning"),
         (("require_gpus = Capability > 8",), "has an effect only with request_gpus, which is missing", "warning"),
         (("tool_daemon_args = x",), "has an effect only with tool_daemon_cmd, which is missing", "warning"),
-        (("priority = 1", "prio = 2"), "says the same as priority at line 2, which counts", "warning"),
-        (("cmd = b.sh",), "says the same as executable at line 1, which counts", "warning"),
+        (("priority = 1", "prio = 2"), "repeats priority at line 2, which takes effect", "warning"),
+        (("cmd = b.sh",), "repeats executable at line 1, which takes effect", "warning"),
         (
             ("deferral_time = 2000000000", "deferral_window = 60", "cron_window = 60"),
             "has no effect together with",
             "warning",
         ),
-        (("shell = date",), "has no effect together with shell, which is the program", "warning"),
+        (("shell = date",), "has no effect together with shell, which sets the program", "warning"),
         (
             ("docker_pull_policy = always",),
             "has an effect only in the docker and container universes, and this job",

@@ -289,7 +289,7 @@ def test_severities(lines: tuple[str, ...], severity: Severity) -> None:
 def test_a_macro_defined_behind_the_queue_statement() -> None:
     """The jobs of the statement do not see it."""
     (only,) = found("CRN540", "arguments = $(rate)", "queue", queue="rate = 5")
-    assert only.diagnostic.message.startswith("$(rate) is defined only after the queue statement")
+    assert only.diagnostic.message.startswith("$(rate) is only defined after the queue statement")
 
 
 def test_a_length_with_a_unit_is_told_in_seconds() -> None:

@@ -1,1 +1,1 @@
-"""The rules, by subject; each module is found by `crondor.lint.submit` or `crondor.lint.routes`."""
+"""The rules, by subject; `crondor.lint.submit` and `crondor.lint.routes` collect them."""

@@ -1,4 +1,4 @@
-"""CRN7..: what the access point makes of a job, by its configuration: only where that is known."""
+"""CRN7..: the effects of the access point's configuration on a job, if that configuration is known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _HOUR: Final = 3600
 _DAY: Final = 86400
 _LOOKS: Final = (60, 600, _HOUR, 6 * _HOUR, _DAY, 2 * _DAY, 7 * _DAY, 30 * _DAY, 90 * _DAY, 366 * _DAY)  # seconds
-_COMING: Final = 20  # runs, between which the longest wait is sought where requirements exclude times
+_COMING: Final = 20  # runs between which the longest wait is looked for if requirements exclude times
 _STARTS: Final = (1, 10, 100, 1000)
 _ACTS: Final = {Act.HOLD: "holds", Act.REMOVE: "removes"}
 _NAMES: Final = {Act.HOLD: "PeriodicHold", Act.REMOVE: "PeriodicRemove"}
@@ -35,7 +35,7 @@ _STEPS: Final = 200_000
 
 
 class _Admitted(NamedTuple):
-    """Jobs that are alike, and what becomes of the first."""
+    """Jobs that are alike, and the result for the first."""
 
     jobs: JobGroup
     admission: Admission
@@ -48,7 +48,7 @@ class _Admitted(NamedTuple):
 
 @rule("CRN701", "submit-requirement", Severity.ERROR, "a job that a submit requirement refuses")
 def submit_requirement(file: CheckedFile) -> Iterator[RuleHit]:
-    """The schedd asks SUBMIT_REQUIREMENT_NAMES in their order; the first that is not met refuses all jobs."""
+    """The schedd evaluates SUBMIT_REQUIREMENT_NAMES in order; the first that is not met rejects all jobs."""
     for job in _jobs(file):
         found = job.admission.refusal
         if found is not None and found.kind.value == "requirement":
@@ -58,7 +58,7 @@ def submit_requirement(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN702", "requirement-warns", Severity.WARNING, "a job that a submit requirement warns of")
 def requirement_warns(file: CheckedFile) -> Iterator[RuleHit]:
-    """With _IS_WARNING the job is taken, and condor_submit prints the reason."""
+    """With _IS_WARNING the job is accepted, and condor_submit prints the reason."""
     for job in _jobs(file):
         for found in job.admission.warnings:
             message = f"the access point warns of the job: {_words(found)}"
@@ -67,7 +67,7 @@ def requirement_warns(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN703", "transform-fails", Severity.ERROR, "a job that a transform of the access point fails on")
 def transform_fails(file: CheckedFile) -> Iterator[RuleHit]:
-    """A transform that fails, or makes what the queue does not take, ends the submission without a reason."""
+    """A failing transform, or one that makes a value the queue rejects, ends the submission without a reason."""
     for job in _jobs(file):
         found = job.admission.refusal
         if found is not None and found.kind.value == "transform":
@@ -77,7 +77,7 @@ def transform_fails(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN704", "transform-schedules", Severity.WARNING, "a transform of the access point changes when a job runs")
 def transform_schedules(file: CheckedFile) -> Iterator[RuleHit]:
-    """JOB_TRANSFORM_NAMES are applied to every job whose REQUIREMENTS it meets, whatever its author has written."""
+    """JOB_TRANSFORM_NAMES apply to every job that meets their REQUIREMENTS, whatever its author wrote."""
     for job in _jobs(file):
         changes = job.admission.schedule_changes
         if changes:
@@ -85,7 +85,7 @@ def transform_schedules(file: CheckedFile) -> Iterator[RuleHit]:
                 f"{_became(change)} by {step.transform.knob}{at(step.place(change.name))}" for step, change in changes
             ]
             message = f"the access point changes when the job runs: {'; '.join(texts)}"
-            help_text = "crondor preview shows the ad that is stored; next and simulate count with it"
+            help_text = "crondor preview shows the stored ad; next and simulate use it"
             yield RuleHit(message, job.place(*(change.name for _, change in changes), "CronHour"), help_text)
 
 
@@ -94,9 +94,9 @@ def _became(change: AttributeChange) -> str:
     return f"{after or f'no {change.name}'} ({'it was not set' if before is None else f'it was {change.before}'})"
 
 
-@rule("CRN705", "over-limit", Severity.ERROR, "more jobs than the access point takes")
+@rule("CRN705", "over-limit", Severity.ERROR, "more jobs than the access point accepts")
 def over_limit(file: CheckedFile) -> Iterator[RuleHit]:
-    """The jobs that are in the queue already count, too: what is found here is too much for an empty one."""
+    """Jobs already in the queue count too; these are too many even for an empty queue."""
     access_point = file.settings.access_point
     if access_point is None or file.submit is None or not (file.is_whole and file.is_checked):
         return
@@ -108,7 +108,7 @@ def over_limit(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN706", "system-policy", Severity.WARNING, "a waiting job that the administrator's policy ends")
 def system_policy(file: CheckedFile) -> Iterator[RuleHit]:
-    """SYSTEM_PERIODIC_HOLD and SYSTEM_PERIODIC_REMOVE are asked of idle jobs too, a crontab job between two runs."""
+    """SYSTEM_PERIODIC_HOLD and SYSTEM_PERIODIC_REMOVE apply to idle jobs too, such as a crontab job between runs."""
     if file.settings.access_point is None or not file.settings.access_point.policy:
         return
     for job in _jobs(file):
@@ -120,7 +120,7 @@ def system_policy(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN707", "never-starts", Severity.WARNING, "a job that the access point never starts")
 def never_starts(file: CheckedFile) -> Iterator[RuleHit]:
-    """START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE decide on the jobs that the schedd runs itself."""
+    """START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE decide whether the schedd starts jobs that it runs itself."""
     access_point = file.settings.access_point
     for job in _jobs(file):
         universe = job.admission.after.value("JobUniverse")
@@ -132,9 +132,14 @@ def never_starts(file: CheckedFile) -> Iterator[RuleHit]:
                 yield RuleHit(message, job.place("JobUniverse"), "submit it to another universe, or another host")
 
 
-@rule("CRN708", "requirement-unknown", Severity.NOTE, "a submit requirement that depends on the moment")
+@rule(
+    "CRN708",
+    "requirement-unknown",
+    Severity.NOTE,
+    "a submit requirement whose result depends on the time of submission",
+)
 def requirement_unknown(file: CheckedFile) -> Iterator[RuleHit]:
-    """A requirement may ask for the schedd's counters, or for sizes of files, which nobody knows before."""
+    """A requirement may refer to the schedd's counters, or to sizes of files, which are not known in advance."""
     for job in _jobs(file):
         for found in job.admission.unsure:
             message = f"whether {found.knob}{at(found.place)} is met depends on what the schedd knows at submission"
@@ -143,7 +148,7 @@ def requirement_unknown(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN709", "transform-circle", Severity.ERROR, "a transform that makes an attribute refer to itself", most=MANY)
 def transform_circle(file: CheckedFile) -> Iterator[RuleHit]:
-    """The job is taken, and the attribute is undefined: with such Requirements it stays idle."""
+    """The job is accepted, but the attribute is undefined: with such Requirements it stays idle."""
     for job in _jobs(file):
         for found in job.admission.diagnostics:
             if found.kind == "circle":
@@ -152,7 +157,7 @@ def transform_circle(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def at(place: Span | None) -> str:
-    """Return a place in brackets after the name of what stands there."""
+    """Return a place in parentheses, to follow the name of what is there."""
     return "" if place is None else f" ({place.source.name}:{place.line})"
 
 
@@ -165,7 +170,7 @@ def _words(found: Verdict) -> str:
 
 
 def _asked(file: CheckedFile, job: _Admitted, found: Verdict) -> Span | None:
-    """Return the place of the first command that a requirement asks for and the description sets."""
+    """Return the place of the first command that a requirement refers to and the description sets."""
     access_point = file.settings.access_point
     asked = (
         next((each for each in access_point.requirements if each.knob == found.knob), None) if access_point else None
@@ -174,7 +179,7 @@ def _asked(file: CheckedFile, job: _Admitted, found: Verdict) -> Span | None:
 
 
 class _WaitingEnd(NamedTuple):
-    """What ends the waiting: the knob, what it does and when, in which words, and what may be done about it."""
+    """A policy that ends the wait: the knob, its action and time, in words, and what to do about it."""
 
     knob: str
     place: Span | None
@@ -185,9 +190,9 @@ class _WaitingEnd(NamedTuple):
 
 
 class _Moment(NamedTuple):
-    """A look at a job ``wait`` seconds after ``since`` (epoch seconds), the last one was after ``before``.
+    """A check of a job ``wait`` seconds after ``since`` (epoch seconds); the previous one was after ``before``.
 
-    ``words`` say when that is, with {} for how long it has waited; ``ad`` is the job's ad then.
+    ``words`` say when that is, with {} for the time waited; ``ad`` is the job's ad then.
     """
 
     since: int
@@ -198,7 +203,7 @@ class _Moment(NamedTuple):
 
 
 def _ends_of_waiting(file: CheckedFile, job: _Admitted) -> Iterator[_WaitingEnd]:
-    """Yield what the policy does to a deferred job that waits as its schedule has it wait, each knob once."""
+    """Yield the policies that end a deferred job while it waits as its schedule requires, each knob once."""
     access_point = file.settings.access_point
     if access_point is None:
         return
@@ -211,7 +216,7 @@ def _ends_of_waiting(file: CheckedFile, job: _Admitted) -> Iterator[_WaitingEnd]
 
 
 def _moments(file: CheckedFile, ad: ClassAd) -> Iterator[_Moment]:
-    """Yield moments of the wait for the first run, and of one between two runs; none for a job that does not wait."""
+    """Yield moments of the wait for the first run and of one wait between runs; none for a job that does not wait."""
     settings = file.settings
     now = settings.now
     try:
@@ -227,7 +232,7 @@ def _moments(file: CheckedFile, ad: ClassAd) -> Iterator[_Moment]:
             first = int(coming[0]) - now if coming else _LOOKS[-1]
             between = (int(later - time) for time, later in pairwise(coming))
             longest = max(schedule.recurrence.gaps().longest, *between, 0)
-    except CrondorError:  # other rules speak of it
+    except CrondorError:  # other rules report it
         return
     yield from _wait(now, first, "while it waits for its first run{}", _idle(ad, now, 0))
     if not longest or always_leaves(ad):
@@ -239,7 +244,7 @@ def _moments(file: CheckedFile, ad: ClassAd) -> Iterator[_Moment]:
 
 
 def _wait(since: int, longest: int, words: str, ad: ClassAd) -> Iterator[_Moment]:
-    """Yield moments of one wait."""
+    """Yield the moments of one wait."""
     before = 0
     for wait in _looks(longest):
         yield _Moment(since, before, wait, words, ad)
@@ -247,13 +252,13 @@ def _wait(since: int, longest: int, words: str, ad: ClassAd) -> Iterator[_Moment
 
 
 def _looks(longest: int) -> list[int]:
-    """Return how long a wait has lasted at each look, up to its end."""
+    """Return the time waited at each check, up to the end of the wait."""
     found = [wait for wait in _LOOKS if wait < longest]
     return [*found, max(1, longest - 1)]
 
 
 def _idle(ad: ClassAd, since: int, starts: int) -> ClassAd:
-    """Return the ad of a job that has been idle since a moment, after so many starts."""
+    """Return the ad of a job that has been idle since a moment, after ``starts`` starts."""
     made = ad.copy()
     state = {"JobStatus": int(JobStatus.IDLE), "EnteredCurrentStatus": since}
     if starts:
@@ -283,8 +288,8 @@ def _ended(file: CheckedFile, access_point: AccessPoint, moment: _Moment) -> _Wa
     culprit = next((each for each in expressions if each.ruling(moment.ad, found.act, context) is not None), None)
     if culprit is None:
         return None
-    way = "have it released with periodic_release, or ask" if found.act is Act.HOLD else "ask"
-    help_text = f"{way} the administrator to leave out jobs with {_attribute(moment.ad)}"
+    way = "release it with periodic_release, or ask" if found.act is Act.HOLD else "ask"
+    help_text = f"{way} the administrator to exclude jobs with {_attribute(moment.ad)}"
     when = moment.words.format(f", after {_length(high)} of waiting" if high > 1 else "")
     return _WaitingEnd(culprit.knob, culprit.place, _ACTS[found.act], when, found.reason[:300], help_text)
 

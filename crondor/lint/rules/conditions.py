@@ -1,4 +1,4 @@
-"""CRN55. and CRN56.: expressions that condor_submit takes and that never, or always, hold; numbers with units."""
+"""CRN55. and CRN56.: expressions that condor_submit accepts and that never, or always, hold; numbers with units."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ from crondor.lint.written import (
 )
 from crondor.submit.edits import TextEdit
 
-# The values of Arch and OpSys: sysapi_translate_arch and init_arch of HTCondor 25.14; left, what people write.
+# Values of Arch and OpSys (sysapi_translate_arch and init_arch of HTCondor 25.14); the keys are what people write.
 _ARCH: Final = {
     **dict.fromkeys(("x86-64", "x64", "amd64", "em64t", "intel64", "x8664", "x86_64bit", "64bit"), "X86_64"),
     **dict.fromkeys(("x86", "i386", "i486", "i586", "i686"), "INTEL"),
@@ -83,7 +83,7 @@ _DISTRIBUTIONS: Final = ("almalinux", "centos", "debian", "fedora", "redhat", "r
 _EXACT: Final = {"arch": ("X86_64", "INTEL", "aarch64"), "opsys": ("LINUX", "WINDOWS", "macOS", "FREEBSD")}
 
 _NUMBERS: Final = frozenset((AttributeType.INTEGER, AttributeType.REAL, AttributeType.TIME, AttributeType.SECONDS))
-_TYPED: Final = EQUAL | ORDERED | frozenset(("!=",))  # of which values of other types make an error, or false
+_TYPED: Final = EQUAL | ORDERED | frozenset(("!=",))  # values of other types make an error, or false
 
 
 class _Why(NamedTuple):
@@ -92,9 +92,9 @@ class _Why(NamedTuple):
 
 
 def _never_true(each: WrittenExpression, own: Container[str]) -> Iterator[RuleHit]:
-    """Yield the comparisons of an expression that never hold; as a part of requirements they are errors.
+    """Yield the comparisons of an expression that never hold; as part of requirements they are errors.
 
-    ``own`` are the lower-case names of the attributes that the description gives a meaning of its own.
+    ``own`` are the lower-case names of the attributes that the description sets itself.
     """
     if each.tree is None:
         return
@@ -113,7 +113,7 @@ def _never_true(each: WrittenExpression, own: Container[str]) -> Iterator[RuleHi
 
 
 def _always_true(each: WrittenExpression) -> Iterator[RuleHit]:
-    """Yield the parts of an OR of which one holds whatever the attribute is."""
+    """Yield the parts of an OR of which one always holds, whatever the attribute is."""
     tree = each.tree
     ors = [node for node in nodes(tree) if isinstance(node, Binary) and node.op == "||"] if tree is not None else []
     told: set[int] = set()
@@ -123,34 +123,34 @@ def _always_true(each: WrittenExpression) -> Iterator[RuleHit]:
             key, value = _compared(found), _folded(found)
             if found.op in UNEQUAL and seen.setdefault(key, value) != value and found.node.start not in told:
                 told.add(found.node.start)
-                message = f"whatever {found.attribute.name} is, it is not one of the two: this excludes nothing"
-                yield RuleHit(message, each.place(found.node), "join the two with &&")
+                message = f"whatever {found.attribute.name} is, it differs from one of the two: this excludes nothing"
+                yield RuleHit(message, each.place(found.node), "join them with &&")
 
 
 def _never_met(found: Comparison) -> _Why | None:
-    """Return why a comparison never holds, and what to write; None for one that may."""
+    """Return why a comparison never holds, and what to write; None if it may hold."""
     value, op = found.constant.value, found.op
     reason = _of_types(found) if op in _TYPED else None
     return _of_values(found, value) if reason is None and isinstance(value, str) and op in EQUAL else reason
 
 
 def _of_types(found: Comparison) -> _Why | None:
-    """Return why an attribute and a constant of two types never compare."""
+    """Return why an attribute and a constant of different types never compare."""
     value, op, shown, name = found.constant.value, found.op, found.attribute.name, attribute_of(found.attribute)
     known = (table.get(name) for table in (job_attributes(), machine_attributes()))
     kinds = {attribute.type for attribute in known if attribute is not None}
     small = value.strip().lower() if isinstance(value, str) else ""
     if kinds and isinstance(value, str) and kinds <= _NUMBERS:
-        return _Why(f"{shown} is a number, and never compares with a string", f"write {shown} {op} {value.strip()}")
+        return _Why(f"{shown} is a number, and is never equal to a string", f"write {shown} {op} {value.strip()}")
     if kinds == {AttributeType.BOOLEAN} and isinstance(value, str):
-        return _Why(f"{shown} is true or false, and never compares with a string", f"write {shown} {op} {small}")
+        return _Why(f"{shown} is true or false, and is never equal to a string", f"write {shown} {op} {small}")
     if kinds == {AttributeType.STRING} and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return _Why(f"{shown} is a string, and never compares with a number", f'write {shown} {op} "{value}"')
+        return _Why(f"{shown} is a string, and is never equal to a number", f'write {shown} {op} "{value}"')
     return None
 
 
 def _of_values(found: Comparison, value: str) -> _Why | None:
-    """Return why no machine has a value; of Arch and OpSys all are known."""
+    """Return why no machine has a value; for Arch and OpSys all values are known."""
     op, shown, name, small = found.op, found.attribute.name, attribute_of(found.attribute), value.lower()
     exact = next((each for each in _EXACT.get(name, ()) if each.lower() == small), value)
     if op != "==" and exact != value:
@@ -160,7 +160,7 @@ def _of_values(found: Comparison, value: str) -> _Why | None:
     if right:
         return _Why(f'no machine has {shown} "{value}"', f'write {shown} == "{right}"')
     if name == "opsys" and small.startswith(_DISTRIBUTIONS):
-        return _Why(f'no machine has {shown} "{value}": it is "LINUX" for all distributions', "ask for OpSysAndVer")
+        return _Why(f'no machine has {shown} "{value}": it is "LINUX" for all distributions', "use OpSysAndVer")
     return None
 
 
@@ -174,16 +174,16 @@ def _at_odds(each: WrittenExpression, parts: Sequence[Node], grave: Severity | N
         if found.op in EQUAL and isinstance(value, (str, int, float)):
             first = equal.setdefault(key, value)
             if type(first) is type(value) and first != value:
-                message = f"{name} has one value, and && asks for two"
-                yield RuleHit(message, each.place(found.node), "join the two with ||", severity=grave)
+                message = f"&& requires two values of {name}, which has only one"
+                yield RuleHit(message, each.place(found.node), "join them with ||", severity=grave)
         elif found.op in ORDERED and isinstance(value, (int, float)) and not isinstance(value, bool):
             if found.op in {">", ">="}:
                 least[key] = max(least.get(key, value), value)
             else:
                 most[key] = min(most.get(key, value), value)
             if key in least and key in most and least[key] > most[key]:
-                message = f"{name} is not above {least.pop(key)} and below {most.pop(key)} at once"
-                yield RuleHit(message, each.place(found.node), "join the two with ||, or reverse one", severity=grave)
+                message = f"{name} cannot be above {least.pop(key)} and below {most.pop(key)} at once"
+                yield RuleHit(message, each.place(found.node), "join them with ||, or reverse one", severity=grave)
 
 
 def _comparisons_of(parts: Sequence[Node]) -> Iterator[Comparison]:
@@ -200,12 +200,12 @@ def _folded(found: Comparison) -> Constant:
 
 
 _WORD: Final = re.compile(r"[A-Za-z_][\w.+-]*|'[^']*'")
-_SHORTEST: Final = 5  # letters of a name of which another one may be a slip; shorter ones are alike by chance
+_SHORTEST: Final = 5  # letters of a name that may be a misspelling; shorter names are similar by chance
 _OTHERS: Final = frozenset(("my", "target", "parent", "self", "root", "toplevel", "currenttime"))
 
 
 def _unquoted(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield the words that stand for themselves: as the whole value of an attribute, or beside a string attribute."""
+    """Yield words without quotes: as the whole value of an attribute, or compared with a string attribute."""
     if each.tree is None:
         return
     own = file.own_attributes
@@ -231,7 +231,7 @@ def _unquoted(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _misspelt(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield the attributes that nobody knows and whose names are one slip from one that is known."""
+    """Yield the unknown attributes whose names are one slip from a known one."""
     for node in references(each.tree) if each.tree is not None else ():
         if len(node.name) < _SHORTEST or is_known(node.name, file.own_attributes):
             continue
@@ -242,7 +242,7 @@ def _misspelt(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _misspelt_property(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield the properties that no GPU has and whose names are one slip from one that GPUs have."""
+    """Yield the unknown GPU properties whose names are one slip from a known one."""
     for node in references(each.tree) if each.tree is not None else ():
         near = gpu_properties().near(node.name) if len(node.name) >= _SHORTEST else []
         if len(near) == 1 and node.name not in gpu_properties() and not is_known(node.name, file.own_attributes):
@@ -257,7 +257,7 @@ def _slip(file: CheckedFile, each: WrittenExpression, node: Reference, name: str
 
 
 def _functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield the calls of functions that HTCondor does not have, and functions without the parentheses of a call."""
+    """Yield calls of functions that HTCondor does not have, and functions without the parentheses of a call."""
     known = classad_functions()
     for node in nodes(each.tree) if each.tree is not None else ():
         name = node.name if isinstance(node, (Call, Reference)) else ""
@@ -265,7 +265,7 @@ def _functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
         if isinstance(node, Call) and small not in known:
             close = next((known[other].name for other in known if one_slip(small, other)), None)
             place = each.value.place(node.start, node.start + len(name))
-            message = f"HTCondor has no function {name}: its value is an error, and what asks for it never holds"
+            message = f"HTCondor has no function {name}: its value is an error, and a condition with it never holds"
             if close is None:
                 help_text = "check that the pool provides it (CLASSAD_USER_LIBS)"
                 yield RuleHit(message, place, help_text, severity=Severity.NOTE)
@@ -279,7 +279,7 @@ def _functions(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _is_uncalled(node: Reference, own: Container[str]) -> bool:
-    """Return whether a name is that of a function without arguments, and of no attribute."""
+    """Return whether a name is that of a function without arguments, and not of an attribute."""
     function = classad_functions().get(node.name.lower()) if node.scope is None else None
     return function is not None and not function.arguments and not is_known(node.name, own)
 
@@ -290,7 +290,7 @@ def _renaming(file: CheckedFile, place: Span, name: str, new: str) -> Fix | None
 
 
 def meant(name: str) -> Attribute | None:
-    """Return the known attribute that a name is one slip from, None if there is none or there are several."""
+    """Return the known attribute that a name is one slip from, None if there is none or several."""
     near = {found.name: found for table in (machine_attributes(), job_attributes()) for found in table.near(name)}
     return next(iter(near.values())) if len(near) == 1 else None
 
@@ -302,7 +302,7 @@ def _quoting(file: CheckedFile, each: WrittenExpression, place: Span, text: str,
 
 
 def _is_word(tree: Node, own: Container[str]) -> bool:
-    """Return whether nothing in the tree of a word, dashes and dots in it, is the name of a known attribute."""
+    """Return whether no part of a word with dashes and dots is a known attribute."""
     for node in nodes(tree):
         if isinstance(node, Reference):
             is_scope = node.name.lower() in _OTHERS
@@ -316,7 +316,7 @@ def _is_word(tree: Node, own: Container[str]) -> bool:
 
 
 def _is_string(node: Node) -> bool:
-    """Return whether a node asks for an attribute that is a string in every ad that has it."""
+    """Return whether a node refers to an attribute that is a string in every ad that has it."""
     if not isinstance(node, Reference):
         return False
     found = [table.get(node.name) for table in (job_attributes(), machine_attributes())]
@@ -332,7 +332,7 @@ def is_known(name: str, own: Container[str]) -> bool:
 
 
 def _has(table: AttributeTable, name: str) -> bool:
-    """Return whether a table has a name; one that stands for many, Request<X>, does not cover a slip of another one."""
+    """Return whether a table has a name; Request<X> does not match a name that is a slip of another."""
     found = table.get(name)
     return found is not None and ("<" not in found.name or len(table.near(name)) != 1)
 
@@ -345,13 +345,13 @@ def _spelt(file: CheckedFile, key: str) -> str:
 
 @rule("CRN550", "operator", Severity.ERROR, "an operator that ClassAds do not have", most=MANY)
 def operator(file: CheckedFile) -> Iterator[RuleHit]:
-    """A condition is written with ==, &&, || and !; a single = compares nothing, and condor_submit refuses it."""
+    """A condition is written with ==, &&, || and !; a single = is not a comparison, and condor_submit refuses it."""
     yield from (each.hit for each in file.unread if each.code == "CRN550" and each.value.key not in POLICIES)
 
 
 @rule("CRN551", "unquoted", Severity.WARNING, "a word without quotes: an attribute that no ad has", most=MANY)
 def unquoted(file: CheckedFile) -> Iterator[RuleHit]:
-    """A word is the name of an attribute, and one that is not there is undefined; a string stands in double quotes."""
+    """A word is the name of an attribute, undefined if it is missing; a string is written in double quotes."""
     for each in file.written:
         yield from _unquoted(each, file)
 
@@ -364,7 +364,7 @@ def unquoted(file: CheckedFile) -> Iterator[RuleHit]:
     most=MANY,
 )
 def misspelt_attribute(file: CheckedFile) -> Iterator[RuleHit]:
-    """An attribute that neither the job nor the machine has is undefined, and so is most of what asks for it."""
+    """An attribute that neither the job nor the machine has is undefined, and so are most expressions with it."""
     for each in file.written:
         yield from _misspelt(each, file)
     for value in file.given.of(OF_GPUS):
@@ -374,21 +374,21 @@ def misspelt_attribute(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN553", "never-true", Severity.WARNING, "a comparison that no machine and no job can meet", most=MANY)
 def never_true(file: CheckedFile) -> Iterator[RuleHit]:
-    """What no machine has, or compares a number with a string, is never true; as a part of && nothing is."""
+    """A value that no machine has, or a number compared with a string, is never true; nor is an && with it."""
     for each in file.written:
         yield from _never_true(each, file.own_attributes)
 
 
-@rule("CRN554", "always-true", Severity.WARNING, "unequal or unequal: a condition that excludes nothing", most=MANY)
+@rule("CRN554", "always-true", Severity.WARNING, "two != joined by ||: a condition that excludes nothing", most=MANY)
 def always_true(file: CheckedFile) -> Iterator[RuleHit]:
-    """`A != x || A != y` holds for every A: what is not x is taken, and x itself is not y."""
+    """`A != x || A != y` holds for every A: if A is x, it is not y."""
     for each in file.written:
         yield from _always_true(each)
 
 
 @rule("CRN555", "no-function", Severity.WARNING, "a function that HTCondor does not have", most=MANY)
 def no_function(file: CheckedFile) -> Iterator[RuleHit]:
-    """condor_submit takes any name before a parenthesis; what it is to call is looked for when the job is matched."""
+    """condor_submit accepts any name before a parenthesis; the function is looked up when the job is matched."""
     for each in file.written:
         yield from _functions(each, file)
 
@@ -404,28 +404,28 @@ _MOST_READ: Final = 200  # conditions joined by && and ||
 
 
 def _no_condition(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield a policy that is one word, and no ad has an attribute of that name."""
+    """Yield a policy that is one word, if no ad has an attribute of that name."""
     word = bare(each.tree) if each.tree is not None else None
-    if each.value.key not in CONDITIONS or each.value.key.startswith("my."):  # CRN551 speaks of MY.
+    if each.value.key not in CONDITIONS or each.value.key.startswith("my."):  # CRN551 reports MY.
         return
     if not isinstance(word, Reference) or word.scope is not None or is_known(word.name, file.own_attributes):
         return
     small = word.name.lower()
     new = _MEANT.get(small) or next((truth for truth in ("true", "false") if one_slip(small, truth)), None)
     if new is None and meant(word.name) is not None:
-        return  # CRN552 speaks of it
-    message = f"{word.name} is neither true nor false but an attribute that no ad has: the condition is undefined"
+        return  # CRN552 reports it
+    message = f"no ad has an attribute {word.name}: the condition is undefined"
     fix = _rewording(each.value, file, each.value.text, new) if new is not None else None
     yield RuleHit(message, each.value.span, f"write {new or 'true, false or a condition'}", fix)
 
 
 def _out_of_reach(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield what a policy asks of an ad that it does not see, or of a job that is gone."""
+    """Yield references of a policy to an ad that it does not see, or to a value of a job that is gone."""
     if each.tree is None or each.value.key not in POLICIES:
         return
     for node in references(each.tree):
         if scope_of(node) == "target":
-            message = f"TARGET.{node.name} is undefined here: a policy sees the job's ad alone, and no machine's"
+            message = f"TARGET.{node.name} is undefined here: a policy sees only the job's ad, not a machine's"
             yield RuleHit(
                 message,
                 each.place(node),
@@ -434,7 +434,7 @@ def _out_of_reach(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHi
         elif node.name.lower() == "exitstatus" and "scheduler" not in (
             universes_of(file.submit) if file.submit else ()
         ):
-            message = "ExitStatus is not the exit code of the program: it stays 0, and ExitCode has the code"
+            message = "ExitStatus is not the exit code of the program: it stays 0; the code is in ExitCode"
             place = each.place(node)
             fix = _rewording(each.value._replace(span=place), file, node.name, "ExitCode")
             yield RuleHit(message, place, "write ExitCode", fix)
@@ -445,7 +445,7 @@ def _out_of_reach(each: WrittenExpression, file: CheckedFile) -> Iterator[RuleHi
 
 
 def _always_met(each: WrittenExpression) -> Iterator[RuleHit]:
-    """Yield a condition that holds whenever it is asked, of a policy that is not meant to."""
+    """Yield a condition that holds at every evaluation, of a policy that is not meant to."""
     if each.value.key in REMOVE or _settled(each) is not True:
         return
     attribute = _ATTRIBUTES[each.value.key]
@@ -460,7 +460,7 @@ def _always_met(each: WrittenExpression) -> Iterator[RuleHit]:
 
 
 def _never_asked(each: WrittenExpression) -> Iterator[RuleHit]:
-    """Yield a condition that asks for a state that no job is in when it is asked."""
+    """Yield a condition that requires a state in which the policy is never evaluated."""
     if _settled(each) is not False:
         return
     attribute = _ATTRIBUTES[each.value.key]
@@ -473,7 +473,7 @@ def _never_asked(each: WrittenExpression) -> Iterator[RuleHit]:
     if attribute == "PeriodicRelease" and _asks(each) >= {"holdreasoncode"}:
         states += f" and HoldReasonCode is not {USER_REQUEST} (by a user)"
     what = "the job stays in the queue" if attribute == "OnExitRemove" else "this never holds"
-    yield RuleHit(f"{states}: {what}", each.value.span, "leave the state out, or write the policy of that state")
+    yield RuleHit(f"{states}: {what}", each.value.span, "remove the state, or use the policy of that state")
 
 
 def _asks(each: WrittenExpression) -> set[str]:
@@ -481,7 +481,7 @@ def _asks(each: WrittenExpression) -> set[str]:
 
 
 def _settled(each: WrittenExpression) -> bool | None:
-    """Return what a policy comes to in every state in which it is asked; None where that depends on more."""
+    """Return the value of a policy in every state in which it is evaluated; None if it depends on more."""
     if each.tree is None or each.value.key not in POLICIES:
         return None
     attribute, asked = _ATTRIBUTES[each.value.key], _asks(each)
@@ -507,12 +507,12 @@ def _settled(each: WrittenExpression) -> bool | None:
 
 
 def _statuses(attribute: str) -> list[JobStatus]:
-    """Return the states of a job in which one of its policies is asked."""
+    """Return the states of a job in which one of its policies is evaluated."""
     return [status for status in JobStatus if attribute in expressions(status)] or [JobStatus.RUNNING]
 
 
 def _completed(each: WrittenExpression) -> Iterator[RuleHit]:
-    """Yield the condition that the job is completed, where nothing keeps it in the queue until it is asked for."""
+    """Yield the condition that the job is completed, if no policy keeps a completed job in the queue."""
     parts = [part for either in joined_by(each.tree, "||") for part in joined_by(either, "&&")] if each.tree else []
     for part in parts[:_MOST_READ]:
         found = comparison(part)
@@ -542,7 +542,7 @@ _RANKS: Final = ("rank", "my.rank", "preferences")
     "CRN556", "no-condition", Severity.WARNING, "a policy or a rank whose value is a string, or a bare word", most=MANY
 )
 def no_condition(file: CheckedFile) -> Iterator[RuleHit]:
-    """condor_submit takes any expression; what comes of it is neither true nor false, nor a number."""
+    """condor_submit accepts any expression; this one gives neither true nor false, nor a number."""
     for value in file.given.of(CONDITIONS):
         if _STRING.fullmatch(value.text):
             message = f"{value.text} is a string, which is neither true nor false: the condition is an error"
@@ -559,14 +559,14 @@ def no_condition(file: CheckedFile) -> Iterator[RuleHit]:
     "CRN557", "out-of-reach", Severity.WARNING, "a policy that uses what does not exist when it is evaluated", most=MANY
 )
 def out_of_reach(file: CheckedFile) -> Iterator[RuleHit]:
-    """A policy is evaluated in the job's own ad, without a machine's, as long as the job is in the queue."""
+    """A policy is evaluated in the job's own ad, without a machine's, while the job is in the queue."""
     for each in file.written:
         yield from _out_of_reach(each, file)
 
 
-@rule("CRN558", "always-released", Severity.WARNING, "a policy that is true whenever it is evaluated", most=MANY)
+@rule("CRN558", "always-released", Severity.WARNING, "a policy that is true at every evaluation", most=MANY)
 def always_released(file: CheckedFile) -> Iterator[RuleHit]:
-    """A fault is still there after the release: the job is held and released again, without an end."""
+    """The fault remains after the release: the job is held and released again, endlessly."""
     for value in file.given.of(RELEASE):
         if _TRUE.fullmatch(value.text):
             yield RuleHit(ALWAYS_RELEASED, value.span, RELEASE_FOR)
@@ -575,12 +575,12 @@ def always_released(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 _KIB, _MIB, _GIB, _TIB = (1024**power for power in (1, 2, 3, 4))
-_MUCH_MEMORY: Final = 2 * _TIB  # bytes from which on a number of megabytes is one of kilobytes or bytes
+_MUCH_MEMORY: Final = 2 * _TIB  # bytes from which a number of megabytes was probably meant as kilobytes or bytes
 _MOST_MEMORY: Final = 32 * _TIB  # more than any machine has
-_LEAST_MEMORY: Final = 16 * _MIB  # up to here gigabytes are meant: hardly a job runs in so little
+_LEAST_MEMORY: Final = 16 * _MIB  # up to here gigabytes are meant: few jobs run in so little
 _MUCH_DISK: Final = 64 * _TIB
 _LEAST_DISK: Final = _MIB
-_COUNTED: Final = {  # of what, and how many a machine may have today
+_COUNTED: Final = {  # unit, and how many a machine may have today
     **dict.fromkeys(("request_cpus", "requestcpus"), ("processor", 1024)),
     **dict.fromkeys(("request_gpus", "requestgpus"), ("GPU", 64)),
 }
@@ -588,7 +588,7 @@ _COUNTED: Final = {  # of what, and how many a machine may have today
 
 @rule("CRN560", "unit", Severity.ERROR, "a number with a unit that HTCondor does not know", most=MANY)
 def unit(file: CheckedFile) -> Iterator[RuleHit]:
-    """Memory and disk have K, M, G or T; all other numbers have none, and times are in seconds."""
+    """Memory and disk accept K, M, G or T; other numbers have no unit, and times are in seconds."""
     yield from (each.hit for each in file.unread if each.code == "CRN560" and each.value.key not in POLICIES)
 
 
@@ -596,11 +596,11 @@ def unit(file: CheckedFile) -> Iterator[RuleHit]:
     "CRN561",
     "amount",
     Severity.WARNING,
-    "an amount of memory, disk or processors that is probably not meant",
+    "an amount of memory, disk or processors that is probably a mistake",
     most=MANY,
 )
 def amount(file: CheckedFile) -> Iterator[RuleHit]:
-    """Without a unit request_memory counts megabytes, and request_disk kilobytes."""
+    """Without a unit, request_memory is in megabytes and request_disk in kilobytes."""
     for value in file.given.all:
         if value.key in _COUNTED and re.fullmatch(r"\d{1,9}", value.text):
             yield from _suspect_count(value, int(value.text))
@@ -612,10 +612,10 @@ def amount(file: CheckedFile) -> Iterator[RuleHit]:
 def _suspect_count(value: GivenValue, number: int) -> Iterator[RuleHit]:
     what, most = _COUNTED[value.key]
     if number == 0 and what == "processor":
-        yield RuleHit("the job requests no processor", value.span, "write request_cpus = 1, or more")
+        yield RuleHit("the job requests no processors", value.span, "write request_cpus = 1, or more")
     elif number > most:
-        message = f"the job asks for {number} {what}s on one machine: it stays idle if no machine has so many"
-        yield RuleHit(message, value.span, "for memory and disk, write request_memory and request_disk")
+        message = f"the job requests {number} {what}s on one machine: it stays idle if no machine has that many"
+        yield RuleHit(message, value.span, "request memory and disk with request_memory and request_disk")
 
 
 def _suspect(value: GivenValue, number: float, letter: str) -> Iterator[RuleHit]:
@@ -623,7 +623,7 @@ def _suspect(value: GivenValue, number: float, letter: str) -> Iterator[RuleHit]
     bytes_ = number * {"": base, "k": _KIB, "m": _MIB, "g": _GIB, "t": _TIB}[letter]
     is_memory = base == _MIB
     what = "memory" if is_memory else "disk"
-    plain = f"a number without a unit counts {'megabytes' if is_memory else 'kilobytes'}"
+    plain = f"a number without a unit is in {'megabytes' if is_memory else 'kilobytes'}"
     counted = plain if not letter else f"{value.text} is that much"
     if is_memory:
         too_much = bytes_ >= (_MOST_MEMORY if letter in {"g", "t"} else _MUCH_MEMORY)
@@ -632,13 +632,13 @@ def _suspect(value: GivenValue, number: float, letter: str) -> Iterator[RuleHit]
     is_least = bytes_ < _LEAST_DISK if not is_memory else bytes_ <= _LEAST_MEMORY
     too_little = bytes_ > 0 and is_least and (is_memory or not letter)
     if too_much:
-        message = f"this asks for {_shown(bytes_)} of {what}: {counted}"
+        message = f"this requests {_shown(bytes_)} of {what}: {counted}"
         yield RuleHit(message, value.span, "write the number with its unit, such as 4GB")
     elif too_little:
-        least = Severity.NOTE if number == 1 else None  # 1 may well say: as little as there is
-        message = f"this asks for no more than {_shown(bytes_)} of {what}: {counted}"
+        least = Severity.NOTE if number == 1 else None  # 1 may mean: as little as possible
+        message = f"this requests only {_shown(bytes_)} of {what}: {counted}"
         yield RuleHit(
-            message, value.span, f"write {value.text.rstrip('kKmMbB ')}GB, if gigabytes are meant", severity=least
+            message, value.span, f"write {value.text.rstrip('kKmMbB ')}GB if gigabytes are meant", severity=least
         )
 
 

@@ -1,4 +1,4 @@
-"""CRN1.. and CRN2..: the values of the cron fields, and the dates they come to."""
+"""CRN1.. and CRN2..: the values of the cron fields, and the dates they give."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from crondor.lint.schedules import Wrong
 
 _STEP = re.compile(r"\*/(\d{1,9})")
-# Of fields that have as many values each time: how many, of what, and of which whole.
+# Fields that have the same number of values each time: how many, of what, and of which whole.
 _WHOLE = {MINUTE: (60, "minute", "hour"), HOUR: (24, "hour", "day"), MONTH: (12, "month", "year")}
 _UNSURE = frozenset({"cron-reversed", "cron-blank", "cron-empty"})  # the author may have meant something else
 
 
 def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
-    """Yield the faults of the fields under a code: what, what the schedd does with the field, what to write."""
+    """Yield the faults of the fields under a code: the message, what the schedd does with the field, what to write."""
     crontab = job.crontab
     found: dict[tuple[Field, str], list[FieldFault]] = {}
     for each in crontab.faults:
@@ -55,7 +55,7 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
             found.setdefault((each.field, each.fault.kind), []).append(each)
     for (field, _), (first, *others) in found.items():
         fix = _mending(job, field, first.text)
-        said = first.fault.message.partition(" (the schedd ")[0]  # of the item; the field says it better
+        said = first.fault.message.partition(" (the schedd ")[0]  # of the item; the message about the field is better
         help_text = first.fault.help
         if others:
             said += f" ({few(_wrong(other) for other in others)} too)"
@@ -70,7 +70,7 @@ def _faults(job: CheckedJob, code: str) -> Iterator[RuleHit]:
 
 
 def _compiled_help(job: CheckedJob) -> str | None:
-    """Return what to do where crondor can read a job's fields as they are meant; None where it cannot."""
+    """Return what to do if crondor knows what a job's fields mean; None if it does not."""
     from crondor.compile import cron, meaning  # noqa: PLC0415 - 15 ms, and few files have such a field
 
     text = fields_text(job)
@@ -83,7 +83,7 @@ def _compiled_help(job: CheckedJob) -> str | None:
 
 
 def _comment(job: CheckedJob, field: Field, told: Diagnostic) -> Fix | None:
-    """Return the fix of a comment after the value of a field."""
+    """Return the fix that moves a comment after the value of a field."""
     source = job.file.source
     if told.span is None or told.span.source is not source:
         return None
@@ -120,7 +120,7 @@ def step_phase(job: CheckedJob) -> Iterator[RuleHit]:
     for found in job.crontab.differences:
         if found.schedd is not None and not _is_starred_weekday(found) and not _is_full_month(found):
             message = (
-                f"{found.field.title} {found.text.strip()}: the manual, as Unix cron, reads {few(found.manual)}, "
+                f"{found.field.title} {found.text.strip()}: the manual, like Unix cron, reads {few(found.manual)}, "
                 f"the schedd {few(found.schedd)}: {found.why}"
             )
             yield _differing(job, found, message)
@@ -136,7 +136,7 @@ nickname = passed_on("CRN105", "nickname", Severity.ERROR, "a crontab nickname s
 
 
 foreign_syntax = passed_on(
-    "CRN106", "foreign-syntax", Severity.ERROR, "syntax of other schedulers, or of none", _faults
+    "CRN106", "foreign-syntax", Severity.ERROR, "syntax of another scheduler, or an unknown one", _faults
 )
 
 
@@ -148,7 +148,7 @@ blank_inside = passed_on("CRN108", "blank-inside", Severity.ERROR, "a blank betw
 
 @rule("CRN109", "empty", Severity.WARNING, "an empty item or field")
 def empty(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd passes over empty items; a command without a value is as good as none."""
+    """The schedd ignores empty items; a command without a value counts as not set."""
     for found in _faults(job, "CRN109"):
         is_held = job.crontab.hold_reason is not None
         yield found._replace(severity=Severity.ERROR if is_held else None)
@@ -156,7 +156,7 @@ def empty(job: CheckedJob) -> Iterator[RuleHit]:
         unset = next((name for name in names if not job.values.get(name, "x").strip()), None)
         if unset is None or unset.startswith("my.") or field in job.crontab.names:
             continue
-        message = f"{field.command} is empty: condor_submit leaves it out, "
+        message = f"{field.command} is empty: condor_submit ignores it, "
         message += f"and every {field.title} counts" if job.crontab.names else "and the job runs at once"
         yield RuleHit(message, job.span(unset), f"write a value, `*` for every {field.title}, or remove the line")
 
@@ -169,7 +169,7 @@ step_zero = passed_on("CRN111", "step-zero", Severity.ERROR, "a step of 0", _fau
 
 @rule("CRN112", "starred-weekday", Severity.WARNING, "an item with * in the day of week, which the schedd drops")
 def starred_weekday(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd drops items with * in the day of week: */2 restricts nothing there, and *,1 is Mondays."""
+    """The schedd drops items with * in the day of week: */2 restricts nothing, and *,1 means Mondays."""
     for found in job.crontab.differences:
         if found.schedd is not None and _is_starred_weekday(found):
             message = (
@@ -181,17 +181,20 @@ def starred_weekday(job: CheckedJob) -> Iterator[RuleHit]:
 
 @rule("CRN113", "full-month", Severity.WARNING, "all days of the month listed, together with a day of week")
 def full_month(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd takes 31 values for *; by the manual the two day fields are joined by OR, which is every day."""
+    """The schedd treats a list of all 31 days as *; in the manual the day fields are joined by OR: every day."""
     for found in job.crontab.differences:
         if _is_full_month(found):
-            message = f"day of month {found.text.strip()}: {found.why}; by the manual either decides: every day"
+            message = (
+                f"day of month {found.text.strip()}: {found.why}; in the manual a match in either field is enough: "
+                "every day"
+            )
             place = _differing(job, found, message)
-            yield place._replace(help="write cron_day_of_month = * for the weekdays alone, or no day of week")
+            yield place._replace(help="write cron_day_of_month = * to restrict weekdays only, or set no day of week")
 
 
 @rule("CRN114", "no-string", Severity.ERROR, "an attribute that is not a string")
 def no_string(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd takes an attribute that is not a string for *, even one that is undefined."""
+    """The schedd reads an attribute that is not a string as *, even an undefined one."""
     yield from _faults(job, "CRN114")
     faulty = {fault.field for fault in job.crontab.faults}
     for field in FIELDS:
@@ -200,32 +203,35 @@ def no_string(job: CheckedJob) -> Iterator[RuleHit]:
             continue
         text = job.crontab.values.get(field, "").strip()
         if not text or text.lower() == "undefined":
-            message = f"{field.attribute} is undefined: the schedd makes a crontab job of it, at every {field.title}"
+            message = (
+                f"the schedd makes a crontab job, although {field.attribute} is undefined, and reads it as every "
+                f"{field.title}"
+            )
             yield RuleHit(message, job.field_span(field), f'write {field.attribute} = "..." with the values in quotes')
         elif text.isdecimal():
-            message = f"{field.attribute} is a number, not a string: the schedd takes every {field.title}"
+            message = f"the schedd reads {field.attribute}, a number and not a string, as every {field.title}"
             edit = edit_field(job, field, text)
             fix = Fix(f"make {field.attribute} a string", (edit,)) if edit else None
             yield RuleHit(message, job.field_span(field), f'write {field.attribute} = "{text[:20]}"', fix)
 
 
 syntax = passed_on(
-    "CRN115", "syntax", Severity.ERROR, "a field that is not made of values, ranges, steps or *", _faults
+    "CRN115", "syntax", Severity.ERROR, "a field that is not made of values, ranges, steps and *", _faults
 )
 
 
-@rule("CRN116", "held", Severity.ERROR, "a field that the manual allows and the schedd holds the job for")
+@rule("CRN116", "held", Severity.ERROR, "a field that the manual allows and the schedd rejects, holding the job")
 def held(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd keeps the multiples of a step only; if none lies in the range, nothing is left of the field."""
+    """The schedd only keeps the multiples of a step; if none is in the range, the field is empty."""
     for found in job.crontab.differences:
         if found.schedd is None:
             message = f"{found.field.title} {found.text.strip()}: the manual reads {few(found.manual)}, and "
             yield _differing(job, found, message + job.crontab.held(found.field))
 
 
-@rule("CRN117", "set-twice", Severity.WARNING, "a field that is set under two names")
+@rule("CRN117", "set-twice", Severity.WARNING, "a field that is set by two names")
 def set_twice(job: CheckedJob) -> Iterator[RuleHit]:
-    """An attribute with + or MY. wins over the command, and the command over the attribute's name without them."""
+    """An attribute with + or MY. overrides the command, and the command overrides the attribute's name without them."""
     for names in CRON_NAMES.values():
         given = [name for name in names if job.values.get(name, "").strip()]
         for other in given[1:]:
@@ -235,7 +241,7 @@ def set_twice(job: CheckedJob) -> Iterator[RuleHit]:
 
 @rule("CRN118", "uneven-step", Severity.NOTE, "a step that does not divide its field")
 def uneven_step(job: CheckedJob) -> Iterator[RuleHit]:
-    """A step counts within its field and begins anew with it: */45 is minute 0 and 45, and */90 minute 0 alone."""
+    """A step restarts in each field: */45 is minute 0 and 45, and */90 only minute 0."""
     for field, (size, unit, whole) in _WHOLE.items():
         text = job.crontab.values.get(field, "").strip().strip('"')
         found = _STEP.fullmatch(text)
@@ -245,10 +251,10 @@ def uneven_step(job: CheckedJob) -> Iterator[RuleHit]:
         rest = size % step
         last = f"{rest} {unit}s" if rest > 1 else f"1 {unit}"
         message = step_beyond(field, text)
-        message = message or f"{text} counts from the beginning of each {whole}: its last gap is {last}, not {step}"
+        message = message or f"the steps of {text} start again in each {whole}: its last gap is {last}, not {step}"
         even = ", ".join(str(number) for number in range(2, size) if size % number == 0)
         severity = Severity.WARNING if 2 * step > size else None
-        help_text = f"{size} {unit}s divide evenly by {even}; or list the values"
+        help_text = f"steps of {even} divide {size} {unit}s evenly; or list the values"
         yield RuleHit(message, job.field_span(field), help_text, severity=severity)
 
 
@@ -266,7 +272,7 @@ def _is_full_month(found: FieldDifference) -> bool:
 
 
 def _differing(job: CheckedJob, found: FieldDifference, message: str) -> RuleHit:
-    """Return a finding about a field that the schedd reads otherwise, and the spelling that it reads alike."""
+    """Return a finding for a field that the schedd reads differently, with a spelling that both read alike."""
     field = found.field
     title = f"write {field.command} = {found.portable}, which the schedd reads as the manual says"
     if field in {DAY_OF_MONTH, DAY_OF_WEEK}:
@@ -282,14 +288,14 @@ def _differing(job: CheckedJob, found: FieldDifference, message: str) -> RuleHit
 
 
 _FEBRUARY, _LEAP_DAY = 2, 29
-_FEW_DAYS = 4  # a short list of days is meant one by one; a long one is a pattern, and 28-31 is a range
+_FEW_DAYS = 4  # a short list of days is meant literally; a long one is a pattern, and 28-31 is a range
 _YEAR = 365 * DAY
-_LOOPS = "a schedd that gets it searches forever and answers nobody"
+_LOOPS = "the schedd that gets it searches forever and stops responding"
 
 
 @rule("CRN201", "never-fires", Severity.ERROR, "a date that does not exist")
 def never_fires(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd searches for ever for 31 February, and answers nobody while it does."""
+    """The schedd searches forever for 31 February, and does not respond meanwhile."""
     ours, theirs = job.crontab.manual, job.crontab.schedd
     reason = None if ours is None else never_reason(ours)
     theirs_reason = None if theirs is None else never_reason(theirs)
@@ -308,7 +314,7 @@ def never_fires(job: CheckedJob) -> Iterator[RuleHit]:
 
 @rule("CRN202", "fires-rarely", Severity.WARNING, "a schedule that skips whole years")
 def fires_rarely(job: CheckedJob) -> Iterator[RuleHit]:
-    """Only 29 February is a day that a year may lack."""
+    """29 February is the only day that a year may lack."""
     recurrence, times = job.recurrence, job.times
     if recurrence is None or times is None or not _is_leap_day(recurrence.wall_clock.rule):
         return
@@ -320,15 +326,15 @@ def fires_rarely(job: CheckedJob) -> Iterator[RuleHit]:
     years = round(gaps.longest / (365.2425 * DAY))
     since = gaps.longest_from.year
     message = (
-        f"the schedule fires on 29 February only: next {coming}, and up to {years} years may pass between two runs "
-        f"(from {since} to {since + years})"
+        f"the schedule only fires on 29 February: next {coming}; up to {years} years may pass between two runs (from "
+        f"{since} to {since + years})"
     )
     yield RuleHit(message, job.field_span(DAY_OF_MONTH), "write 28 for the end of each February, or another month")
 
 
 @rule("CRN203", "short-months", Severity.NOTE, "a day that some months do not have")
 def short_months(job: CheckedJob) -> Iterator[RuleHit]:
-    """A month without the day is skipped; the run is not moved to its last day."""
+    """A month without the day is skipped; the run does not move to its last day."""
     spec = job.crontab.manual
     if spec is None or spec.stars[DAY_OF_MONTH.index] or never_reason(spec) or has_clause(job):
         return
@@ -348,13 +354,13 @@ def short_months(job: CheckedJob) -> Iterator[RuleHit]:
 
 
 def _lacking(days: Sequence[int], months: Sequence[int]) -> dict[int, list[int]]:
-    """Return the months that lack a day in most years, for each day that some lack."""
+    """Return the months that lack a day in most years, by day."""
     found = {day: [month for month in months if day > (28 if month == _FEBRUARY else LONGEST[month])] for day in days}
     return {day: without for day, without in found.items() if without}
 
 
 def _is_meant_singly(days: Sequence[int], lacking: Collection[int]) -> bool:
-    """Return whether a day that is lacking is no end of a range, like that of 28-31."""
+    """Return whether a missing day is meant literally, not as the end of a range such as 28-31."""
     return len(days) <= _FEW_DAYS and any(day - 1 not in days for day in lacking)
 
 
@@ -366,7 +372,7 @@ def _lacking_words(lacking: Mapping[int, list[int]]) -> str:
 
 @rule("CRN204", "day-zero", Severity.ERROR, "a day of week alone: the schedd adds the last day of the month")
 def day_zero(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd sets day 0 of a month, and when that is past "now + 120 s", again and again until the month ends."""
+    """The schedd sets day 0 of a month; once that is past, it sets "now + 120 s" repeatedly until the month ends."""
     spec, schedd = job.crontab.manual, job.crontab.schedd
     if spec is None or schedd is None or spec.bits[DAY_OF_MONTH.index] != DAY_OF_MONTH.full:
         return
@@ -384,11 +390,15 @@ def day_zero(job: CheckedJob) -> Iterator[RuleHit]:
         message += f"; requirements refuse the run of {_moment(job, tried.refused)}"
         yield RuleHit(message, job.field_span(DAY_OF_WEEK), "correct what requirements says of DeferralTime")
         return
-    if not has_day_zero(wanted):  # CRN112 and CRN113 speak of what is to be written first
-        yield RuleHit(message, job.field_span(DAY_OF_WEEK), "write the day fields so that the schedd reads them alike")
+    if not has_day_zero(wanted):  # CRN112 and CRN113 say what to write first
+        yield RuleHit(
+            message,
+            job.field_span(DAY_OF_WEEK),
+            "write the day fields so that the schedd and the manual read them alike",
+        )
         return
     edits, cure = edit_day_zero(job, wanted), cure_of(job, wanted)
-    title = "add the clause to requirements that refuses the wrong times"
+    title = "add a clause to requirements that rejects the wrong times"
     fix = Fix(title, edits, safe=cure.is_alike) if edits else None
     fields = "".join(f"write {field.command} = {text}, and " for field, text in cure.texts.items())
     help_text = f"{fields}add to requirements: {cure.clause}"
@@ -407,7 +417,7 @@ def _wrong_words(job: CheckedJob, wrong: Wrong) -> str:
 
 @rule("CRN205", "clock-change", Severity.NOTE, "a clock change within a year that touches a run")
 def clock_change(job: CheckedJob) -> Iterator[RuleHit]:
-    """Schedules are wall-clock time; the schedd moves a run in a skipped hour, mostly after it."""
+    """Schedules use wall-clock time; the schedd moves a run out of a skipped hour, usually to after it."""
     zone = zone_of(job.settings.zone)
     recurrence = None if zone.is_fixed else job.recurrence
     spec, now = job.crontab.manual, job.settings.now
@@ -425,7 +435,9 @@ def clock_change(job: CheckedJob) -> Iterator[RuleHit]:
         return
     if changes:
         said = "; ".join(_change_words(job, change, recurrence.policy) for change in changes)
-        help_text = "choose an hour that no clock change skips or repeats, or the zone of a host without them"
+        help_text = (
+            "choose an hour that no clock change skips or repeats, or a submit host in a zone without clock changes"
+        )
         yield RuleHit(f"in {zone.name} {said}", job.field_span(HOUR), help_text)
 
 
@@ -440,7 +452,7 @@ def _change_words(job: CheckedJob, change: ClockChange, policy: Policy) -> str:
 
 @rule("CRN206", "too-frequent", Severity.WARNING, "runs closer together than SCHEDD_INTERVAL")
 def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd computes the next time once in SCHEDD_INTERVAL; runs that are past by then are not made up."""
+    """The schedd computes the next time once per SCHEDD_INTERVAL; runs that are past by then are not made up."""
     recurrence, schedule = job.recurrence, job.manual.schedule
     interval = job.settings.schedd_interval
     if recurrence is None or recurrence.wall_clock.never or interval <= 0:
@@ -449,7 +461,7 @@ def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
         return
     left_out = job.crontab.left_out
     if left_out is not None and left_out[0] is MINUTE:
-        return  # CRN208 or CRN109 speaks of it
+        return  # CRN208 or CRN109 reports it
     table = recurrence.wall_clock.table
     within = job.gap_within(interval - 1)
     if within is None:
@@ -458,22 +470,22 @@ def too_frequent(job: CheckedJob) -> Iterator[RuleHit]:
     lost = passed_over(table, interval) or list(over_midnight)
     shown = ", ".join(_clock(time) for time in lost[:3]) + (" ..." if len(lost) > 3 else "")
     message = (
-        f"runs lie {within} s apart, and the schedd computes the next one once in {interval} s (SCHEDD_INTERVAL): up "
-        f"to {len(lost)} of {len(table)} runs a day are lost ({shown})"
+        f"runs are {within} s apart, but the schedd computes the next one only once per {interval} s "
+        f"(SCHEDD_INTERVAL): up to {len(lost)} of {len(table)} runs a day are lost ({shown})"
     )
-    help_text = f"leave {interval} s between two runs, or use the local universe, or let the job itself repeat"
+    help_text = f"leave {interval} s between runs, or use the local universe, or repeat inside the job"
     yield RuleHit(message, job.field_span(MINUTE), help_text)
 
 
-@rule("CRN207", "either-day", Severity.NOTE, "both day fields set: either decides, not both")
+@rule("CRN207", "either-day", Severity.NOTE, "both day fields set: a match in either is enough")
 def either_day(job: CheckedJob) -> Iterator[RuleHit]:
-    """Where day of month and day of week both restrict, a day that satisfies either of them counts."""
+    """If day of month and day of week are both restricted, a day that matches either counts."""
     recurrence = job.recurrence
     if recurrence is None or not recurrence.wall_clock.rule.either or has_clause(job):
         return
     rule_of = recurrence.wall_clock.rule
     if rule_of.days == DAY_OF_MONTH.full:
-        return  # CRN113 speaks of it
+        return  # CRN113 reports it
     months, days, weekdays = rule_of.months, rule_of.days, rule_of.weekdays
     first = recurrence.zone.local(job.settings.now) // DAY
     last = first + 364
@@ -482,24 +494,24 @@ def either_day(job: CheckedJob) -> Iterator[RuleHit]:
     by_week = DayRule(months, DAY_OF_MONTH.full, weekdays, either=False).count_days(first, last)
     both = DayRule(months, days, weekdays, either=False).count_days(first, last)
     message = (
-        f"day of month and day of week are joined by OR: {either} days in a year from now ({by_month} by day of month, "
-        f"{by_week} by day of week); both hold on {both}"
+        f"a day matches by day of month or by day of week: {either} days in the coming year ({by_month} by day of "
+        f"month, {by_week} by day of week); both match on {both}"
     )
     one, other = (fields_text(job, {field: "*"}) for field in (DAY_OF_WEEK, DAY_OF_MONTH))
     both_days = compile_command(job, f"({one}) and ({other})")
-    yield RuleHit(message, job.field_span(DAY_OF_WEEK), f"fields and a clause for days that satisfy both: {both_days}")
+    yield RuleHit(message, job.field_span(DAY_OF_WEEK), f"fields and a clause for days that match both: {both_days}")
 
 
 @rule(
     "CRN208", "field-left-out", Severity.WARNING, "an hour or a day without a minute: every minute of it", misses=True
 )
 def field_left_out(job: CheckedJob) -> Iterator[RuleHit]:
-    """A field that is not set counts as `*`: cron_hour = 6 alone runs at each minute from 6:00 to 6:59."""
+    """An unset field counts as `*`: cron_hour = 6 alone runs at every minute from 6:00 to 6:59."""
     left_out = job.crontab.left_out
     if left_out is None or any(name in job.values for name in CRON_NAMES[left_out[0]]):
-        return  # one that is set to nothing: CRN109
+        return  # set to nothing: CRN109
     missing, field = left_out
-    message = f"{field.command} is set and {missing.command} is not: the job runs at every {missing.title} of it"
+    message = f"the job runs at every {missing.title}: {field.command} is set and {missing.command} is not"
     edit = insertion(job, missing.command, "0")
     fix = Fix(f"set {missing.command} = 0", (edit,), safe=False) if edit else None
     help_text = f"set {missing.command}, to `*` if every {missing.title} is meant"
@@ -508,7 +520,7 @@ def field_left_out(job: CheckedJob) -> Iterator[RuleHit]:
 
 
 def _is_leap_day(rule_of: DayRule) -> bool:
-    """Return whether a rule takes 29 February and nothing else."""
+    """Return whether a rule matches only 29 February."""
     days = rule_of.days >> 1 & 0x0FFFFFFF
     return not rule_of.either and rule_of.months == 1 << _FEBRUARY and not days and bool(rule_of.days >> _LEAP_DAY & 1)
 

@@ -1,4 +1,4 @@
-"""CRN3.., CRN4.. and CRN5.: how a job waits for its time, what its policy does between runs, where it cannot run."""
+"""CRN3.., CRN4.. and CRN5.: how a job waits for its time, its policies between runs, universes where it cannot run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from crondor.zones import zone_of
 def left_alone(
     job: CheckedJob, policies: Mapping[str, str], status: JobStatus, state: Mapping[str, object], moments: Iterable[int]
 ) -> bool:
-    """Say whether the policies leave a job alone, at all of some moments (epoch seconds), whose ad says ``state``."""
+    """Return whether the policies leave a job alone at all given moments (epoch seconds) if its ad has ``state``."""
     ad = _ad(job, policies)
     if ad is None:
         return False
@@ -40,7 +40,7 @@ def left_alone(
 
 
 def idle_again(job: CheckedJob, policies: Mapping[str, str], runs: Iterable[tuple[int, int, bool]], now: int) -> bool:
-    """Return whether the policies have the job idle after each of some runs: the how many-th, and its ending."""
+    """Return whether the policies leave the job idle after some runs: (run number, code or signal, by signal)."""
     ad, context = _ad(job, policies), _context(job, now)
     return ad is not None and all(
         at_exit(ended(ad, times, ExitValue(number, by_signal)), now, context).act is Act.STAY
@@ -49,7 +49,7 @@ def idle_again(job: CheckedJob, policies: Mapping[str, str], runs: Iterable[tupl
 
 
 def _ad(job: CheckedJob, policies: Mapping[str, str]) -> ClassAd | None:
-    """Return what is known of the job's ad, None where a policy in it is no expression."""
+    """Return the known part of the job's ad, None if a policy in it is not a valid expression."""
     ad = ClassAd()
     for key, text in job.values.items():
         if key.startswith("my.") and text.strip():
@@ -66,35 +66,35 @@ def _context(job: CheckedJob, now: int) -> Context:
     return Context(now=now, zone=zone_of(job.settings.zone).info, effort=job.file.effort)
 
 
-_LITERALS: Final = {"true": False, "false": True}  # most of on_exit_remove; they need no engine
-_LONGEST: Final = 2000  # characters of the expressions that are tried on every outcome
+_LITERALS: Final = {"true": False, "false": True}  # the usual values of on_exit_remove; they need no evaluation
+_LONGEST: Final = 2000  # characters of the expressions that are tried with every outcome
 _NUMBER: Final = re.compile(r"\d+")
 _MANY: Final = 1_000_000  # runs
 _LATE: Final = 50 * 366 * 86400  # seconds from now
 
 
 def repeats(job: CheckedJob) -> bool:
-    """Return whether the job is idle again after a run that ends well."""
+    """Return whether the job is idle again after a successful run."""
     return _stays(job, [(1, 0, False)], job.settings.now)
 
 
 def never_removed(job: CheckedJob) -> bool:
-    """Return whether the job is idle again whatever the outcome of a run, now and in fifty years, the first or last."""
+    """Return whether the job is idle again after every outcome of the first and a later run, now and in fifty years."""
     if not repeats(job):
         return False
     text = " ".join(job.values.get(name, "") for name in POLICIES)
     if len(text) > _LONGEST:
-        return False  # nobody knows, and trying it out takes long
+        return False  # unknown, and trying takes long
     ends = [(code, False) for code in range(256)] + [(signal, True) for signal in range(1, 32)]
     named = set(_NUMBER.findall(text))
-    ends.sort(key=lambda end: str(end[0]) not in named)  # an outcome that is named is most often the one that counts
+    ends.sort(key=lambda end: str(end[0]) not in named)  # outcomes that the text names are the likeliest to matter
     return _stays(job, [(times, *end) for times in (1, _MANY) for end in ends], job.settings.now + _LATE)
 
 
 def stays(job: CheckedJob, status: JobStatus, state: Mapping[str, object], moments: Iterable[int]) -> bool:
-    """Return whether the policy leaves a job alone, at all of some moments (epoch seconds), whose ad says ``state``.
+    """Return whether the policy leaves a job alone at all given moments (epoch seconds) if its ad has ``state``.
 
-    What the schedd passes over leaves it alone, too. A policy that is no expression does not: condor_submit refuses it.
+    A policy that the schedd ignores counts as leaving it alone; an invalid one does not: condor_submit refuses it.
     """
     if _is_plain(job):
         return True
@@ -102,13 +102,14 @@ def stays(job: CheckedJob, status: JobStatus, state: Mapping[str, object], momen
 
 
 def _stays(job: CheckedJob, runs: Iterable[tuple[int, int, bool]], now: int) -> bool:
-    """Return whether the job stays in the queue, and idle, after each of some runs: the how many-th, and its ending.
+    """Return whether the job is idle again after each of some runs: (run number, code or signal, by signal).
 
-    With max_retries and its like condor_submit makes OnExitRemove of them, OR on_exit_remove: success ends the job.
+    With max_retries and similar commands condor_submit makes OnExitRemove of them OR on_exit_remove: success ends the
+    job.
     """
     name = job.first(*REMOVE)
     if name != REMOVE[0] and job.first(*RETRIES) is not None:
-        return False  # unless success_exit_code is another one; then that ends it
+        return False  # unless success_exit_code differs; then that code ends it
     text = "true" if name is None else job.values[name].strip().lower()
     if text in _LITERALS and _is_plain(job):
         return _LITERALS[text]
@@ -116,7 +117,7 @@ def _stays(job: CheckedJob, runs: Iterable[tuple[int, int, bool]], now: int) -> 
 
 
 def _is_plain(job: CheckedJob) -> bool:
-    """Return whether a job has no policy beside on_exit_remove: then nobody needs the engine to tell."""
+    """Return whether on_exit_remove is the job's only policy, so that nothing has to be evaluated."""
     return not any(
         text.strip() and key not in REMOVE and (key in POLICIES or key.startswith("my."))
         for key, text in job.values.items()
@@ -154,7 +155,9 @@ def bad_number(job: CheckedJob) -> Iterator[RuleHit]:
         yield RuleHit(fault.message, span, help_text, fix)
 
 
-overflow = passed_on("CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads 0", CheckedJob.hits)
+overflow = passed_on(
+    "CRN302", "overflow", Severity.ERROR, "a number so large that HTCondor reads it as 0", CheckedJob.hits
+)
 
 
 @rule("CRN303", "window-zero", Severity.NOTE, "a window of 0: one second late is too late")
@@ -163,59 +166,59 @@ def window_zero(job: CheckedJob) -> Iterator[RuleHit]:
     schedule = _deferred(job)
     if schedule is not None and schedule.window == 0 and _may_start(job, schedule):
         message = (
-            "with a window of 0 the last possible match is the second before the time, and a job that reaches its "
-            "machine a second late, by that machine's clock, is held (code 20)"
+            "with a window of 0 the last possible match is one second before the time, and a job that reaches its "
+            "machine one second late, by that machine's clock, is held (code 20)"
         )
-        yield RuleHit(message, _place(job, _WINDOW), "set cron_window to the seconds that a start may be late")
+        yield RuleHit(message, _place(job, _WINDOW), "set cron_window to how many seconds late a start may be")
 
 
 @rule("CRN304", "window-long", Severity.WARNING, "a window longer than the time between two runs")
 def window_long(job: CheckedJob) -> Iterator[RuleHit]:
-    """A missed run is given up only when its window has passed; runs that fall into it are lost."""
+    """A missed run is only given up when its window has passed; runs within the window are lost."""
     schedule = _deferred(job)
     if schedule is None or not isinstance(schedule.window, int):
         return
     gap = job.gap_within(schedule.window - 1)
     if gap is None or job.crontab.left_out is not None:
-        return  # CRN208 speaks of a minute that is not set
+        return  # CRN208 reports a minute that is not set
     message = (
         f"the window of {schedule.window} s is longer than the shortest time between two runs, {gap} s: the schedd "
-        "computes no new time before the window has passed, and the runs within it are lost"
+        "computes a new time only when the window has passed, so runs within it are lost"
     )
     yield RuleHit(message, _place(job, _WINDOW), f"set a window of at most {gap} s")
 
 
 @rule("CRN305", "prep-long", Severity.WARNING, "a prep time longer than the time between two runs")
 def prep_long(job: CheckedJob) -> Iterator[RuleHit]:
-    """The job may be matched again as soon as a run ends, and holds its slot idle until the next."""
+    """The job may be matched again as soon as a run ends, and then holds its slot idle until the next run."""
     schedule = _deferred(job)
     if schedule is None or not isinstance(schedule.prep_time, int) or schedule.universe is Universe.LOCAL:
         return  # a local job waits on the submit machine, in no slot
     gap = job.gap_within(schedule.prep_time)
     if gap is None or job.crontab.left_out is not None:
-        return  # CRN208 speaks of a minute that is not set
+        return  # CRN208 reports a minute that is not set
     is_given = job.first(*_PREP) is not None
     if gap < schedule.schedd_interval and (gap == schedule.prep_time or not is_given):
-        return  # CRN206 speaks of runs so close together
+        return  # CRN206 reports runs so close together
     given = "" if is_given else " (the default)"
     message = (
         f"the prep time of {schedule.prep_time} s{given} is as long as the shortest time between two runs, {gap} s: "
-        "the job is matched again at once, and its slot waits idle for the next run"
+        "the job is matched again at once, and holds its slot idle until the next run"
     )
     yield RuleHit(message, _place(job, _PREP), "set a shorter cron_prep_time, or use the local universe")
 
 
 @rule("CRN306", "prep-short", Severity.WARNING, "a prep time too short for a match")
 def prep_short(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd passes over its queue once in SCHEDD_INTERVAL; the last pass may leave no more than the prep time."""
+    """The schedd scans its queue once per SCHEDD_INTERVAL; its last scan may leave less than the prep time."""
     schedule = _deferred(job)
     if schedule is None or schedule.universe is Universe.LOCAL:
         return
     window, prep = schedule.window, schedule.prep_time
     if isinstance(window, int) and isinstance(prep, int) and prep + window < _NEGOTIATION:
         message = (
-            f"a prep time of {prep} s and a window of {window} s leave the schedd, which looks once in "
-            f"{schedule.schedd_interval} s, too little for a match: the negotiator looks once in {_NEGOTIATION} s"
+            f"the prep time of {prep} s and the window of {window} s are too short for a match: the schedd scans its "
+            f"queue once per {schedule.schedd_interval} s, the negotiator once per {_NEGOTIATION} s"
         )
         yield RuleHit(
             message, _place(job, _PREP), f"set cron_prep_time to {_NEGOTIATION} s or more; the default is 300 s"
@@ -224,16 +227,16 @@ def prep_short(job: CheckedJob) -> Iterator[RuleHit]:
 
 @rule("CRN307", "time-past", Severity.ERROR, "a deferral time in the past")
 def time_past(job: CheckedJob) -> Iterator[RuleHit]:
-    """Past its window the job never matches and stays idle for ever; within it, it starts at once."""
+    """After its window the job never matches and stays idle forever; within it, it starts at once."""
     run = _one_time_run(job)
     fault = past(run, job.settings.now) if run is not None else None
     if fault is not None:
         yield RuleHit(fault.message, job.span(*_TIME), fault.help, severity=fault.severity)
 
 
-@rule("CRN308", "stays-idle", Severity.WARNING, "a one-time job that stays when it misses its time", misses=True)
+@rule("CRN308", "stays-idle", Severity.WARNING, "a one-time job that stays idle when it misses its time", misses=True)
 def stays_idle(job: CheckedJob) -> Iterator[RuleHit]:
-    """Requirements stop matching at the window's end; the job is not held then, but idle for ever."""
+    """Requirements stop matching at the end of the window; the job is then not held but idle forever."""
     run = _one_time_run(job)
     if run is None or run.last_match < job.settings.now:
         return
@@ -249,7 +252,7 @@ def stays_idle(job: CheckedJob) -> Iterator[RuleHit]:
     if not stays(job, JobStatus.IDLE, state, [late]):
         return
     clause = "JobStatus == 1 && time() > DeferralTime + DeferralWindow"
-    message = "if this job is not matched in time, it stays idle forever, and nothing reports it"
+    message = "if this job is not matched in time, it stays idle forever without any message"
     help_text = f"add periodic_hold = {clause} (or periodic_remove)"
     edit = insertion(job, "periodic_hold", clause) if job.first(*PERIODIC_HOLD) is None else None
     fix = Fix("hold the job when it has missed its time", (edit,), safe=False) if edit else None
@@ -268,16 +271,16 @@ def time_and_cron(job: CheckedJob) -> Iterator[RuleHit]:
 
 @rule("CRN310", "without-time", Severity.WARNING, "a window or prep time without a time", misses=True)
 def without_time(job: CheckedJob) -> Iterator[RuleHit]:
-    """Window and prep time alone set nothing: condor_submit adds no attribute for them."""
+    """Window and prep time alone have no effect: condor_submit adds no attribute for them."""
     if any(fault.fix in _STARTS for fault in job.file.misspelt):
-        return  # CRN501 speaks of the name that was to give the time
+        return  # CRN501 reports the name that was meant to give the time
     for fault in job.faults("CRN310"):
         yield RuleHit(fault.message, fault.span, fault.help)
 
 
 @rule("CRN311", "bad-value", Severity.ERROR, "a time, window or prep time with which the job cannot run")
 def bad_value(job: CheckedJob) -> Iterator[RuleHit]:
-    """The starter holds a job whose DeferralTime is no positive integer; a bad window makes Requirements undefined."""
+    """The starter holds a job unless DeferralTime is a positive integer; a bad window makes Requirements undefined."""
     said = job.told("CRN302", "CRN313")
     for found in _without_value(job):
         if found.span not in said:
@@ -302,7 +305,7 @@ def _without_value(job: CheckedJob) -> Iterator[RuleHit]:
 
 @rule("CRN312", "bad-expression", Severity.ERROR, "an expression that cannot be read")
 def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
-    """condor_submit parses what it puts into the job ad, and refuses what is no ClassAd expression."""
+    """condor_submit parses expressions for the job ad and refuses an invalid one."""
     time = job.first(*_TIME)
     is_date = time is not None and re.fullmatch(_DATE, job.values[time].strip('" '))
     for fault in job.faults("CRN312"):
@@ -322,9 +325,9 @@ def bad_expression(job: CheckedJob) -> Iterator[RuleHit]:
             yield RuleHit(told.message, told.span, told.help)
 
 
-@rule("CRN313", "asks-machine", Severity.WARNING, "an expression that uses what the job's ad does not have")
+@rule("CRN313", "asks-machine", Severity.WARNING, "an expression that uses attributes missing from the job's ad")
 def asks_machine(job: CheckedJob) -> Iterator[RuleHit]:
-    """The schedd and the starter evaluate the job's own ad alone: what a machine has is undefined there."""
+    """The schedd and the starter evaluate only the job's own ad: a machine's attributes are undefined there."""
     faults = tuple(job.faults("CRN313"))
     fatal = {found.span for found in _without_value(job)} if faults else set()
     for fault in faults:
@@ -336,25 +339,25 @@ asks_clock = passed_on(
 )
 
 
-@rule("CRN315", "asks-number", Severity.NOTE, "an expression with another value in each job of a queue statement")
+@rule("CRN315", "asks-number", Severity.NOTE, "an expression that has another value in each job of a queue statement")
 def asks_number(job: CheckedJob) -> Iterator[RuleHit]:
-    """What is said of the first job need not hold for the others."""
+    """The result for the first job may not hold for the others."""
     if job.group.count == 1 or not needs_evaluation(job.values):
         return
     name = next((name for name in _ASKED if "procid" in job.values.get(name, "").lower()), None)
     if name is not None:
-        message = f"the expression asks for ProcId: only the first of {job.group.count} jobs is checked"
-        yield RuleHit(message, job.span(name), "write the number with $(ProcId), and each job is checked")
+        message = f"the expression uses ProcId: only the first of {job.group.count} jobs is checked"
+        yield RuleHit(message, job.span(name), "write $(ProcId) for the number, so that each job is checked")
 
 
 def _place(job: CheckedJob, names: tuple[str, ...]) -> Span:
-    """Return where the first of some names is set, or else what gives the job its time."""
+    """Return where the first of some names is set, or else the place of the job's time."""
     cron = (name for spellings in CRON_NAMES.values() for name in spellings)
     return job.span(*names, *cron, *_TIME)
 
 
 def _may_start(job: CheckedJob, schedule: JobSchedule) -> bool:
-    """Return whether a job can come as far as its time: it is a crontab job, or its time is one, and not past."""
+    """Return whether a job may ever reach its time: it is a crontab job, or its time is valid and not past."""
     if job.first(*_WINDOW) is not None and job.told("CRN302"):
         return False
     run = None if schedule.spec is not None else _one_time_run(job)
@@ -366,14 +369,14 @@ def _by_attribute(name: str) -> tuple[str, ...]:
 
 
 def _deferred(job: CheckedJob) -> JobSchedule | None:
-    """Return the schedule of a job that waits for a time at all, in a universe where something waits."""
+    """Return the schedule of a job that waits for a time, in a universe where jobs wait."""
     schedule = job.manual.schedule
     waits = schedule is not None and schedule.is_deferred and schedule.complete
     return schedule if waits and schedule and schedule.universe not in {Universe.GRID, Universe.SCHEDULER} else None
 
 
 def _one_time_run(job: CheckedJob) -> Deferral | None:
-    """Return the run of a job with a deferral time and no cron fields, None where there is none to speak of."""
+    """Return the run of a job with a deferral time and no cron fields, None if there is none."""
     schedule = _deferred(job)
     if schedule is None or schedule.spec is not None:
         return None
@@ -384,19 +387,19 @@ def _one_time_run(job: CheckedJob) -> Deferral | None:
 
 
 def _line(text: str, at: int, job: CheckedJob) -> TextEdit:
-    """Return the edit that removes the line a place is on."""
+    """Return the edit that removes the line of a place."""
     end = text.find("\n", at) + 1
     return TextEdit(job.file.source.span(text.rfind("\n", 0, at) + 1, end or len(text)), "")
 
 
-_WAIT = 7 * 86400  # seconds after which a policy that waits before it releases has done so
+_WAIT = 7 * 86400  # seconds after which a policy that delays the release has released
 _CLAUSE = f"HoldReasonCode == {MISSED_DEFERRED_EXECUTION_TIME}"
-_MOST_JOBS = 200  # different ones after a line that is to be added; with more nobody can see what it changes
+_MOST_JOBS = 200  # different ones after an added line; with more, its effect cannot be overseen
 
 
 @rule("CRN401", "runs-once", Severity.WARNING, "a crontab job that leaves the queue after its first run", misses=True)
 def runs_once(job: CheckedJob) -> Iterator[RuleHit]:
-    """A job leaves the queue when it exits, unless on_exit_remove says otherwise; cron fields do not change that."""
+    """A job leaves the queue when it exits unless on_exit_remove says otherwise; cron fields do not change that."""
     found = leaves_by(job.values) if is_crontab(job) else None
     if found in RETRIES:
         message = f"{leaving_words(found)}: the schedule does not repeat it"
@@ -406,23 +409,23 @@ def runs_once(job: CheckedJob) -> Iterator[RuleHit]:
     edit = _added(job, "on_exit_remove", "false", REMOVE, is_crontab)
     fix = Fix("keep the job in the queue after a run", (edit,), safe=False) if edit else None
     message = "the job leaves the queue after its first run: the schedule does not repeat it"
-    yield RuleHit(message, _cron_span(job), "add on_exit_remove = false; or silence this, if one run is meant", fix)
+    yield RuleHit(message, _cron_span(job), "add on_exit_remove = false; or silence this if one run is intended", fix)
 
 
 @rule("CRN402", "never-ends", Severity.NOTE, "a job that never leaves the queue", misses=True)
 def never_ends(job: CheckedJob) -> Iterator[RuleHit]:
-    """With on_exit_remove false for every outcome and no periodic policy, only condor_rm ends the job."""
+    """If on_exit_remove is false for every outcome and there is no periodic policy, only condor_rm ends the job."""
     if not is_crontab(job) or job.first(*REMOVE) is None or job.first(*PERIODIC) is not None:
         return
     if never_removed(job):
-        message = "no outcome of a run takes this job out of the queue: it repeats until condor_rm"
-        help_text = "let it end, for example on_exit_remove = (ExitCode == 77), or with periodic_remove"
+        message = "this job stays in the queue after every outcome: it repeats until condor_rm"
+        help_text = "let it end, for example with on_exit_remove = (ExitCode == 77) or periodic_remove"
         yield RuleHit(message, job.span(*REMOVE), help_text)
 
 
 @rule("CRN403", "held-for-ever", Severity.WARNING, "a repeating job that stays held after a missed run", misses=True)
 def held_for_ever(job: CheckedJob) -> Iterator[RuleHit]:
-    """A job that reaches its machine too late is held with code 20, and HTCondor releases no job by itself."""
+    """A job that reaches its machine too late is held with code 20, and HTCondor does not release it by itself."""
     if not _stays_held(job):
         return
     held = f"held (code {MISSED_DEFERRED_EXECUTION_TIME})"
@@ -456,12 +459,12 @@ def other_clock(job: CheckedJob) -> Iterator[RuleHit]:
     if name is None or "time" not in job.values[name].lower():
         return
     if called(job.values[name]) & {"formattime", "splittime", "localtimestring"}:
-        message = "the function takes the zone of each host that evaluates requirements, not the submit host's"
+        message = "the function uses the zone of each host that evaluates requirements, not the submit host's"
         yield RuleHit(message, job.span(name), "make sure that submit, central and execute machines share a zone")
 
 
 def is_crontab(job: CheckedJob) -> bool:
-    """Return whether the job has cron fields and lives where they work."""
+    """Return whether the job has cron fields, in a universe where they work."""
     schedule = job.manual.schedule or job.schedd.schedule
     if schedule is None or schedule.spec is None or not schedule.complete:
         return False
@@ -474,7 +477,7 @@ def _cron_span(job: CheckedJob) -> Span:
 
 
 def _release(job: CheckedJob) -> tuple[TextEdit, ...]:
-    """Return the edits that add the clause to what releases the job, none where they cannot be made."""
+    """Return the edits that add the clause to periodic_release, none if they cannot be made."""
     name = job.first(*RELEASE)
     if name is None:
         edit = _added(job, "periodic_release", f"({_CLAUSE})", RELEASE, _stays_held)
@@ -486,7 +489,7 @@ def _release(job: CheckedJob) -> tuple[TextEdit, ...]:
 def _added(
     job: CheckedJob, name: str, value: str, spellings: tuple[str, ...], concerns: Callable[[CheckedJob], bool]
 ) -> TextEdit | None:
-    """Return the edit that sets a command, None where a later job that it does not concern would have it as well."""
+    """Return the edit that sets a command, None if it would also apply to a later job that it is not for."""
     queue, jobs = job.group.queue, job.file.jobs
     if queue is not None and (
         len(jobs) > _MOST_JOBS or _last_other(job.file, name, spellings, concerns) >= queue.start
@@ -498,7 +501,7 @@ def _added(
 def _last_other(
     file: CheckedFile, name: str, spellings: tuple[str, ...], concerns: Callable[[CheckedJob], bool]
 ) -> int:
-    """Return where the last job is queued that a command would be new to and does not concern, -1 for none."""
+    """Return where the last job is queued that a command would newly apply to but is not for, -1 for none."""
     if name not in file.last_others:
         others = (
             job.group.queue.start
@@ -515,7 +518,7 @@ def _queued(job: CheckedJob) -> int:
     return -1 if job.group.queue is None else job.group.queue.start
 
 
-bypass = passed_on("CRN502", "bypass", Severity.ERROR, "an attribute set behind condor_submit's back", CheckedJob.hits)
+bypass = passed_on("CRN502", "bypass", Severity.ERROR, "an attribute set past condor_submit's checks", CheckedJob.hits)
 
 
 scheduler_refused = passed_on(
@@ -533,7 +536,7 @@ grid_ignores = passed_on("CRN505", "grid-ignores", Severity.WARNING, "a time in 
 
 @rule("CRN506", "no-universe", Severity.ERROR, "a universe that does not exist")
 def no_universe(job: CheckedJob) -> Iterator[RuleHit]:
-    """condor_submit refuses it, with whatever comes after it."""
+    """condor_submit refuses an unknown universe, with all of the file after it."""
     for fault in job.faults("CRN506"):
         has_comment = fault.span is not None and inline_comment(fault.span.text) is not None
         yield RuleHit(fault.message, fault.span, CURE if has_comment else fault.help)

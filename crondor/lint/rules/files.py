@@ -45,19 +45,19 @@ _MAGIC: Final = re.compile(r"[*?]")
 
 @rule("CRN570", "no-file", Severity.WARNING, "a named file that does not exist", most=MANY)
 def no_file(file: CheckedFile) -> Iterator[RuleHit]:
-    """condor_submit refuses a job without its executable; one without an input file is held when it is to start."""
+    """condor_submit refuses a job without its executable; a job without an input file is held when it should start."""
     yield from _missing(file, is_folder=False)
 
 
 @rule("CRN571", "no-folder", Severity.WARNING, "a named folder that does not exist", most=MANY)
 def no_folder(file: CheckedFile) -> Iterator[RuleHit]:
-    """HTCondor makes no folder: what is to be written into one that is not there is not written, and the job held."""
+    """HTCondor creates no folder: output for a missing one is not written, and the job is held."""
     yield from _missing(file, is_folder=True)
 
 
 @rule("CRN574", "same-file", Severity.WARNING, "jobs that write their output into the same file", most=MANY)
 def same_file(file: CheckedFile) -> Iterator[RuleHit]:
-    """Each job writes the file anew: what the others have written is lost. The log is made for several jobs."""
+    """Each job overwrites the file, so only the last output stays. A log file may be shared by several jobs."""
     counts: dict[tuple[str, str, str], int] = {}
     first: dict[tuple[str, str, str], GivenValue] = {}
     for job in file.given.jobs:
@@ -75,19 +75,19 @@ def same_file(file: CheckedFile) -> Iterator[RuleHit]:
             stem, dot, suffix = key[1].rpartition(".")
             mark = "$(Process)" if len(file.submit.queues) < 2 else "$(ClusterId).$(ProcId)"  # type: ignore[union-attr]
             new = f"{stem}.{mark}.{suffix}" if dot and stem and "/" not in suffix else f"{key[1]}.{mark}"
-            message = f"{number} jobs write their {key[0]} into this one file: only what the last one writes stays"
-            yield RuleHit(message, first[key].span, f"write {new}, for a file of each job")
+            message = f"{number} jobs write their {key[0]} into this file: only the output of the last one stays"
+            yield RuleHit(message, first[key].span, f"write {new} to give each job its own file")
 
 
 @rule(
     "CRN575",
     "with-arguments",
     Severity.WARNING,
-    "an executable with arguments, which HTCondor takes for one name",
+    "an executable with arguments, which HTCondor reads as one name",
     most=MANY,
 )
 def with_arguments(file: CheckedFile) -> Iterator[RuleHit]:
-    """condor_submit takes the whole value for the name of the program, blanks included."""
+    """condor_submit takes the whole value as the program's name, including blanks."""
     told: set[Span] = set()
     for job in file.given.jobs:
         value = job.first(*EXECUTABLE)
@@ -101,18 +101,22 @@ def with_arguments(file: CheckedFile) -> Iterator[RuleHit]:
         if not blank or is_there or _NO_NAME.search(value.text):
             continue
         if is_program or arguments.lstrip().startswith("-"):
-            message = f"`{value.text[:60]}` is one name to condor_submit, and no program has it"
+            message = f"`{value.text[:60]}` is one name to condor_submit, and no such program exists"
             given = job.first("arguments", "args")
             help_text = f"write executable = {program}, and arguments = {arguments.strip()[:60]}"
             grave = Severity.ERROR if is_program else None
             yield RuleHit(
-                message, value.span, help_text if given is None else "write all arguments in arguments", None, grave
+                message,
+                value.span,
+                help_text if given is None else ("move all arguments to the command arguments"),
+                None,
+                grave,
             )
 
 
-@rule("CRN576", "not-executable", Severity.WARNING, "a program on the access point that may not be executed", most=MANY)
+@rule("CRN576", "not-executable", Severity.WARNING, "a program on the access point that is not executable", most=MANY)
 def not_executable(file: CheckedFile) -> Iterator[RuleHit]:
-    """What is transferred is made executable on its machine; what is started where it lies is not."""
+    """Transferred files are made executable on the machine; a program that is started in place is not."""
     places: Places | None = file.places
     told: set[Span] = set()
     for job in file.given.jobs if places is not None else ():
@@ -126,7 +130,7 @@ def not_executable(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
-    """Yield what is missing; where nothing is there the description is not at home, and one note says so."""
+    """Yield the missing files; if none exists, the description was moved here, and one note says so."""
     places = file.places
     missing = [each for each in places.missing if each.is_folder is is_folder] if places is not None else []
     if places is None or not missing:
@@ -147,7 +151,7 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
             each.span,
             f"did you mean {close}?" if close else _help(each),
             _renamed(each, close, file),
-            Severity.ERROR if is_refused and each.role != PROXY else None,  # a proxy is kept in no repository
+            Severity.ERROR if is_refused and each.role != PROXY else None,  # a proxy is not kept in a repository
         )
     others = [each for each in missing if near.get(each) is None]
     if others and not places.is_at_home:
@@ -156,7 +160,7 @@ def _missing(file: CheckedFile, *, is_folder: bool) -> Iterator[RuleHit]:
 
 def _help(each: NamedFile) -> str:
     return (
-        "create it before the job is submitted"
+        "create it before submitting the job"
         if each.is_folder
         else "make sure that it exists when the job is submitted"
     )
@@ -174,9 +178,7 @@ def _not_at_home(missing: list[NamedFile]) -> RuleHit:
     names = list(dict.fromkeys(each.name for each in missing))
     shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
     message = f"not here: {shown}" if len(names) > 1 else f"{shown} is not here"
-    return RuleHit(
-        message, missing[0].span, "check where the job is submitted, or with --no-files", None, Severity.NOTE
-    )
+    return RuleHit(message, missing[0].span, "check on the access point, or with --no-files", None, Severity.NOTE)
 
 
 @rule(
@@ -187,7 +189,7 @@ def _not_at_home(missing: list[NamedFile]) -> RuleHit:
     most=MANY,
 )
 def blank_list(file: CheckedFile) -> Iterator[RuleHit]:
-    """The lists of file transfer have commas between their items; a blank is part of a name."""
+    """In lists of file transfer, commas separate the items; a blank is part of a name."""
     for value in file.given.all:
         for name, span in items_of(value) if value.key in FILE_LISTS and value.is_literal else ():
             words = name.split()
@@ -196,15 +198,15 @@ def blank_list(file: CheckedFile) -> Iterator[RuleHit]:
             is_sure = len(words) > 2 or all(_SUFFIX.search(word) for word in words)
             new = ", ".join(words)
             is_here = span.text == name and span.source is file.source
-            fix = Fix("separate them by commas", (TextEdit(span, new),), safe=False) if is_here else None
+            fix = Fix("separate them with commas", (TextEdit(span, new),), safe=False) if is_here else None
             message = f"`{name}` is one name to HTCondor: blanks do not separate names"
-            help_text = f"write {new}" if len(new) <= 60 else "write commas between them"
+            help_text = f"write {new}" if len(new) <= 60 else "separate them with commas"
             yield RuleHit(message, span, help_text, fix, None if is_sure else Severity.NOTE)
 
 
 @rule("CRN573", "pattern", Severity.WARNING, "a pattern where HTCondor does not expand patterns", most=MANY)
 def pattern(file: CheckedFile) -> Iterator[RuleHit]:
-    """File transfer takes names as they are: a star is part of a name, and the job is held since no file has it."""
+    """File transfer uses names literally: a star is part of a name, and the job is held since no such file exists."""
     for value in file.given.all:
         if value.key not in FILE_LISTS:
             continue
@@ -232,22 +234,16 @@ _NEXT_LINE: Final = re.compile(
 )
 
 
-@rule(
-    "CRN590",
-    "in-file",
-    Severity.WARNING,
-    "`in` before the name of a file: the name is the item, not its lines",
-    most=MANY,
-)
+@rule("CRN590", "in-file", Severity.WARNING, "`in` before a file name: the name is the item, not its lines", most=MANY)
 def in_file(file: CheckedFile) -> Iterator[RuleHit]:
-    """`queue x in list.txt` makes one job, whose x is list.txt; `from` takes the lines of a file."""
+    """`queue x in list.txt` makes one job whose x is list.txt; `from` reads the lines of a file."""
     for queue in file.submit.queues if file.submit is not None else ():
         text = queue.span.text.partition("\n")[0]
         found = _IN.search(text)
         items = text[found.end() :].strip() if found is not None else ""
         if found is not None and _TABLE.fullmatch(items):
             at = text.rindex(items)
-            message = f"this makes one job, and its item is the name {items} itself: no line of the file is read"
+            message = f"this makes one job, whose item is the name {items} itself: no line of the file is read"
             edit = TextEdit(queue.span.part(found.start(), found.end()), "from")
             is_here = queue.span.source is file.source
             fix = Fix("write from", (edit,), safe=False) if is_here else None
@@ -256,19 +252,19 @@ def in_file(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN591", "one-column", Severity.WARNING, "variables of a queue statement that never have a value", most=MANY)
 def one_column(file: CheckedFile) -> Iterator[RuleHit]:
-    """Each item of `in` is one word, so that the first variable takes it; `from ( rows )` has a value for each."""
+    """Each item of `in` is one word, taken by the first variable; each row of `from ( rows )` has a value for each."""
     for queue in file.submit.queues if file.submit is not None else ():
         arguments = queue.arguments
         items = arguments.items
         if len(arguments.variables) > 1 and items is not None and not items.are_rows and not arguments.kinds:
             first, *others = arguments.variables
             message = f"each item of `in` is one word, and {first} takes it: {', '.join(others[:3])} stays empty"
-            yield RuleHit(message, queue.span, "write from ( ... ), with a line for each job")
+            yield RuleHit(message, queue.span, "write from ( ... ), with one line per job")
 
 
 @rule("CRN592", "one-row", Severity.WARNING, "several words in one row: one job where several may be meant", most=MANY)
 def one_row(file: CheckedFile) -> Iterator[RuleHit]:
-    """`queue x from (a b c)` is one row, and x is all of it; `in` makes a job of each word."""
+    """`queue x from (a b c)` is one row, and x is all of it; `in` makes a job for each word."""
     for queue in file.submit.queues if file.submit is not None else ():
         text = queue.span.text.partition("\n")[0]
         found = _ONE_LINE.search(text)
@@ -278,12 +274,12 @@ def one_row(file: CheckedFile) -> Iterator[RuleHit]:
             message = f"this is one row, and makes one job: {name} is `{found['row'].strip()[:40]}`"
             edit = TextEdit(queue.span.part(found.start(), found.start() + 4), "in")
             fix = Fix("write in", (edit,), safe=False) if queue.span.source is file.source else None
-            yield RuleHit(message, queue.span.part(found.start(), found.end()), "write in, for a job of each word", fix)
+            yield RuleHit(message, queue.span.part(found.start(), found.end()), "write in for a job per word", fix)
 
 
 @rule("CRN593", "swallowed", Severity.WARNING, "a backslash that makes the next line part of the value", most=MANY)
 def swallowed(file: CheckedFile) -> Iterator[RuleHit]:
-    """A backslash at the end of a line goes on with the next one, whatever that is: a queue statement, a command."""
+    """A backslash at the end of a line joins the next line, be it a queue statement or a command."""
     for _, definition in file.submit.definitions if file.submit is not None else ():
         text = definition.span.text
         for found in _NEXT_LINE.finditer(text) if "\\\n" in text or "\\\r\n" in text else ():

@@ -1,4 +1,4 @@
-"""CRN5..: commands, words and attributes that nobody reads."""
+"""CRN5..: commands, words and attributes that nothing reads."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ REQUESTS: Final = tuple(f"{REQUEST}{name}" for name in ("cpus", "disk", "gpus", 
 _ALIKE: Final = 0.85
 _NOT_UNLIKE: Final = 0.75
 _BEGUN: Final = 0.7  # of a command's letters
-_LONG_ENOUGH: Final = 8  # letters from which on a name that is like a command is hardly one of the author's own
+_LONG_ENOUGH: Final = 8  # letters from which a name similar to a command is hardly the author's own
 _LONGEST: Final = 60  # letters of a name that are compared
-_WORDS_FOR: Final = {  # what people write who have other systems in mind
+_WORDS_FOR: Final = {  # what users of other systems write
     **dict.fromkeys(("cores", "cpu", "cpus", "ncpus", "num_cpus"), "request_cpus"),
     **dict.fromkeys(("mem_request", "memory", "requestmem"), "request_memory"),
     **dict.fromkeys(("disk", "disk_request"), "request_disk"),
@@ -69,9 +69,9 @@ _WORDS_FOR: Final = {  # what people write who have other systems in mind
 
 
 def meant_command(key: str, *, is_thorough: bool = True) -> str | None:
-    """Return the command that a lower-case name is a slip of; None for a command, and for what is near none.
+    """Return the command that a lower-case name is a slip of; None for a command, and for a name not near one.
 
-    Where it is not thorough only one slip of the hand counts, which takes a tenth of the time.
+    If not thorough, only single-letter slips count, which takes a tenth of the time.
     """
     find = _meant if len(key) <= _LONGEST else _meant.__wrapped__
     return find(key, is_thorough)
@@ -90,7 +90,7 @@ def _meant(key: str, is_thorough: bool) -> str | None:  # noqa: FBT001 - what it
 
 
 def meant_request(key: str) -> str | None:
-    """Return the request that the name of a resource was meant for, None for one that has a name of its own."""
+    """Return the request that the name of a resource was meant for, None for a name of its own."""
     if key in _WORDS_FOR:
         return _WORDS_FOR[key]
     near = (name for name in REQUESTS if one_slip(key, name))
@@ -98,7 +98,7 @@ def meant_request(key: str) -> str | None:
 
 
 def is_slip(key: str, name: str) -> bool:
-    """Return whether a name is so like a command that it is hardly one of the author's own."""
+    """Return whether a name is so similar to a command that it is hardly the author's own."""
     return len(name) >= _LONG_ENOUGH and bool(similar(key[:_LONGEST], (name,), _ALIKE))
 
 
@@ -121,9 +121,9 @@ def _is_like(key: str, name: str) -> bool:
     return shared >= len(name) * _BEGUN or bool(similar(key[:_LONGEST], (name,), _ALIKE))
 
 
-_SAYS: Final = "condor_submit says that the line was unused"
-_FEW: Final = 3  # universes that a message names one by one
-_FEW_NAMES: Final = 30  # of one file that are compared with all commands in every way; a person makes fewer slips
+_SAYS: Final = "condor_submit reports the line as unused"
+_FEW: Final = 3  # universes that a message lists
+_FEW_NAMES: Final = 30  # of one file that are compared thoroughly with all commands; people make fewer slips
 _NEEDS: Final = {
     **dict.fromkeys(("require_gpus", "gpus_minimum_capability", "gpus_maximum_capability"), "request_gpus"),
     **dict.fromkeys(("gpus_minimum_memory", "gpus_minimum_runtime"), "request_gpus"),
@@ -140,13 +140,13 @@ _NONE: Final = re.compile(r'-[\d.]+|\+?0*\.?0*|""')  # SubmitHash::SetRequiremen
 _SHELL: Final = "shell"
 _UNDER_SHELL: Final = ("executable", "transfer_executable")
 _OF_TOOLS: Final = "tool_daemon_"
-_ELSEWHERE: Final = "remove it, or write the universe that is meant"
+_ELSEWHERE: Final = "remove it, or write the intended universe"
 
 
 @rule("CRN501", "unused", Severity.WARNING, "a line that condor_submit does not use", misses=True)
 def unused(file: CheckedFile) -> Iterator[RuleHit]:
-    """A name that is no command is a macro of the author's own, and one that nothing refers to does nothing."""
-    if file.made is None:  # the jobs cannot be made; what looks like a command about scheduling is none all the same
+    """A name that is not a command is a macro of the author's own; if nothing refers to it, it does nothing."""
+    if file.made is None:  # the jobs cannot be made; what looks like a scheduling command is still not one
         for fault in file.misspelt:
             yield RuleHit(fault.message, fault.span, fault.help, _fix(file, fault.span, fault.fix))
         return
@@ -158,10 +158,10 @@ def unused(file: CheckedFile) -> Iterator[RuleHit]:
             yield hit._replace(fix=None) if meant in written else hit
             written.add(meant)
         elif file.made.faults:
-            continue  # what else is unused may follow from what is refused
+            continue  # other unused lines may follow from the refused one
         elif each.is_variable:
-            message = f"no job uses the queue variable {each.name}: condor_submit says that it was unused"
-            yield RuleHit(message, _queue_of(file, each), f"write $({each.name}) where its value is meant")
+            message = f"no job uses the queue variable {each.name}: condor_submit reports it as unused"
+            yield RuleHit(message, _queue_of(file, each), f"write $({each.name}) to use its value")
         elif each.key not in submit_commands():
             message = f"{each.name} is not a command, and nothing refers to $({each.name}): {_SAYS}"
             yield RuleHit(message, each.span, _command_instead(each))
@@ -171,7 +171,7 @@ def _command_slip(file: CheckedFile, each: UnusedName, meant: str) -> RuleHit:
     message = f"HTCondor has no command {each.name}: {_SAYS}"
     given = file.submit.name(meant) if file.submit is not None else None
     if given is not None:
-        return RuleHit(message, each.span, f"did you mean {meant}? it is given at line {given.line} as well")
+        return RuleHit(message, each.span, f"did you mean {meant}? it is also set at line {given.line}")
     return RuleHit(message, each.span, f"did you mean {meant}?", _fix(file, each.span, meant))
 
 
@@ -181,7 +181,7 @@ def _command_instead(each: UnusedName) -> str:
 
 
 def _fix(file: CheckedFile, span: Span | None, name: str | None) -> Fix | None:
-    """Return the fix that writes another name; an unsafe one where the author's may well be one of his own."""
+    """Return the fix that writes another name; unsafe if the present name may be the author's own."""
     if span is None or name is None or span.source is not file.source:
         return None
     return Fix(f"write {name}", (TextEdit(span, name),), name in SCHEDULING or is_slip(span.text.lower(), name))
@@ -194,13 +194,13 @@ def _queue_of(file: CheckedFile, each: UnusedName) -> Span | None:
 
 @rule("CRN507", "no-effect", Severity.WARNING, "a command that does nothing for this job", misses=True)
 def no_effect(file: CheckedFile) -> Iterator[RuleHit]:
-    """Some commands count in one universe only, beside another command only, or not beside another one."""
+    """Some commands have an effect only in one universe, only with another command, or only without another one."""
     if file.submit is None or file.made is None or file.made.faults or file.made.is_plain:
         return
     idle = {each.key: each for each in file.made.unused if not each.is_variable}
     commands = list(_commands(file.submit))
     if any(file.settings.target not in command.releases for _, command in commands):
-        return  # CRN508 speaks of these, and what they are to that release changes what else counts
+        return  # CRN508 reports these, and their meaning to that release changes what else counts
     yield from _lengths(file, file.submit, idle)
     universes = universes_of(file.submit)
     for key, command in commands:
@@ -210,14 +210,14 @@ def no_effect(file: CheckedFile) -> Iterator[RuleHit]:
         if key in idle:
             reason, instead = _reason(file.submit, command, key, universes if elsewhere else ())
             yield RuleHit(f"{idle[key].name} {reason}: {_SAYS}", idle[key].span, instead)
-        elif elsewhere and command.setting is not Setting.MADE:  # those it looks at only where they count
+        elif elsewhere and command.setting is not Setting.MADE:  # otherwise condor_submit ignores the line
             span = file.submit.name(key)
             message = f"{span.text if span else key} {_elsewhere(command, universes)}"
             yield RuleHit(message, span, _ELSEWHERE, severity=Severity.NOTE)
 
 
 def _lengths(file: CheckedFile, submit: SubmitFile, idle: Mapping[str, UnusedName]) -> Iterator[RuleHit]:
-    """Yield windows and prep times beside another one, which counts, and empty ones; CRN310 speaks of one alone."""
+    """Yield windows and prep times that another one overrides, and empty ones; CRN310 reports one without a time."""
     is_said = any(any(misspelt([(each.name, None)])) for each in idle.values()) or any(
         hit for job in file.jobs[:MOST_JOBS] for hit in without_time.function(job)
     )
@@ -234,7 +234,7 @@ def _lengths(file: CheckedFile, submit: SubmitFile, idle: Mapping[str, UnusedNam
 
 
 def _commands(file: SubmitFile) -> Iterator[tuple[str, SubmitCommand]]:
-    """Yield the commands that a file gives; those of the schedule have rules of their own."""
+    """Yield the commands that a file gives, without those of the schedule, which have rules of their own."""
     for key in file.keys:
         command = None if key in SCHEDULING or "." in key else submit_commands().get(key)
         if command is not None and command.type is not CommandType.DISABLED:
@@ -250,16 +250,16 @@ def _elsewhere(command: SubmitCommand, universes: tuple[str, ...]) -> str:
 
 
 def _reason(file: SubmitFile, command: SubmitCommand, key: str, universes: tuple[str, ...]) -> tuple[str, str]:
-    """Return why a command is not looked at, and what to write."""
+    """Return why a command is ignored, and what to write."""
     if universes:
         return _elsewhere(command, universes), _ELSEWHERE
     same = (each for each in submit_commands() if each is command or each.attribute == command.attribute != "")
     names = dict.fromkeys(name.lower() for each in same for name in each.names if name.lower() != key)
     first = next((span for name in names if (span := file.name(name)) is not None), None)
     if first is not None:
-        return f"says the same as {first.text} at line {first.line}, which counts", "remove one of them"
+        return f"repeats {first.text} at line {first.line}, which takes effect", "remove one of them"
     if command.name in _UNDER_SHELL and file.name(_SHELL) is not None:
-        return f"has no effect together with {_SHELL}, which is the program", "remove one of them"
+        return f"has no effect together with {_SHELL}, which sets the program", "remove one of them"
     needs = "tool_daemon_cmd" if command.name.startswith(_OF_TOOLS) else _NEEDS.get(command.name)
     if needs is not None and file.name(needs) is None:
         return f"has an effect only with {needs}, which is missing", f"write {needs} as well, or remove it"
@@ -268,7 +268,7 @@ def _reason(file: SubmitFile, command: SubmitCommand, key: str, universes: tuple
 
 @rule("CRN509", "odd-resource", Severity.WARNING, "a request for a resource that no machine has by that name")
 def odd_resource(file: CheckedFile) -> Iterator[RuleHit]:
-    """Whatever follows request_ is a resource to condor_submit; a misspelt one matches no machine: the job waits."""
+    """To condor_submit, any name after request_ is a resource; a job with a misspelled one matches no machine."""
     if file.submit is None:
         return
     yield from _at_home(file, file.submit)
@@ -278,14 +278,14 @@ def odd_resource(file: CheckedFile) -> Iterator[RuleHit]:
         meant, span = meant_request(key), file.submit.name(key)
         if meant is not None:
             tag = (span.text if span else key)[len(REQUEST) :]
-            message = f"the job asks for a resource called {tag}, and stays idle where no machine has one of that name"
+            message = f"the job requests a resource called {tag}, and stays idle if no machine has it"
             yield RuleHit(message, span, f"did you mean {meant}?", _fix(file, span, meant))
 
 
 def _at_home(file: CheckedFile, submit: SubmitFile) -> Iterator[RuleHit]:
-    """Yield what a job asks for of the access point, whose ad has neither GPUs nor resources of a pool's own.
+    """Yield the requests for resources of the access point, whose ad has neither GPUs nor a pool's own resources.
 
-    A request for none of them adds nothing to the requirements.
+    A request for zero adds nothing to the requirements.
     """
     names = [key for key in submit.keys if key.startswith(REQUEST) and key not in _EVERYWHERE]
     asked = [key for key in names if not all(_NONE.fullmatch(value.text) for value in file.given.of((key,)))]
@@ -305,7 +305,7 @@ _WHY: Final = ("reason", "subcode")
 _HELD: Final = {
     f"{hold}_{what}": (hold, hold.replace("_", ""), f"my.{hold.replace('_', '')}") for hold in _HOLDS for what in _WHY
 }
-_ASKED_WITH: Final = {  # commands that go into the job and are asked for beside one of some others only
+_ASKED_WITH: Final = {  # commands that go into the job but are only used together with one of some others
     **_HELD,
     **dict.fromkeys(("notify_user", "email_attributes"), ("notification", "jobnotification", "my.jobnotification")),
 }
@@ -320,14 +320,14 @@ _RANKS: Final = ("rank", "preferences")
     misses=True,
 )
 def nobody_asks(file: CheckedFile) -> Iterator[RuleHit]:
-    """The attribute is in the job and does nothing, so that condor_submit does not say that the line was unused."""
+    """The attribute is in the job and does nothing, so condor_submit does not report the line as unused."""
     keys = file.submit.keys if file.submit is not None else ()
     told: set[str] = set()
     for key, needed in _ASKED_WITH.items():
         span = file.submit.name(key) if file.submit is not None and key in keys else None
         if span is not None and needed[0] not in told and not any(name in keys for name in needed):
             told.add(needed[0])
-            then = "no e-mail is sent" if needed[0] == "notification" else "nobody asks for it"
+            then = "no e-mail is sent" if needed[0] == "notification" else "nothing reads it"
             yield RuleHit(
                 f"{span.text} has an effect only with {needed[0]}: {then}", span, f"write {needed[0]} as well"
             )
@@ -340,14 +340,14 @@ def nobody_asks(file: CheckedFile) -> Iterator[RuleHit]:
 
 _REFERENCE: Final = re.compile(r"\$\w{0,30}\([ \t]{0,30}([\w./]{1,200})")  # to a macro of the author's own
 _REMAPS: Final = ("transfer_output_remaps", "transferoutputremaps")
-_LONG_TERM: Final = Release(24, 0)  # its fix 24.0.5 takes them
+_LONG_TERM: Final = Release(24, 0)  # its fix 24.0.5 accepts them
 _TAKES_REMAPS: Final = Release(24, 5)
 _SEVERAL_DEPRECATED: Final = Release(23, 7)
 
 
 @rule("CRN508", "not-in-release", Severity.WARNING, "a command that the release does not have")
 def not_in_release(file: CheckedFile) -> Iterator[RuleHit]:
-    """To a release that does not have it a command is a macro of the author's own, and does nothing."""
+    """For a release without the command it is a macro of the author's own, and does nothing."""
     if file.submit is None or (file.made is not None and file.made.is_plain and file.settings.target == NEWEST):
         return
     table, target = submit_commands(), file.settings.target
@@ -374,7 +374,7 @@ def _successor(command: SubmitCommand, target: Release) -> str | None:
 
 @rule("CRN511", "unquoted-remaps", Severity.ERROR, "remaps without quotes, which older releases refuse")
 def unquoted_remaps(file: CheckedFile) -> Iterator[RuleHit]:
-    """condor_submit wants transfer_output_remaps in double quotes before 24.5, and before 24.0.5."""
+    """condor_submit before 24.5, and before 24.0.5, requires transfer_output_remaps in double quotes."""
     target = file.settings.target
     if file.submit is None or target >= _TAKES_REMAPS or target == _LONG_TERM:
         return
@@ -392,13 +392,13 @@ def unquoted_remaps(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN510", "several-queues", Severity.WARNING, "several queue statements in one file")
 def several_queues(file: CheckedFile) -> Iterator[RuleHit]:
-    """condor_submit warns of the second one since 23.7: the lists of one queue statement do what they did."""
+    """Since 23.7 condor_submit warns about the second one: the list of a single queue statement does the same."""
     queues = file.submit.queues if file.submit is not None else ()
     if len(queues) < 2 or file.settings.target < _SEVERAL_DEPRECATED:
         return
     message = (
-        f"the file has {len(queues)} queue statements: that is deprecated since {_SEVERAL_DEPRECATED}, condor_submit "
-        "warns of it, and a release of the 25 series is to refuse it"
+        f"the file has {len(queues)} queue statements: this is deprecated since {_SEVERAL_DEPRECATED}; condor_submit "
+        "warns about it, and a 25.x release will refuse it"
     )
     yield RuleHit(message, queues[1].span, "write one queue statement with a list: queue name, value from ( ... )")
 
@@ -408,7 +408,7 @@ _OWN: Final = "my."
 
 @rule("CRN512", "own-attribute", Severity.WARNING, "an attribute whose name is one slip from one that HTCondor reads")
 def own_attribute(file: CheckedFile) -> Iterator[RuleHit]:
-    """Any name will do after a plus: a misspelt one becomes an attribute that nobody reads."""
+    """After a plus any name is accepted: a misspelled one becomes an attribute that nothing reads."""
     keys = file.submit.keys if file.submit is not None else ()
     own = [key for key in keys if key.startswith(_OWN) and len(key) >= len(_OWN) + _LONG_ENOUGH]
     if file.submit is None or not own:
@@ -431,13 +431,13 @@ def own_attribute(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN316", "refers-to-itself", Severity.ERROR, "an attribute of the job that refers to itself")
 def circle(file: CheckedFile) -> Iterator[RuleHit]:
-    """HTCondor takes such a reference for undefined: Requirements with one never match."""
+    """HTCondor evaluates such a reference to undefined: Requirements with one never match."""
     for each in () if file.made is None else file.made.circles:
         yield RuleHit(each.message, each.span, each.help, severity=each.severity)
 
 
 def _is_read(file: CheckedFile, name: str) -> bool:
-    """Return whether the file itself refers to an attribute that it writes out."""
+    """Return whether the file itself refers to an attribute that it defines."""
     return len(re.findall(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", file.source.text, re.IGNORECASE)) > 1
 
 
@@ -455,9 +455,9 @@ _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.", re.DOTALL)
 _SCHEME: Final = re.compile(r"(?P<scheme>docker|oras|library|shub|https?):(?:/(?!/)|(?!/))(?=.)", re.IGNORECASE)
 
 
-@rule("CRN513", "no-boolean", Severity.WARNING, "a word that is neither true nor false to the command", most=MANY)
+@rule("CRN513", "no-boolean", Severity.WARNING, "a word that the command reads neither as true nor as false", most=MANY)
 def no_boolean(file: CheckedFile) -> Iterator[RuleHit]:
-    """Most commands refuse such a word; of these one looks at the first letter, and one takes it for a variable."""
+    """Most commands refuse such a word; one looks only at the first letter, and one reads it as a variable."""
     for value in file.given.of(_TRANSFER):
         text = value.text.lower()
         if text.startswith(("f", "t", "1", "$")) or text in _YES:
@@ -473,9 +473,9 @@ def no_boolean(file: CheckedFile) -> Iterator[RuleHit]:
             yield _instead(file, value, message, meant, meant)
 
 
-@rule("CRN514", "odd-word", Severity.WARNING, "a word that means nothing to the command, or something else", most=MANY)
+@rule("CRN514", "odd-word", Severity.WARNING, "a word that the command does not know, or reads differently", most=MANY)
 def odd_word(file: CheckedFile) -> Iterator[RuleHit]:
-    """The word goes into the job as a string, and only the machine, or nobody, finds out that it is another."""
+    """The word goes into the job as a string, and is wrong only on the machine, or is never noticed."""
     for value in file.given.of(_PULL_POLICY):
         text = value.text.lower()
         if text not in {"", "always"} and "$$" not in text:
@@ -484,37 +484,39 @@ def odd_word(file: CheckedFile) -> Iterator[RuleHit]:
     for value in file.given.of(_NETWORK):
         meant = None if value.text in _NETWORKS else _slip(value.text.lower(), _NETWORKS)
         if meant is not None:
-            message = f"the job asks for a network called {value.text}, and waits for a machine that has it"
+            message = f"the job requests a network called {value.text}, and waits for a machine that has it"
             yield _instead(file, value, message, meant, meant)
     for value in file.given.of(_NOTIFY):
         events = submit_commands().get("notification")
         if events is not None and value.text.lower() in events.choices:
-            message = f"notify_user is the address of e-mail, and {value.text} a user of that name"
+            message = f"notify_user is an e-mail address, and {value.text} would be a user of that name"
             yield RuleHit(message, value.span, f"write notification = {value.text.lower()}")
     for value in file.given.of(_MOMENT):
         taken = _moment_of(value.text)
         if taken is not None:
-            message = f"{value.text} is not a valid moment; by an error of its own, HTCondor takes it for {taken}"
-            yield RuleHit(message, value.span, "write ON_EXIT, or ON_EXIT_OR_EVICT for files after an eviction too")
+            message = f"{value.text} is not a valid value; because of a bug, HTCondor reads it as {taken}"
+            yield RuleHit(
+                message, value.span, "write ON_EXIT, or ON_EXIT_OR_EVICT to transfer files after an eviction too"
+            )
 
 
-@rule("CRN515", "no-url", Severity.WARNING, "an address without ://, which HTCondor takes for a file", most=MANY)
+@rule("CRN515", "no-url", Severity.WARNING, "an address without ://, which HTCondor reads as a file", most=MANY)
 def no_url(file: CheckedFile) -> Iterator[RuleHit]:
     """An address has :// after its scheme; without it the text is a path."""
     for value in file.given.of(_DESTINATION):
         if value.text and "$$" not in value.text and not _ADDRESS.match(value.text):
             message = f"output_destination is an address, and {value.text[:60]} is not: no plugin can send files there"
-            yield RuleHit(message, value.span, "write output_directory for a folder of the access point (24.12)")
+            yield RuleHit(message, value.span, "for a folder on the access point write output_directory (24.12)")
     for value in file.given.of(_IMAGE):
         found = _SCHEME.match(value.text)
         if found is not None:
             new = f"{found['scheme']}://{value.text[found.end() :]}"
-            message = f"{value.text[:60]} is a file name to HTCondor, which it transfers, and not an address"
+            message = f"to HTCondor {value.text[:60]} is a file name to transfer, not an address"
             yield _instead(file, value, message, new, new)
 
 
 def _moment_of(word: str) -> str | None:
-    """Return what a word is taken for that is none of the command's."""
+    """Return the value that HTCondor reads an unknown word as."""
     moments = submit_commands().get("when_to_transfer_output")
     if moments is not None and word.upper() in moments.choices:
         return None
@@ -522,20 +524,20 @@ def _moment_of(word: str) -> str | None:
 
 
 def _slip(text: str, words: tuple[str, ...]) -> str | None:
-    """Return the word of some that a text is a slip of."""
+    """Return the known word that a text is a slip of."""
     return next((word for word in words if text != word and one_slip(text, word)), None)
 
 
 def _instead(file: CheckedFile, value: GivenValue, message: str, new: str | None, words: str) -> RuleHit:
-    """Return a finding about a whole value, and the fix that writes another one where it is known."""
+    """Return a finding about a whole value, with the fix that writes another value if it is known."""
     is_here = value.is_literal and value.span.source is file.source
     fix = Fix(f"write {new}", (TextEdit(value.span, new),), safe=False) if new is not None and is_here else None
     return RuleHit(message, value.span, f"write {new or words}", fix)
 
 
-@rule("CRN517", "kept-variables", Severity.WARNING, "variables of the first job that later jobs have as well")
+@rule("CRN517", "kept-variables", Severity.WARNING, "variables of the first job that later jobs get too")
 def kept_variables(file: CheckedFile) -> Iterator[RuleHit]:
-    """condor_submit puts the variables of the first job of a cluster into the environment of every other one."""
+    """condor_submit copies the variables of the first job of a cluster into the environment of all others."""
     jobs = file.given.jobs
     _, kept = _environment(jobs[0]) if len(jobs) > 1 else (None, {})
     for job in jobs[1:] if kept else ():
@@ -544,13 +546,13 @@ def kept_variables(file: CheckedFile) -> Iterator[RuleHit]:
         if value is None or not more:
             continue
         shown = ", ".join(f"{name}={kept[name]}" for name in more[:3]) + (", ..." if len(more) > 3 else "")
-        message = f"later jobs have {shown[:80]} as well: they keep the variables of the first job of the cluster"
-        yield RuleHit(message, value.span, f"give every job each variable; its own value of {more[0]} wins")
+        message = f"later jobs also get {shown[:80]}: they keep the variables of the first job of the cluster"
+        yield RuleHit(message, value.span, f"set every variable for each job; a job's own value of {more[0]} wins")
         return
 
 
 def _environment(job: GivenJob) -> tuple[GivenValue | None, dict[str, str]]:
-    """Return the command that gives a job's variables, and them; none where the command cannot be read."""
+    """Return the command that sets a job's variables, and the variables; none if the command cannot be read."""
     value = job.first("environment2") or job.first("environment", "env")
     try:
         return value, split_environment(value.text) if value is not None else {}

@@ -1,4 +1,4 @@
-"""CRN0..: what condor_submit would refuse, and what crondor cannot know; every code of the reader has its rule."""
+"""CRN0..: what condor_submit would refuse, and what crondor cannot know; every code of the reader has a rule."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ Cure = Callable[[CheckedFile, Diagnostic], Fix | None]
 
 _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
 
-# The first releases that go on: with one job of a file without a queue statement, without a macro's value.
+# The first releases that accept a file without a queue statement (one job), or a macro without a value.
 _GOES_ON_SINCE = {"no-queue": Release(25, 14), "macro-function": Release(25, 13)}
 
 _READING = frozenset(f"CRN{number:03}" for number in range(1, 17))
 
 
 def owner(fault: Diagnostic) -> str:
-    """Return the rule that speaks for a fault of the reader: CRN001 takes what no other does."""
+    """Return the rule for a fault of the reader: CRN001 if no other rule has it."""
     return fault.code if fault.code in _READING else "CRN001"
 
 
 def _said(rule: str, cure: Cure | None, severity: Severity | None, file: CheckedFile) -> Iterator[RuleHit]:
-    """Pass on what reading said under the codes of a rule; ``severity`` where crondor, not the file, is at its end."""
+    """Pass on the reader's faults with the codes of a rule; ``severity`` if crondor, not the file, is the cause."""
     for fault in file.all_faults:
         if owner(fault) == rule and not (fault.kind == "no-queue" and _is_swallowed(file)):
             fix = cure(file, fault) if cure is not None else None
@@ -48,19 +48,19 @@ def _said(rule: str, cure: Cure | None, severity: Severity | None, file: Checked
 
 
 def _is_swallowed(file: CheckedFile) -> bool:
-    """Return whether the queue statement is part of a value, of which CRN593 speaks."""
+    """Return whether the queue statement is part of a value, which CRN593 reports."""
     return any("queue" in hit.message for hit in swallowed.function(file))
 
 
 def _equals(file: CheckedFile, fault: Diagnostic) -> Fix | None:
-    """Return the fix of a colon where = is meant."""
+    """Return the fix of a colon that should be =."""
     if fault.kind != "colon" or fault.span is None or fault.span.source is not file.source:
         return None
     return Fix("write =", (TextEdit(fault.span, "="),))
 
 
 def _queue(file: CheckedFile, _: Diagnostic) -> Fix:
-    """Return the line that releases before 25.14 need."""
+    """Return the line that releases before 25.14 require."""
     text = file.source.text
     at = file.source.span(len(text))
     end = line_end(text, len(text))
@@ -68,7 +68,7 @@ def _queue(file: CheckedFile, _: Diagnostic) -> Fix:
 
 
 def _ends(file: CheckedFile, fault: Diagnostic) -> Fix | None:
-    """Return the fix of a byte order mark, or of a last line without an end."""
+    """Return the fix of a byte order mark, or of a last line without a line end."""
     if fault.span is None or fault.span.source is not file.source:
         return None
     if fault.kind == "byte-order-mark":
@@ -91,7 +91,7 @@ READING_RULES: tuple[Rule[CheckedFile], ...] = (
     _rule("CRN005", "macro", _ERROR, "a macro that cannot be expanded"),
     _rule("CRN006", "no-queue", _WARNING, "a file without a queue statement", _queue),
     _rule("CRN007", "after-queue", _WARNING, "a command after the last queue statement"),
-    _rule("CRN008", "odd-list", _WARNING, "a queue statement that makes other jobs than it seems"),
+    _rule("CRN008", "odd-list", _WARNING, "a queue statement that makes different jobs than intended"),
     _rule("CRN009", "comment-in-line", _WARNING, "a comment inside a continued line"),
     _rule("CRN010", "file-ends", _ERROR, "a byte order mark, or a last line without a line end", _ends),
     _rule("CRN011", "said-by-file", _WARNING, "an error or warning that the file itself states"),
@@ -107,7 +107,7 @@ _OF_TIMES = frozenset(("submit-number", "submit-scheduler"))  # CRN301 and CRN50
 
 @rule("CRN017", "refused", Severity.ERROR, "a job that condor_submit refuses")
 def refused(file: CheckedFile) -> Iterator[RuleHit]:
-    """The words are those of condor_submit 25.14, which makes no job of the file then."""
+    """The message is that of condor_submit 25.14, which then makes no job of the file."""
     faults = [] if file.made is None else [fault for fault in file.made.faults if fault.kind not in _OF_TIMES]
     said = _said_elsewhere(file) if faults else ()
     for fault in faults:
@@ -117,7 +117,7 @@ def refused(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _said_elsewhere(file: CheckedFile) -> tuple[Span, ...]:
-    """Return the places of which other rules speak."""
+    """Return the places that other rules report."""
     rules = (bad_number, bad_expression, no_universe)
     found = {hit.span for job in file.jobs[:MOST_JOBS] for rule in rules for hit in rule.function(job)}
     behind = {hit.span for hit in comment_behind.function(file)}
@@ -125,7 +125,7 @@ def _said_elsewhere(file: CheckedFile) -> tuple[Span, ...]:
 
 
 def _values_of(file: CheckedFile, spans: Iterable[Span | None]) -> Iterator[Span]:
-    """Yield the places of the values that some places are in."""
+    """Yield the places of the values that contain some places."""
     yield from (value.span for value in file.given.all if any(_is_in(span, value.span) for span in spans))
 
 
@@ -137,13 +137,13 @@ def _first_queue(file: CheckedFile) -> Span | None:
     return next((job.span() for job in file.jobs), None)
 
 
-_YEAR = 366 * DAY  # that lines without markers are compared for
+_YEAR = 366 * DAY  # for which lines without markers are compared
 _SOON = 60 * DAY
 
 
-@rule("CRN565", "schedule-unlike", Severity.WARNING, "lines that no longer fit the file's schedule")
+@rule("CRN565", "schedule-unlike", Severity.WARNING, "lines that no longer match the file's schedule")
 def unlike(file: CheckedFile) -> Iterator[RuleHit]:
-    """Somebody has edited the lines, the schedule or a calendar that it names, and not compiled again."""
+    """The lines, the schedule or one of its calendars was edited, and not compiled again."""
     zone, proof = file.own_schedule.zone, _proof(file)
     if proof is None or proof.is_exact:
         return
@@ -151,20 +151,20 @@ def unlike(file: CheckedFile) -> Iterator[RuleHit]:
     said = "has a run that no job has" if first in proof.lost else "has no run when a job has one"
     many = len(proof.lost) + len(proof.wrong)
     more = f" ({many} such times until {_day(zone, proof.until)})" if many > 1 else ""
-    message = f"the jobs do not run as the schedule says: on {_moment(zone, first)} it {said}{more}"
+    message = f"the jobs do not follow the schedule: on {_moment(zone, first)} it {said}{more}"
     yield RuleHit(message, file.own_schedule.line, "compile again: crondor compile --write FILE")
 
 
 @rule("CRN566", "schedule-ends", Severity.WARNING, "compiled lines, or a calendar, that end soon")
 def ends(file: CheckedFile) -> Iterator[RuleHit]:
-    """After their end no time passes any more, and the job stays idle without a word."""
+    """After their end no time matches any more, and the job stays idle without a message."""
     line, schedule, block, zone, _ = file.own_schedule
     if schedule is None:
         return
     now = file.settings.now
     if block is not None and block.until < now + _SOON:
         verb = "were" if block.until <= now else "are"
-        message = f"the compiled lines {verb} proven until {_day(zone, block.until)}: afterwards no time may match"
+        message = f"the compiled lines {verb} proven until {_day(zone, block.until)}: after that, times may not match"
         help_text = "compile again: crondor compile --write FILE"
         if schedule.until is not None and schedule.until <= block.until:
             message += f" ({schedule.until_reason})"
@@ -177,13 +177,13 @@ def ends(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN567", "schedule-line", Severity.WARNING, "a schedule line that cannot be read")
 def unreadable(file: CheckedFile) -> Iterator[RuleHit]:
-    """To HTCondor it is a comment; whoever wrote it meant a schedule."""
+    """To HTCondor it is a comment, but its author meant a schedule."""
     for fault in file.own_schedule.faults:
         yield RuleHit(fault.message, fault.span, fault.help)
 
 
 def _proof(file: CheckedFile) -> Proof | None:
-    """Compare the jobs with the schedule from now on; None where there are none, or they cannot be read."""
+    """Compare the jobs with the schedule from now on; None if there are none, or they cannot be read."""
     _, schedule, block, zone, _ = file.own_schedule
     if schedule is None:
         return None

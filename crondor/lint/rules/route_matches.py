@@ -1,4 +1,4 @@
-"""CRN61. to CRN63.: which jobs routes take, and what they make of them by surprise."""
+"""CRN61. to CRN63.: which jobs routes take, and surprising effects of routes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _Point: TypeAlias = "float | str"
 
 
 class Comparison(NamedTuple):
-    """An attribute, by its name in lower case, compared with a number or a text; ``text``, ``shown``: as written."""
+    """A comparison of an attribute (lower case) with a number or a text; ``text``, ``shown``: as written."""
 
     name: str
     operator: str
@@ -47,7 +47,7 @@ class Comparison(NamedTuple):
     shown: str
 
     def holds(self, point: _Point) -> bool:
-        """Return whether it holds for a value of the same kind, as HTCondor compares: == without case, =?= with it."""
+        """Return whether it holds for a value of the same type, as HTCondor compares: == ignores case."""
         if isinstance(point, str) or isinstance(self.value, str):
             mine, theirs = str(self.value), str(point)
             if self.operator in {"==", "!="}:
@@ -81,7 +81,7 @@ def comparison(node: Node) -> Comparison | None:
 
 
 def parts(node: Node, operator: str) -> Iterator[Node]:
-    """Yield the parts of a conjunction or a disjunction, the whole where it is none."""
+    """Yield the parts of a conjunction or a disjunction, or the whole expression if it is neither."""
     work = [node]
     while work:
         each = bare(work.pop())
@@ -92,32 +92,32 @@ def parts(node: Node, operator: str) -> Iterator[Node]:
 
 
 def exclude_each_other(first: Comparison, second: Comparison) -> bool:
-    """Return whether no value meets both."""
+    """Return whether no value satisfies both."""
     if not _are_alike(first, second):
         return False
     return not any(first.holds(point) and second.holds(point) for point in _points(first, second))
 
 
 def leave_nothing(first: Comparison, second: Comparison) -> bool:
-    """Return whether every value of that kind meets one of both."""
+    """Return whether every value of that type satisfies at least one."""
     if not _are_alike(first, second):
         return False
     return all(first.holds(point) or second.holds(point) for point in _points(first, second))
 
 
 class Conclusions:
-    """Answers which of many conditions follow from which, as far as comparisons with constants tell.
+    """Finds which of many conditions follow from which, as far as comparisons with constants show.
 
-    What was seen of a part is kept with the part, so that one of many routes is not printed for each of the others.
+    Results for a part are kept with the part, so that a route is not printed for each of the others.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing seen."""
+        """Start empty."""
         self._small: dict[int, tuple[Node, bool]] = {}
         self._seen: dict[int, _Part] = {}
 
     def implies(self, node: Node, other: Node) -> bool:
-        """Return whether another condition is true wherever one is."""
+        """Return whether another condition is true whenever a node is."""
         return self._is_small(node) and self._is_small(other) and self._implies(node, other)
 
     def _is_small(self, node: Node) -> bool:
@@ -165,7 +165,7 @@ def _are_alike(first: Comparison, second: Comparison) -> bool:
 
 
 def _points(first: Comparison, second: Comparison) -> list[_Point]:
-    """Return values that stand for all: the constants, and what is below, between and above them."""
+    """Return values that represent all others: the constants, and values below, between and above them."""
     one, other = first.value, second.value
     if isinstance(one, str) or isinstance(other, str):
         texts = [str(one), str(other)]
@@ -176,7 +176,7 @@ def _points(first: Comparison, second: Comparison) -> list[_Point]:
 
 @rule("CRN631", "never-matches", Severity.WARNING, "a route that no job meets")
 def _never(table: CheckedTable) -> Iterator[RuleHit]:
-    """A candidate is idle and not managed; REQUIREMENTS must be true of it, or a number that is not zero."""
+    """A candidate is idle and not managed; REQUIREMENTS must be true or a nonzero number."""
     for route in table.routes:
         asked = route.transform.requirements
         if asked is None:
@@ -186,12 +186,12 @@ def _never(table: CheckedTable) -> Iterator[RuleHit]:
             shown = "false" if truth(value) is False else "no truth value"
             shown = "undefined" if value is UNDEFINED else "an error" if value is ERROR else shown
             message = f"no job matches route {route.name}: for every candidate its REQUIREMENTS are {shown}"
-            yield RuleHit(message, asked.span, "a candidate has JobStatus 1; TARGET is undefined; a text is not true")
+            yield RuleHit(message, asked.span, "a candidate has JobStatus 1; TARGET is undefined; a string is not true")
 
 
 @rule("CRN632", "unreachable", Severity.WARNING, "a route after one that takes every job it could get")
 def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
-    """Routes are asked in their order, and the first that matches takes the job, unless it is full or throttled."""
+    """Routes are tried in order, and the first that matches takes the job unless it is full or throttled."""
     if table.table.settings.round_robin:
         return
     all_taken: Route | None = None
@@ -203,9 +203,9 @@ def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
         required = route.transform.requirements
         earlier = all_taken or (_wider(required.expression, asked, conclusions) if required is not None else None)
         if earlier is not None:
-            takes = "takes every candidate" if earlier is all_taken else "asks for the same"
+            takes = "takes every candidate" if earlier is all_taken else "requires the same"
             if required is not None and takes != "takes every candidate" and required.expression not in asked:
-                takes = "asks for no more"
+                takes = "requires no more"
             message = f"{route.name} gets a job only while {earlier.name} is full or throttled: that one {takes}"
             limits = any(table.assigned(earlier, name) for name in ("MaxJobs", "MaxIdleJobs"))
             limits = limits or any(table.configuration.is_set(name) for name in _LIMITS)
@@ -218,7 +218,7 @@ def _unreachable(table: CheckedTable) -> Iterator[RuleHit]:
 
 
 def _wider(expression: Expression, asked: Mapping[Expression, Route], conclusions: Conclusions) -> Route | None:
-    """Return an earlier route that asks for the same, or for what follows from this."""
+    """Return an earlier route that requires the same as this one or less."""
     same = asked.get(expression)
     if same is not None:
         return same
@@ -236,7 +236,7 @@ def _accepts(route: Route) -> bool:
 
 @rule("CRN633", "remove-loop", Severity.WARNING, "a copy whose removal routes the job again")
 def _remove(table: CheckedTable) -> Iterator[RuleHit]:
-    """A removed copy gives its source back as idle, and it is a candidate again at once."""
+    """After its copy is removed, the source is idle again, and immediately a candidate."""
     edited = {id(route.transform) for route in table.routes if route.edit_job_in_place is not None}
     for transform in table.transforms:
         if id(transform) in edited:
@@ -245,7 +245,7 @@ def _remove(table: CheckedTable) -> Iterator[RuleHit]:
             if each.target != "periodicremove" or each.keyword not in {"SET", "EVALSET", "DEFAULT"}:
                 continue
             if each.value.strip().lower() not in {"false", "undefined", "0"}:
-                message = "a copy that PeriodicRemove removes is routed again: its source goes back to idle"
+                message = "if PeriodicRemove removes a copy, its job is routed again: the source goes back to idle"
                 help_text = (
                     "set PeriodicHold instead, or let REQUIREMENTS reject such a job,"
                     " as with (NumShadowStarts ?: 0) < 3"
@@ -255,7 +255,7 @@ def _remove(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN634", "edits-again", Severity.WARNING, "a route that edits the same job at every poll")
 def _edits(table: CheckedTable) -> Iterator[RuleHit]:
-    """A job that is edited in place stays a candidate until the edit makes it stop matching."""
+    """A job that is edited in place stays a candidate until the edit stops it from matching."""
     for route in table.routes:
         test = route.edit_job_in_place
         if test is None or is_false(test):
@@ -286,7 +286,7 @@ def _asked(table: CheckedTable, route: Route) -> set[str]:
 
 @rule("CRN636", "contradiction", Severity.WARNING, "comparisons that exclude each other, or leave nothing")
 def _contradiction(table: CheckedTable) -> Iterator[RuleHit]:
-    """No value is above 8000 and below 4000; every text is not "a" or not "b"."""
+    """No value is both above 8000 and below 4000; every text differs from "a" or from "b"."""
     for transform in table.readable:
         required = transform.requirements
         if required is None:
@@ -295,11 +295,11 @@ def _contradiction(table: CheckedTable) -> Iterator[RuleHit]:
             found = _first_pair(parts(choice, "&&"), exclude_each_other)
             if found is not None:
                 message = f"never true: no {found[0].shown} meets both {found[0].text} and {found[1].text}"
-                yield RuleHit(message, required.span, "join with || what is to hold one or the other")
+                yield RuleHit(message, required.span, "join alternatives with ||")
         found = _first_pair(parts(required.expression.tree, "||"), leave_nothing)
         if found is not None:
             message = f"true of every job that has {found[0].shown}: it meets {found[0].text} or {found[1].text}"
-            yield RuleHit(message, required.span, "join with && what is to hold both")
+            yield RuleHit(message, required.span, "join conditions that must all hold with &&")
 
 
 def _first_pair(
@@ -330,12 +330,12 @@ _OF_HTCONDOR = frozenset(
         *("tilde", "uid_domain", "uname_arch", "uname_opsys", "username", "sec_token_directory"),
     )
 )
-"""Macros that every HTCondor defines itself."""
+"""Macros that every HTCondor defines."""
 
 
 @rule("CRN621", "keyword-assigned", Severity.WARNING, "a command that is written as an assignment")
 def _assigned(table: CheckedTable) -> Iterator[RuleHit]:
-    """``REQUIREMENTS = expr`` defines a macro; the route or transform then takes every job."""
+    """``REQUIREMENTS = expr`` defines a macro, so the route or transform takes every job."""
     for transform in table.readable:
         for each in transform.warnings:
             if each.code == "CRN621":
@@ -345,10 +345,10 @@ def _assigned(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN622", "transform-trap", Severity.WARNING, "a line of a transform that HTCondor reads differently")
 def _trap(table: CheckedTable) -> Iterator[RuleHit]:
-    """Commands that fail softly, macros with blanks, conditions that do not hold what they enclose."""
+    """Commands that fail silently, macros with blanks, conditions that do not apply to what they enclose."""
     loaded = {id(transform) for transform in table.transforms}
     for transform in table.readable:
-        faults = transform.faults if id(transform) in loaded else ()  # else CRN612 has them
+        faults = transform.faults if id(transform) in loaded else ()  # otherwise CRN612 reports them
         for each in (*transform.warnings, *faults):
             if each.code not in _OWN:
                 yield RuleHit(each.message, each.span, each.help)
@@ -356,7 +356,7 @@ def _trap(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN623", "target-undefined", Severity.WARNING, "TARGET where there is no other ad")
 def _target(table: CheckedTable) -> Iterator[RuleHit]:
-    """A route looks at the job alone: TARGET is undefined, and what depends on it is not true."""
+    """A route sees only the job: TARGET is undefined, and conditions on it are not true."""
     for transform in table.readable:
         for each in transform.warnings:
             if each.code == "CRN623":
@@ -376,11 +376,10 @@ def _target(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN624", "undefined-macro", Severity.WARNING, "a macro that nothing defines")
 def _undefined(table: CheckedTable) -> Iterator[RuleHit]:
-    """An undefined macro leaves nothing in its place, without a word.
+    """An undefined macro silently expands to nothing.
 
-    Below ``if defined NAME`` somebody has thought of that; and a transform around routes may ask for what only some
-    routes define, as HTCondor-CE's own do, where all of a string is such a macro: it is empty then. Where there is no
-    route yet, nobody knows what routes will define.
+    Not reported: macros below ``if defined NAME``; a string that is only a macro, in a transform around routes, which
+    may use what only some routes define, like those of HTCondor-CE; and macros if there is no route yet.
     """
     known = set(table.table.facts.knobs) | set(table.table.facts.defaults(iterates=False)) | _OF_HTCONDOR
     known |= set(table.table.facts.defaults(iterates=True))
@@ -408,13 +407,13 @@ def _undefined(table: CheckedTable) -> Iterator[RuleHit]:
 
 
 class _Guards:
-    """The names that the conditions around a line say are defined."""
+    """The names that the conditions around a line check to be defined."""
 
     def __init__(self) -> None:
         self._branches: list[tuple[str, bool]] = []
 
     def read(self, text: str) -> None:
-        """Take a line: what it opens, changes or closes."""
+        """Read a line: a condition that it opens, changes or closes."""
         found = _CONDITION.match(text)
         if found is None:
             return
@@ -427,18 +426,18 @@ class _Guards:
             self._branches.append(((found[3] or "").lower(), not found[2]))
 
     def has(self, name: str) -> bool:
-        """Return whether a lower-case name is defined where the line stands."""
+        """Return whether a lower-case name is known to be defined at this line."""
         return (name, True) in self._branches
 
 
 def _is_all(text: str, macro: str) -> bool:
-    """Return whether all of a string in a line is one macro."""
+    """Return whether a string in a line consists of one macro only."""
     return f'"{macro}"' in text
 
 
-@rule("CRN625", "set-in-vain", Severity.NOTE, "an attribute that the router sets itself afterwards")
+@rule("CRN625", "set-in-vain", Severity.NOTE, "an attribute that the router overwrites")
 def _in_vain(table: CheckedTable) -> Iterator[RuleHit]:
-    """After all transforms the router sets the copy's ids, its times and where it comes from."""
+    """After all transforms, the router sets the copy's ids, its times and its origin."""
     for route in table.routes:
         if route.edit_job_in_place is not None:
             continue
@@ -450,9 +449,11 @@ def _in_vain(table: CheckedTable) -> Iterator[RuleHit]:
                 yield RuleHit(message, each.line.span(), "leave it out")
 
 
-@rule("CRN626", "name-after-subscript", Severity.WARNING, "an attribute selected from what a subscript by a name gives")
+@rule(
+    "CRN626", "name-after-subscript", Severity.WARNING, "an attribute selected from the result of a subscript by name"
+)
 def _selected(table: CheckedTable) -> Iterator[RuleHit]:
-    """HTCondor 25.14 looks for it in memory that it has given back: it is undefined, or the router dies."""
+    """HTCondor 25.14 looks it up in freed memory: the result is undefined, or the router crashes."""
     asked: list[tuple[Expression | None, Span | None]] = []
     for route in table.routes:
         required = route.transform.requirements
@@ -464,12 +465,12 @@ def _selected(table: CheckedTable) -> Iterator[RuleHit]:
         found = None if expression is None else next(filter(_is_selected, nodes(expression.tree)), None)
         if isinstance(found, Reference) and found.scope is not None:
             shown, scope = unparse(found)[:80], unparse(found.scope)[:80]
-            message = f"{shown} is undefined for HTCondor, which has discarded {scope} by then"
+            message = f"{shown} is undefined: HTCondor has discarded {scope} by then"
             yield RuleHit(message, place, f'write {scope}["{found.name}"]')
 
 
 def _is_selected(node: Node) -> bool:
-    """Return whether a node is a name after subscripts of which one is a text."""
+    """Return whether a node selects a name after subscripts of which one is a text."""
     scope = bare(node.scope) if isinstance(node, Reference) and node.scope is not None else None
     while isinstance(scope, Binary) and scope.op == "[]":
         if isinstance(scope.right, Literal) and isinstance(scope.right.value, str):
@@ -480,13 +481,13 @@ def _is_selected(node: Node) -> bool:
 
 @rule("CRN630", "circle", Severity.ERROR, "an attribute that a route or transform makes refer to itself")
 def _circle(table: CheckedTable) -> Iterator[RuleHit]:
-    """SET stores the expression, in which the attribute's own name is the attribute as it is then."""
+    """SET stores the expression, in which the attribute's own name then refers to itself."""
     for each in table.table.circles:
         yield RuleHit(each.message, each.span, each.help, severity=each.severity)
 
 
 def _tests(route: Route) -> dict[str, Expression | None]:
-    """Return what a route asks of jobs beside its REQUIREMENTS."""
+    """Return the conditions of a route besides its REQUIREMENTS."""
     return {
         "JobFailureTest": route.job_failure_test,
         "JobShouldBeSandboxed": route.job_should_be_sandboxed,

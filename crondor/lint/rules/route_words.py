@@ -1,4 +1,4 @@
-"""CRN60. to CRN64.: the knobs and routes of a router, and slips in their words."""
+"""CRN60. to CRN64.: the knobs and routes of a router, and misspelled words in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUTE_MACROS = (
     *("EditJobInPlace", "UseSharedX509UserProxy", "SharedX509UserProxy", "SendIDTokens", "TargetUniverse"),
     "GridResource",
 )
-"""What a route says of itself by macros (HTCondor 25.14, JobRoute::ParseRoute)."""
+"""Settings that a route makes by macros (HTCondor 25.14, JobRoute::ParseRoute)."""
 GRID_TYPES = ("arc", "azure", "batch", "condor", "ec2", "gce", "lsf", "naregi", "nqs", "pbs", "sge", "slurm")
 """The first word of a GridResource (HTCondor 25.14, SubmitHash::SetUniverse)."""
 BATCH_SYSTEMS = ("condor", "flux", "kubernetes", "lsf", "nqs", "pbs", "sfapi", "sge", "slurm")
@@ -43,7 +43,7 @@ _OF_CE = """
 """
 _SPELLED = {name.lower(): name for name in _OF_CE.split()}
 OF_CE = frozenset(_SPELLED)
-"""Attributes that HTCondor-CE's routes and their jobs know and HTCondor does not, in lower case."""
+"""Attributes (lower case) that HTCondor-CE's routes and jobs use and HTCondor does not."""
 
 
 @cache
@@ -54,15 +54,15 @@ def is_known(name: str) -> bool:
 
 @cache
 def meant(name: str) -> str | None:
-    """Return the attribute of a job that is one slip of the hand away from a name that nobody knows."""
+    """Return the job attribute that an unknown name is one slip away from."""
     job, machine = job_attributes(), machine_attributes()
     if len(name) < _SHORTEST or name.lower() in OF_CE or job.is_one(name) or machine.is_one(name):
-        return None  # one that a name as Request<X> stands for may be a slip all the same
+        return None  # a name that matches a pattern such as Request<X> may still be a slip
     near = next((each.name for each in job.near(name)), None)
     return near or next((_SPELLED[key] for key in _SPELLED if one_slip(name.lower(), key)), None)
 
 
-_SHORTEST = 6  # letters; shorter words are too near to each other
+_SHORTEST = 6  # letters; shorter words are too similar to each other
 
 _OLD = re.compile(r"(?i)(eval_set|set|copy|delete)_([A-Za-z_][A-Za-z0-9_]*)").fullmatch
 _BEGIN = re.compile(r"[ \t]*[A-Za-z0-9_.]+[ \t]*@=[ \t]*([A-Za-z0-9_]+)[ \t]*\r?")
@@ -75,20 +75,20 @@ _CONSTANTS = frozenset(("true", "false", "undefined", "error"))
 
 
 class _Asked(NamedTuple):
-    """An expression of a configuration, and where it stands."""
+    """An expression of a configuration and its place."""
 
     tree: Node
     span: Span
 
     def place(self, name: str) -> Span:
-        """Return where a name stands in it, or all of it."""
+        """Return the place of a name in it, or of all of it."""
         found = re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", self.span.text)
         return self.span if found is None else self.span.part(*found.span())
 
 
-@rule("CRN616", "old-syntax", Severity.WARNING, "a line of the old route syntax in a route of today")
+@rule("CRN616", "old-syntax", Severity.WARNING, "a line of the old route syntax in a new route")
 def _old(table: CheckedTable) -> Iterator[RuleHit]:
-    """``set_Foo = 5`` defines a macro of that name here, and sets nothing."""
+    """``set_Foo = 5`` only defines a macro of that name here."""
     used = _macros(table)
     for transform in table.readable:
         for line in transform.lines:
@@ -104,7 +104,7 @@ def _old(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN617", "text-after-end", Severity.WARNING, "text after the word that ends a value of several lines")
 def _after_end(table: CheckedTable) -> Iterator[RuleHit]:
-    """Only a line with nothing but @ and the word ends it; what follows is taken in."""
+    """Only a line with just @ and the word ends the value; otherwise the next lines are included."""
     for source in table.configuration.sources:
         word: str | None = None
         at = 0
@@ -117,14 +117,14 @@ def _after_end(table: CheckedTable) -> Iterator[RuleHit]:
                 word = None
             elif text.lower().startswith(word) and not text[len(word)].isalnum():
                 begin = at + line.index("@")
-                message = f"this does not end the value, since there is text after {text[: len(word)]}"
-                yield RuleHit(message, source.span(begin, begin + len(text)), f"write {text[: len(word)]} alone")
+                message = f"text after {text[: len(word)]}: this line does not end the value"
+                yield RuleHit(message, source.span(begin, begin + len(text)), f"write only {text[: len(word)]}")
             at += len(line) + 1
 
 
-@rule("CRN627", "macro-slip", Severity.WARNING, "a setting of a route that is almost one")
+@rule("CRN627", "macro-slip", Severity.WARNING, "a misspelled setting of a route")
 def _macro(table: CheckedTable) -> Iterator[RuleHit]:
-    """A route may define any macro; one that nothing reads, and whose name is nearly a setting, is a slip."""
+    """A route may define any macro; one that nothing reads and that is similar to a setting is a slip."""
     used = _macros(table)
     known = {name.lower(): name for name in ROUTE_MACROS}
     for route in table.routes:
@@ -145,13 +145,13 @@ def _macro(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN628", "attribute-slip", Severity.WARNING, "an attribute that is one letter from one that jobs have")
 def _attribute(table: CheckedTable) -> Iterator[RuleHit]:
-    """Nothing sets it and no HTCondor knows it: it is undefined in every job, or nothing reads it."""
+    """Nothing sets it and HTCondor does not know it: it is undefined in every job, or nothing reads it."""
     assigned = _assigned(table)
     for asked in _expressions(table):
         for name in _names_asked(asked.tree):
             near = None if name.lower() in assigned else meant(name)
             if near is not None:
-                message = f"no job has {name}: it is undefined, and so is what depends on it"
+                message = f"no job has {name}: it is undefined, and so are expressions with it"
                 yield RuleHit(message, asked.place(name), f"did you mean {near}?")
     read = {name.lower() for asked in _expressions(table) for name in _names_asked(asked.tree)} | _macros(table)
     for transform in table.readable:
@@ -187,7 +187,7 @@ def _command(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN635", "missing-quotes", Severity.WARNING, "a string without quotes")
 def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
-    """A bare word is an attribute, undefined in most jobs; and undefined =?= undefined is true."""
+    """A word without quotes is an attribute, undefined in most jobs; and undefined =?= undefined is true."""
     assigned = _assigned(table)
     for asked in _expressions(table):
         for node in nodes(asked.tree):
@@ -198,9 +198,9 @@ def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
             strange = [name for name in names if not is_known(name) and name.lower() not in assigned and name.islower()]
             if strange:
                 word = strange[-1]
-                message = f"{word} is an attribute here, which no job is known to have, and not the text"
+                message = f"{word} is an attribute here, not a string, and no job is known to have it"
                 if isinstance(node, Binary) and node.op in {"=?=", "is"}:
-                    message += ": where both are undefined, this is true"
+                    message += ": if both are undefined, this is true"
                 yield RuleHit(message, asked.place(word), f'write "{word}"')
     for transform in table.readable:
         for each in commands(transform):
@@ -211,14 +211,14 @@ def _quotes(table: CheckedTable) -> Iterator[RuleHit]:
             word = each.value
             if is_text and not is_known(word) and word.lower() not in assigned | _CONSTANTS:
                 at = each.line.text.rfind(word)
-                message = f"{word} is an attribute here, which no job is known to have, and not the text"
+                message = f"{word} is an attribute here, not a string, and no job is known to have it"
                 span = each.line.span(at, at + len(word))
                 yield RuleHit(message, span, f'write "{word}"', _instead(table, span, word, f'"{word}"'))
 
 
 @rule("CRN645", "unknown-grid", Severity.WARNING, "a GridResource with a system that HTCondor does not know")
 def _grid(table: CheckedTable) -> Iterator[RuleHit]:
-    """Its first word is a type of grid, and after batch the second one a batch system."""
+    """Its first word is a grid type; after batch, the second is a batch system."""
     for route in table.routes:
         words = (route.grid_resource or "").split()
         if route.universe != GRID or not words:
@@ -226,24 +226,24 @@ def _grid(table: CheckedTable) -> Iterator[RuleHit]:
         kind, place = words[0].lower(), table.assigned(route, "GridResource") or table.place(route)
         if kind not in GRID_TYPES:
             near = similar(kind[:40], GRID_TYPES, 0.6)
-            help_text = f"did you mean {near[0]}?" if near else f"there are {', '.join(GRID_TYPES)}"
+            help_text = f"did you mean {near[0]}?" if near else f"the types are {', '.join(GRID_TYPES)}"
             yield RuleHit(f"{route.name}: HTCondor has no grid type {words[0][:40]}", place, help_text)
         elif kind == "batch" and len(words) > 1 and words[1].lower() not in BATCH_SYSTEMS:
             near = similar(words[1][:40].lower(), BATCH_SYSTEMS, 0.7)
-            help_text = f"did you mean {near[0]}?" if near else f"its own are {', '.join(BATCH_SYSTEMS)}"
+            help_text = f"did you mean {near[0]}?" if near else f"it supports {', '.join(BATCH_SYSTEMS)}"
             message = f"{route.name}: HTCondor's blahp has no scripts for the batch system {words[1][:40]}"
             yield RuleHit(message, place, help_text, severity=None if near else Severity.NOTE)
 
 
 def _instead(table: CheckedTable, span: Span, old: str, new: str) -> Fix | None:
-    """Return the fix that puts one word in another's place, where that stands in a file as it is."""
+    """Return the fix that replaces one word by another, if the file has it literally."""
     if span.text != old or not any(span.source is each for each in table.configuration.sources):
         return None
     return Fix(f"{new} in place of {old}", (TextEdit(span, new),))
 
 
 def _expressions(table: CheckedTable) -> Iterator[_Asked]:
-    """Yield the requirements of all transforms, and what they evaluate in the job."""
+    """Yield the requirements of all transforms, and the expressions they evaluate in the job."""
     for transform in table.readable:
         required = transform.requirements
         if required is not None:
@@ -264,13 +264,13 @@ def _tree(text: str) -> Node | None:
 
 
 def _names_asked(tree: Node) -> list[str]:
-    """Return the names of the job's attributes in an expression, each once, as they are spelled."""
+    """Return the names of the job's attributes in an expression, each once, as spelled there."""
     found = {each.name: None for each in nodes(tree) if isinstance(each, Reference) and name_of(each) is not None}
     return sorted(found)
 
 
 def _assigned(table: CheckedTable) -> frozenset[str]:
-    """Return the attributes and macros that the configuration itself makes, in lower case."""
+    """Return the attributes and macros that the configuration sets, in lower case."""
     found = {each.target for transform in table.readable for each in commands(transform) if each.target is not None}
     for transform in table.readable:
         for each in commands(transform):
@@ -289,7 +289,7 @@ def _macros(table: CheckedTable) -> frozenset[str]:
 
 
 def _attribute_of(name: str) -> str | None:
-    """Return the attribute that a submit command sets, None for what is no command, or an attribute as well."""
+    """Return the attribute that a submit command sets, None if it is not a command, or an attribute too."""
     command = submit_commands().get(name) if submit_commands().is_one(name) else None
     if command is None or job_attributes().is_one(name):
         return None
@@ -302,13 +302,13 @@ def _spelled(text: str, lowered: str) -> str:
     return found[0] if found else lowered
 
 
-# What keeps the value of a knob from being one, beside its own faults.
+# Faults that make a knob's value invalid, besides its own.
 _UNREADABLE = ("classad-syntax", "macro-cycle", "macro-depth", "macro-size", "macro-work")
 
 
 @rule("CRN601", "config-refused", Severity.ERROR, "a line at which HTCondor stops reading its configuration")
 def _refused(table: CheckedTable) -> Iterator[RuleHit]:
-    """One bad line keeps every daemon and every tool that reads the file from starting."""
+    """One invalid line prevents every daemon and tool that reads the file from starting."""
     for each in table.configuration.diagnostics:
         if each.severity is Severity.ERROR:
             yield RuleHit(each.message, each.span, each.help)
@@ -316,7 +316,10 @@ def _refused(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN609", "unlisted", Severity.WARNING, "a route or a transform that no list names")
 def _unlisted(table: CheckedTable) -> Iterator[RuleHit]:
-    """Only what the lists name is loaded; HTCondor says nothing of the rest, and HTCondor-CE brings some to choose."""
+    """Only listed routes and transforms are loaded; HTCondor does not report the others.
+
+    HTCondor-CE ships unlisted ones.
+    """
     took = table.configuration
     for prefix, lists, optional in ((ROUTE, (NAMES,), ()), (TRANSFORM, (BEFORE, AFTER), OPTIONAL_TRANSFORMS)):
         listed = {name.lower() for each in lists for name in _names(table, each)}.union(optional)
@@ -330,7 +333,7 @@ def _unlisted(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN606", "bad-knob", Severity.ERROR, "a knob whose value stops the router")
 def _bad(table: CheckedTable) -> Iterator[RuleHit]:
-    """A value of the wrong type, outside of its range, or whose macros cannot be replaced."""
+    """A value of the wrong type or out of range, or with macros that cannot be expanded."""
     yield from told(table.table.diagnostics[len(table.configuration.diagnostics) :], "CRN606", _UNREADABLE)
 
 
@@ -351,19 +354,19 @@ _PASSED_ON_KNOB = (
         "CRN603",
         "config-odd",
         Severity.WARNING,
-        "a line of the configuration that HTCondor reads differently than meant",
+        "a line of the configuration that HTCondor reads differently than intended",
     ),
     said("CRN604", "unknown-knob", Severity.WARNING, "a knob that the job router does not read"),
     said("CRN605", "removed-knob", Severity.WARNING, "a knob that HTCondor 25 removed"),
     said("CRN607", "no-routes", Severity.ERROR, "a configuration without a list of routes"),
-    said("CRN608", "bad-transform", Severity.ERROR, "a transform around routes that switches routing off"),
+    said("CRN608", "bad-transform", Severity.ERROR, "a transform around routes that disables routing"),
 )
 
 _OTHERS = ("CRN611", "CRN613", "CRN614")
 
 
 def _rejected(code: str, name: str, title: str, *, but: Collection[str] = ()) -> Rule[CheckedTable]:
-    """Make a rule of the reasons for which routes are rejected: those of its code, or all ``but`` some."""
+    """Make a rule of the reasons for rejecting routes: those with its code, or all ``but`` some."""
 
     def look(table: CheckedTable) -> Iterator[RuleHit]:
         for route in table.table.rejected:
@@ -385,10 +388,10 @@ _PASSED_ON_ROUTE = (
 
 @rule("CRN641", "never-accepts", Severity.WARNING, "a limit under which no job is routed")
 def _never(table: CheckedTable) -> Iterator[RuleHit]:
-    """A route accepts while its jobs are fewer than MaxJobs and its idle ones fewer than MaxIdleJobs."""
+    """A route accepts a job while it has fewer jobs than MaxJobs and fewer idle jobs than MaxIdleJobs."""
     for route in table.routes:
         if route.max_jobs <= 0:
-            what = "negative is not unlimited" if route.max_jobs < 0 else "no number of jobs is below 0"
+            what = "negative is not unlimited" if route.max_jobs < 0 else "the number of jobs is never below 0"
             message = f"{route.name} never accepts a job: MaxJobs is {route.max_jobs}, and {what}"
             place = table.assigned(route, "MaxJobs") or _default(table, "JOB_ROUTER_DEFAULT_MAX_JOBS_PER_ROUTE")
             yield RuleHit(message, place or table.place(route), "write the largest number allowed")
@@ -405,14 +408,14 @@ def _never(table: CheckedTable) -> Iterator[RuleHit]:
 
 @rule("CRN646", "idle-limit", Severity.NOTE, "a limit of idle jobs that is never reached")
 def _idle(table: CheckedTable) -> Iterator[RuleHit]:
-    """A route with as many jobs as MaxJobs allows takes none, idle or not."""
+    """A route that has MaxJobs jobs takes no more, idle or not."""
     for route in table.routes:
         own = table.assigned(route, "MaxIdleJobs")
         if own is not None and 0 < route.max_jobs < route.max_idle_jobs:
             message = (
-                f"{route.name}: MaxIdleJobs {route.max_idle_jobs} is never reached, for MaxJobs is {route.max_jobs}"
+                f"{route.name}: MaxIdleJobs {route.max_idle_jobs} is never reached, since MaxJobs is {route.max_jobs}"
             )
-            yield RuleHit(message, own, "write fewer than MaxJobs, or -1 for no limit of idle jobs")
+            yield RuleHit(message, own, "write a number below MaxJobs, or -1 for no limit of idle jobs")
 
 
 def _default(table: CheckedTable, name: str) -> Span | None:

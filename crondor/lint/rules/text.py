@@ -37,26 +37,30 @@ _ARGUMENTS: Final = frozenset(("arguments", "args", "java_vm_args"))
 _ENVIRONMENT: Final = frozenset(("environment", "env"))
 _REMAPS: Final = frozenset(("transfer_output_remaps", "transferoutputremaps"))
 _TEXTS: Final = frozenset((CommandType.ARGUMENTS, CommandType.BARE, CommandType.ENVIRONMENT, CommandType.STRING))
-_NAMES: Final = frozenset((CommandType.BARE_FILE, CommandType.FILE, CommandType.FILES))  # of all else one is refused
-_KEPT: Final = "the quotes are part of the value: condor_submit takes none away here"
-_NEEDED: Final = frozenset(("executable", "initialdir"))  # looked for by condor_submit, which refuses the job then
+_NAMES: Final = frozenset(
+    (CommandType.BARE_FILE, CommandType.FILE, CommandType.FILES)
+)  # of any other, condor_submit refuses it
+_KEPT: Final = "the quotes are part of the value: condor_submit does not remove them here"
+_NEEDED: Final = frozenset(
+    ("executable", "initialdir")
+)  # condor_submit looks for these and refuses the job without them
 _LITERAL: Final = _NEEDED | frozenset(
     ("accounting_group", "accounting_group_user", "container_image", "error", "input", "log", "notify_user", "output")
 )
 _AMOUNTS: Final = frozenset((*AMOUNTS, "request_cpus", "requestcpus", "request_gpus", "requestgpus"))
 _BEFORE_WORD: Final = re.compile(r"(?<=[ \t])#(?=[ \tA-Za-z])")
 _SEPARATE: Final = re.compile(r"(?<=[ \t])#(?=[ \t])")
-# A word of which the quotes hold blanks, and a word in quotes, in the old syntax of arguments.
+# In the old syntax of arguments: a word whose quotes contain blanks, and a word in quotes.
 _QUOTED_WORDS: Final = re.compile(r"""(?<!\S)\S*?(?P<quote>'|\\")[^'"\\\s]*(?:[ \t]+[^'"\\\s]+)+(?P=quote)(?!\S)""")
 _SETTING: Final = re.compile(r"(?:[ \t]+|[ \t]*,[ \t]*|[ \t]*;[ \t]*)(?P<name>[A-Za-z_]\w*)=")
 
 
 @rule("CRN580", "comment-behind", Severity.WARNING, "a comment after a value, which becomes part of it", most=MANY)
 def comment_behind(file: CheckedFile) -> Iterator[RuleHit]:
-    """A # begins a comment only where it begins the line."""
+    """A # only begins a comment at the start of a line."""
     for value in file.given.all:
         if "#" not in value.text or value.key in COMMANDS or not value.is_literal:
-            continue  # CRN106 and CRN301 speak of the commands about time
+            continue  # CRN106 and CRN301 report the commands about time
         command = submit_commands().get(value.key)
         kind = None if command is None else command.type
         at = _comment(value, kind)
@@ -66,13 +70,13 @@ def comment_behind(file: CheckedFile) -> Iterator[RuleHit]:
             if value.span.source is file.source:
                 fix = moved(file.source, value.span.start, is_amount if is_refused else bool)
             if fix is not None and not is_refused:
-                fix = fix._replace(safe=False)  # a text may well have a #
+                fix = fix._replace(safe=False)  # a text may well contain a #
             span = value.span.part(at, len(value.text))
             yield RuleHit(MESSAGE, span, CURE, fix, Severity.ERROR if is_refused else None)
 
 
 def _comment(value: GivenValue, kind: CommandType | None) -> int | None:
-    """Return where a comment begins in a value; in a text that may well have a # it stands between blanks."""
+    """Return where a comment begins in a value; in a text that may contain a #, it must be between blanks."""
     text = STRING.sub(lambda found: "x" * len(found[0]) if found[1] else found[0], value.text)
     if kind is not None and kind not in _TEXTS:
         return inline_comment(text)
@@ -87,7 +91,7 @@ def _comment(value: GivenValue, kind: CommandType | None) -> int | None:
     "CRN581", "literal-quotes", Severity.WARNING, "quotes that do not group, in the old syntax of arguments", most=MANY
 )
 def literal_quotes(file: CheckedFile) -> Iterator[RuleHit]:
-    """Without double quotes around all of it the value is parted at its blanks, and quotes go to the program."""
+    """Unless the whole value is in double quotes, it is split at blanks, and quotes go to the program."""
     for value in file.given.all:
         if value.key not in _ARGUMENTS or value.text.startswith('"') or "$$" in value.text:
             continue
@@ -105,26 +109,26 @@ def literal_quotes(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _new_syntax(text: str) -> str | None:
-    """Return arguments as they are meant, in the new syntax; None where a shell would not read them either."""
+    """Return arguments as they are meant, in the new syntax; None if a shell cannot read them either."""
     try:
         words = shlex.split(text.replace('\\"', '"'))
     except ValueError:
         return None
     if "$" in text:
-        return None  # what macros give may need quotes of its own
+        return None  # the value of a macro may need quotes of its own
     return join_arguments(words)
 
 
 @rule("CRN582", "environment-joined", Severity.WARNING, "environment variables that run together into one", most=MANY)
 def environment_joined(file: CheckedFile) -> Iterator[RuleHit]:
-    """The new syntax, in double quotes, parts variables by blanks, the old one by semicolons, neither by commas."""
+    """The new syntax, in double quotes, separates variables with blanks, the old one with semicolons; commas do not."""
     for value in file.given.all:
         if value.key not in _ENVIRONMENT or "=" not in value.text:
             continue
         try:
             variables = split_environment(value.text)
         except CrondorError:
-            continue  # CRN017 says it
+            continue  # CRN017 reports it
         is_new = value.text.startswith('"')
         for name, text in variables.items():
             found = _swallowed(text, is_new=is_new)
@@ -142,18 +146,18 @@ def environment_joined(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _swallowed(text: str, *, is_new: bool) -> re.Match[str] | None:
-    """Return the variable within the value of another one that is probably one itself."""
+    """Return the variable inside the value of another that is probably a separate one."""
     for found in _SETTING.finditer(text):
         sign = found[0][: -len(found["name"]) - 1].strip()
         if not sign and is_new:
-            continue  # within single quotes, as its author wrote it
+            continue  # in single quotes, so its author meant it
         if (sign == ";" and is_new) or not sign or (sign == "," and found["name"].isupper()):
             return found
     return None
 
 
 def _parted(file: CheckedFile, value: GivenValue, *, is_new: bool) -> Fix | None:
-    """Return the fix that writes the variables in the new syntax, each by itself."""
+    """Return the fix that writes the variables in the new syntax, separately."""
     if not value.is_literal or value.span.source is not file.source or "$" in value.text or "'" in value.text:
         return None
     inside = value.text[1:-1] if is_new else value.text
@@ -167,7 +171,7 @@ def _parted(file: CheckedFile, value: GivenValue, *, is_new: bool) -> Fix | None
 
 @rule("CRN583", "remaps", Severity.WARNING, "a remap of an output file that does not do what it seems to", most=MANY)
 def remaps(file: CheckedFile) -> Iterator[RuleHit]:
-    """transfer_output_remaps = "name = new name; name = new name": semicolons part the files."""
+    """transfer_output_remaps = "name = new name; name = new name": semicolons separate the files."""
     for job in file.given.jobs:
         value = next((job.values[key] for key in _REMAPS if key in job.values), None)
         if value is None or not value.text.strip('" '):
@@ -184,24 +188,26 @@ def remaps(file: CheckedFile) -> Iterator[RuleHit]:
             if name and not equals:
                 yield RuleHit(f"`{name}` has no new name: HTCondor ignores it", span, "write name = new name")
             elif equals > 1 and "://" not in name and "," in name:
-                message = f"`{name}` is one remap: commas do not separate remaps, and the rest becomes a file name"
+                message = (
+                    f"`{name}` is one remap: commas do not separate remaps, so the rest becomes part of the file name"
+                )
                 yield RuleHit(message, span, "write ; between the files")
 
 
 @rule("CRN584", "kept-quotes", Severity.WARNING, "quotes that become part of the value", most=MANY)
 def kept_quotes(file: CheckedFile) -> Iterator[RuleHit]:
-    """Names of files and the like are written without quotes; an amount within quotes is a string, and no number."""
+    """File names and similar values take no quotes; an amount in quotes is a string, not a number."""
     for value in file.given.all:
         text = value.text
         if len(text) < 3 or text[0] not in "\"'" or text[-1] != text[0]:
             continue
         key, inside = value.key, text[1:-1]
         if key in FILE_LISTS and '"' in inside:
-            message = "HTCondor removes the quotes around the whole list, and takes those inside for part of the names"
+            message = "HTCondor removes the quotes around the whole list; quotes inside it become part of the names"
             new = text.replace('"', "")
         elif key in _LITERAL or key in _AMOUNTS:
             is_amount = key in _AMOUNTS
-            message = "the quotes make the number a string, and no machine has so much" if is_amount else _KEPT
+            message = "the quotes make the number a string, which matches no machine" if is_amount else _KEPT
             new = inside
         else:
             continue
@@ -219,7 +225,7 @@ _BRACES: Final = re.compile(r"(?<!\$)\$\{(?P<name>[A-Za-z_]\w*)\}")
 _SHELL_ENVIRONMENT: Final = frozenset(
     ("HOME", "USER", "LOGNAME", "PATH", "PWD", "HOSTNAME", "LD_LIBRARY_PATH", "PYTHONPATH", "TMPDIR", "SCRATCH", "WORK")
 )
-# $(name and then nothing that goes on with it; a name in brackets, or a macro within the name, is something else
+# $(name without its parenthesis; a name in brackets, or a macro within the name, is something else
 _NO_MACRO: Final = re.compile(r"(?<!\$)\$\((?P<name>[A-Za-z_][\w./]*)(?=(?P<next>[^\w./:)$(]|\Z))")
 _FUNCTION: Final = re.compile(
     r"(?<!\$)\$\((?P<name>ENV|INT|REAL|STRING|CHOICE|RANDOM_INTEGER|RANDOM_CHOICE|SUBSTR|BASENAME|DIRNAME)"
@@ -239,7 +245,7 @@ _DASH: Final = re.compile("(?<!\\S)[\u2013\u2014](?=[A-Za-z-])")
 
 @rule("CRN542", "shell-variable", Severity.WARNING, "a variable in the syntax of shells", most=MANY)
 def shell_variable(file: CheckedFile) -> Iterator[RuleHit]:
-    """A macro has parentheses; what stands in braces goes into the job as it is, and no shell reads it there."""
+    """A macro has parentheses; text in braces goes into the job unchanged, and no shell reads it there."""
     is_told = False
     for text, span in _texts(file, "${"):
         place_of = places_in(span, text)
@@ -250,7 +256,7 @@ def shell_variable(file: CheckedFile) -> Iterator[RuleHit]:
                 continue
             place = place_of(*found.span())
             message = f"{found[0]} is not a macro to HTCondor: it stays as it is, and no shell expands it"
-            if new is None:  # a template perhaps, in which one note is enough
+            if new is None:  # perhaps a template, in which one note is enough
                 is_told = True
                 help_text = "write $(NAME) for a macro, $ENV(NAME) for the environment of condor_submit"
                 yield RuleHit(message, place, help_text, severity=Severity.NOTE)
@@ -259,7 +265,7 @@ def shell_variable(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _macro(file: CheckedFile, name: str) -> str | None:
-    """Return what is meant by the name of a shell's variable, None where nobody can tell."""
+    """Return the macro that a shell variable means, None if that is unclear."""
     key = name.lower()
     if file.submit is not None and (
         file.submit.provides(key) or (key in file.submit.keys and key not in submit_commands())
@@ -280,7 +286,7 @@ def no_macro(file: CheckedFile) -> Iterator[RuleHit]:
             place = place_of(found.start(), end)
             if is_closed:
                 message = f"{text[found.start() : end][:60]} stays as it is: condor_submit runs no command in a value"
-                yield RuleHit(message, place, "write what it gives, or $(NAME) with a definition of NAME")
+                yield RuleHit(message, place, "write its output, or $(NAME) and define NAME")
             else:
                 message = f"{found[0]} lacks its closing parenthesis: it stays as it is"
                 yield RuleHit(message, place, f"write {found[0].partition('.')[0]})")
@@ -290,13 +296,13 @@ def no_macro(file: CheckedFile) -> Iterator[RuleHit]:
             if file.macros is not None and name.lower() in file.macros.defined:
                 continue
             place = place_of(*found.span())
-            message = f"{found[0]} asks for a macro {name}, and {argument} is its default: it is not a function"
+            message = f"{found[0]} is the macro {name} with the default {argument}, not a function"
             new = f"${name}({argument})"
             yield RuleHit(message, place, f"write {new}", _fix(file, place, found[0], new))
 
 
 def _texts(file: CheckedFile, sign: str) -> Iterator[tuple[str, Span]]:
-    """Yield the definitions that have a sign and whose text no shell reads."""
+    """Yield the definitions that contain a sign and whose text no shell reads."""
     shells = None
     for key, definition in file.submit.definitions if file.submit is not None else ():
         if sign not in definition.text or key.startswith(AS_WRITTEN) or key == "shell":
@@ -314,7 +320,7 @@ def _fix(file: CheckedFile, place: Span, old: str, new: str) -> Fix | None:
 
 @rule("CRN585", "curly-quotes", Severity.WARNING, "quotes or dashes of a word processor", most=MANY)
 def curly_quotes(file: CheckedFile) -> Iterator[RuleHit]:
-    """HTCondor knows the straight ones only: all others are letters like any."""
+    """HTCondor only knows straight quotes and dashes: others are ordinary characters."""
     for value in file.given.all:
         if value.text.isascii() or '"' in value.text or value.key not in submit_commands():
             continue
@@ -332,7 +338,7 @@ def curly_quotes(file: CheckedFile) -> Iterator[RuleHit]:
 
 @rule("CRN586", "redirection", Severity.WARNING, "a redirection or a pipe that no shell sees", most=MANY)
 def redirection(file: CheckedFile) -> Iterator[RuleHit]:
-    """The program is started with its arguments as they are: it gets > and the name after it as two of them."""
+    """The program is started with its arguments unchanged: > and the name after it are two of them."""
     told: set[GivenValue] = set()
     for job in file.given.jobs:
         value = job.first(*ARGUMENTS)
@@ -350,7 +356,7 @@ def _redirected(value: GivenValue) -> RuleHit | None:
     quote = _DOUBLED if text.startswith('"') else _ESCAPED  # as the program gets it, in the new syntax and in the old
     ends = [found.end() for found in quote.finditer(text, 1)]
     for at, found in enumerate(words):
-        if bisect_right(ends, found.start()) % 2:  # a shell would take it for a part of what is quoted
+        if bisect_right(ends, found.start()) % 2:  # inside quotes, also for a shell
             continue
         following = words[at + 1][0] if at + 1 < len(words) else ""
         word, is_operand = found[0], bool(following) and _NUMBER.fullmatch(following.rstrip('"')) is None
@@ -358,53 +364,53 @@ def _redirected(value: GivenValue) -> RuleHit | None:
         if is_into or (word in _NEXT and at and is_operand):
             message = f"{word} is passed to the program as an argument: no shell reads the line"
             cure = "write output = FILE" if ">" in word else "write input = FILE" if word == "<" else ""
-            return RuleHit(message, value.place(*found.span()), cure or "let a script do it, and name that executable")
+            return RuleHit(message, value.place(*found.span()), cure or "use a script as executable that does it")
     return None
 
 
 _FIELDS = frozenset(name for names in CRON_NAMES.values() for name in names)
 _REQUESTS = {f"request_{what}": f"my.request{what}" for what in ("cpus", "disk", "gpus", "memory")}
 _LIKENESS = 0.8
-_SHORTEST, _LONG = 3, 5  # letters of a name of which another one may be a misprint; of one that hardly is by chance
+_SHORTEST, _LONG = 3, 5  # letters of a name that may be a misprint; of one that is hardly similar by chance
 _MOST = 20  # names of one file that are compared with all others
 
 
 @rule("CRN540", "macro-undefined", Severity.WARNING, "a macro that is used and not defined", misses=True, most=MANY)
 def undefined_macro(file: CheckedFile) -> Iterator[RuleHit]:
-    """condor_submit puts nothing in the place of a macro that is not defined, without a word."""
+    """condor_submit silently replaces an undefined macro by nothing."""
     if file.macros is None or not file.is_whole or file.errors:
-        return  # a queue statement with a fault may be what defines them
+        return  # a faulty queue statement may define them
     for number, use in enumerate(file.macros.unknown):
         close = (_close(use.name, file) or _loop(use, file)) if number < _MOST else None
         message = f"{use.span.text} is not defined: it expands to nothing"
         if close is None and use.key in _FIELDS and use.is_alone:
-            continue  # CRN109 speaks of the field that is empty then
+            continue  # CRN109 reports the empty field
         if close is None:
             help_text = "define it, or write $(NAME:default), unless a DAG's VARS or condor_submit NAME=value gives it"
             yield RuleHit(message, use.span, help_text.replace("NAME", use.name), severity=Severity.NOTE)
         else:
             yield RuleHit(message, use.span, f"did you mean $({close})?", _renamed(use, close, file))
     for use in file.macros.late:
-        message = f"{use.span.text} is defined only after the queue statement: it expands to nothing"
+        message = f"{use.span.text} is only defined after the queue statement: it expands to nothing"
         yield RuleHit(message, use.span, "move the definition before the queue statement")
 
 
 @rule("CRN541", "value-lost", Severity.WARNING, "a value that is replaced before any job uses it", most=MANY)
 def value_lost(file: CheckedFile) -> Iterator[RuleHit]:
-    """The last definition before a queue statement counts; what stood there before it has no effect."""
+    """The last definition before a queue statement counts; earlier ones have no effect."""
     for lost in file.submit.lost if file.submit is not None else ():
         name = file.submit.name(lost.key) if file.submit is not None else None
         shown = name.text if name is not None else lost.key
         line = lost.later.span.line
-        message = f"{shown} is set again at line {line}, before any job has this value"
+        message = f"{shown} is set again at line {line}, before any job uses this value"
         is_macro = not lost.key.startswith("my.") and lost.key not in submit_commands()
-        grave = Severity.NOTE if is_macro else None  # who builds a value up knows what he does
+        grave = Severity.NOTE if is_macro else None  # a value may be built up step by step
         yield RuleHit(message, lost.earlier.span, "remove one of the two lines", severity=grave)
     yield from _overridden(file)
 
 
 def _overridden(file: CheckedFile) -> Iterator[RuleHit]:
-    """Yield requests beside the attribute that is made of them: what comes after a plus goes into the job last."""
+    """Yield requests next to the attribute made of them: attributes with a plus go into the job last."""
     told: set[Span] = set()
     for job in file.given.jobs:
         for key, own in _REQUESTS.items():
@@ -419,9 +425,9 @@ def _overridden(file: CheckedFile) -> Iterator[RuleHit]:
 
 
 def _close(name: str, file: CheckedFile) -> str | None:
-    """Return the macro that a misprint means, in the way the file writes it.
+    """Return the macro that a misprint means, as the file spells it.
 
-    Short names are alike by chance: they count where what is meant is used nowhere else.
+    Short names are similar by chance: they count only if the intended macro is not used elsewhere.
     """
     if file.submit is None or file.macros is None:
         return None
@@ -435,7 +441,7 @@ def _close(name: str, file: CheckedFile) -> str | None:
 
 
 def _loop(use: MacroUse, file: CheckedFile) -> str | None:
-    """Return the variable of the queue statement that nobody uses, where nothing else can be meant."""
+    """Return the unused variable of the queue statement, if nothing else can be meant."""
     if file.submit is None or file.macros is None or len(file.macros.unknown) > 1 or len(file.submit.queues) != 1:
         return None
     variables = file.submit.queues[0].arguments.variables
@@ -444,7 +450,7 @@ def _loop(use: MacroUse, file: CheckedFile) -> str | None:
 
 
 def _provided() -> dict[str, str]:
-    """Return the macros that HTCondor provides, by their lower-case names."""
+    """Return the lower-case names of the macros that HTCondor provides."""
     return {name: macro.name for name, macro in submit_macros().items() if not macro.arguments}
 
 
