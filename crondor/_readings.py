@@ -1,4 +1,4 @@
-"""The schedd's own walk through a schedule, why one fires or not, and a spelling that all dialects read alike."""
+"""The schedd's own walk through a schedule, why it fires or not, and a spelling that all dialects read alike."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from typing_extensions import Self  # in typing from Python 3.11 on
 
 _RETRY = 120
-_PROBES = 6  # mktime gives up after that many
+_PROBES = 6  # mktime gives up after this many
 
 
 # HTCondor: CronTab::nextRunTime, CronTab::matchFields.
 class ScheddAnswer(int):
-    """What the schedd sets as DeferralTime: epoch seconds, with how it came about.
+    """The DeferralTime that the schedd sets: epoch seconds, with its origin.
 
-    ``computed`` is the past instant that the search found when the answer is a retry, "now + 120 s", and else None.
-    ``moved`` is by how many seconds the clock at the instant found is ahead of the local time searched for: 0, but
-    where a clock change skips that time, and negative where it is put before the change.
+    ``computed`` is the past instant that the search found if the answer is a retry, "now + 120 s", else None. ``moved``
+    is by how many seconds the clock at the instant found is ahead of the local time searched for: nonzero only if a
+    clock change skips that time, negative if the instant is before the change.
     """
 
     computed: int | None = None
@@ -38,19 +38,19 @@ class ScheddAnswer(int):
     def __new__(cls, time: int, computed: int | None = None, moved: int = 0) -> Self:
         """Make an answer at ``time`` (epoch seconds)."""
         self = super().__new__(cls, time)
-        if computed is not None or moved:  # rare: most answers are a number, and take its memory
+        if computed is not None or moved:  # rare: most answers are just a number, and take its memory
             self.computed = computed
             self.moved = moved
         return self
 
     @property
     def is_plain(self) -> bool:
-        """Return whether it is what the schedule names: no retry, and moved by no clock change."""
+        """Return whether it is a time that the schedule names: not a retry, and not moved by a clock change."""
         return self.computed is None and not self.moved
 
     @property
     def is_retry(self) -> bool:
-        """Return whether the search found an instant in the past and put the job off by two minutes."""
+        """Return whether the search found an instant in the past and postponed the job by two minutes."""
         return self.computed is not None
 
 
@@ -68,23 +68,23 @@ class ScheddWalk:
         self._weekdays = 0 if spec.stars[4] else weekdays
         self._days = list(values(days))
         if has_day_zero(spec):
-            self._days = [0]  # the engine's 31 zeros: one is as good
+            self._days = [0]  # the engine's 31 zeros; one has the same effect
         self._zone = zone
-        self._table: tuple[int, ...] = ()  # the seconds of a day that hours and minutes name, once they are asked for
+        self._table: tuple[int, ...] = ()  # the seconds of a day that hours and minutes name, once they are needed
         self._listed: tuple[int, int, list[int]] = 0, 0, []  # the year and month whose days were listed last
         self.hangs = not self._weekdays and not any(
             day <= LONGEST[month] for month in self._months for day in self._days
         )
 
     def next(self, after: int) -> ScheddAnswer:
-        """Return what a fresh process answers at ``after`` (epoch seconds); the walk must not hang.
+        """Return the answer of a fresh process at ``after`` (epoch seconds); the schedule must have a date.
 
         HTCondor: CronTab::nextRunTime.
         """
         return self._answer(after, 0)[0]
 
     def chain(self, after: int) -> Iterator[ScheddAnswer]:
-        """Yield the answers of one process, each fed into the next; in a fold its memory shows (docs/dialects.md)."""
+        """Yield the answers of one process, each the input of the next; see docs/dialects.md for folds."""
         offset = 0
         while True:
             answer, offset = self._answer(after, offset)
@@ -95,12 +95,12 @@ class ScheddWalk:
                 after = later
 
     def _rest_of_day(self, after: int, known_offset: int) -> Iterator[int]:
-        """Yield the answers that follow ``after`` on its day, as far as its offset lasts; none where it is not plain.
+        """Yield the answers after ``after`` on its day while its offset lasts; none if the day is not plain.
 
-        With the offset that the process knows, mktime finds each of them at its first look, and none lies in the past.
+        With the offset that the process knows, mktime finds each of them at once, and none is in the past.
         """
         _, end, offset, _ = self._zone.at(after)
-        if offset != known_offset or offset % 60:  # the search drops the seconds of an offset: it may look back
+        if offset != known_offset or offset % 60:  # the search drops the seconds of an offset: it may go back
             return iter(())
         day, second = divmod(after + offset, DAY)
         today = date.fromordinal(day + EPOCH_ORDINAL)
@@ -113,7 +113,7 @@ class ScheddWalk:
         return map(midnight.__add__, self._table[first:past])
 
     def _answer(self, after: int, known_offset: int) -> tuple[ScheddAnswer, int]:
-        """Return the answer at ``after``, and the offset that the process knows from then on."""
+        """Return the answer at ``after``, and the offset that the process then knows."""
         start = after + 60 - after % 60
         wall = self._search(start)
         found = self._instant(wall, known_offset)
@@ -140,7 +140,7 @@ class ScheddWalk:
                 later = self._time_from(hour, minute)
                 if later:
                     return _seconds(year, month, day, *later)
-        # From here on every level takes the first value of its list: day 0 where there is one.
+        # From here on every level takes the first value of its list: day 0 if there is one.
         while True:
             later_months = [m for m in self._months if m > month]
             year, month = (year, later_months[0]) if later_months else (year + 1, self._months[0])
@@ -170,12 +170,12 @@ class ScheddWalk:
         return self._listed[2]
 
     def _instant(self, wall: int, known_offset: int) -> int:
-        """Return what mktime makes of a local time (seconds) with "DST unknown": glibc, time/mktime.c.
+        """Return mktime's result for a local time (seconds) with "DST unknown": glibc, time/mktime.c.
 
-        Its search begins with the offset of the process's last answer (0 in a fresh one), which decides in a fold. In
-        a gap it swings between the offsets of both sides, and ends on that of daylight saving time, or where neither
-        side has more of it than the other, where it was first. The offset before the change moves the time after
-        the gap, the one after it puts the time before the gap.
+        Its search begins with the offset of the process's last answer (0 in a fresh one), which decides in a fold. In a
+        gap it alternates between the offsets of both sides, and ends with that of daylight saving time, or if both have
+        the same, with its first one. The offset before the change gives a time after the gap, the one after it a time
+        before the gap.
         """
         at = last = last_but_one = wall - known_offset
         for _ in range(_PROBES):
@@ -194,17 +194,17 @@ def _seconds(year: int, month: int, day: int, hour: int, minute: int) -> int:
     return (day_number(year, month, 1) + day - 1) * DAY + hour * 3600 + minute * 60
 
 
-_MOST_MOMENTS = 24  # of a day-0 clause spelled moment by moment
+_MOST_MOMENTS = 24  # of a day-0 clause that lists every moment
 
 
 class Untranslatable(CrondorError, ValueError):
-    """A schedule that another dialect has no words for."""
+    """A schedule that another dialect cannot express."""
 
 
 class FieldDifference(NamedTuple):
-    """A field that the schedd reads otherwise than the manual: both value sets, why, and what to write.
+    """A field that the schedd reads differently than the manual: both value sets, why, and what to write.
 
-    ``schedd`` is None where nothing is left and the schedd holds the job.
+    ``schedd`` is None if nothing is left and the schedd holds the job.
     """
 
     field: Field
@@ -224,10 +224,10 @@ def reread(spec: CronSpec, dialect: Dialect) -> CronSpec:
 
 
 def portable(spec: CronSpec) -> CronSpec:
-    """Return a MANUAL spec whose texts all three dialects read alike, and which takes the days and times of ``spec``.
+    """Return a MANUAL spec that all three dialects read alike, with the days and times of ``spec``.
 
-    A field that some dialect reads otherwise is written out as a list. What lists cannot cure stays: the schedd's
-    day-0 defect, and the handling of clock changes. ``spec`` is MANUAL or UNIX. Raises Untranslatable.
+    A field that some dialect reads differently becomes a list. Lists do not help against the schedd's day-0 defect and
+    its handling of clock changes. ``spec`` is MANUAL or UNIX. Raises Untranslatable.
     """
     texts: dict[str, str] = {}
     by = decided_by(spec)
@@ -253,7 +253,7 @@ def portable(spec: CronSpec) -> CronSpec:
 
 
 def field_differences(spec: CronSpec) -> list[FieldDifference]:
-    """Return the fields of a MANUAL spec that the schedd reads otherwise."""
+    """Return the fields of a MANUAL spec that the schedd reads differently."""
     wanted = portable(spec)
     found = []
     for field in FIELDS:
@@ -264,7 +264,7 @@ def field_differences(spec: CronSpec) -> list[FieldDifference]:
         schedd = _alone(text, field, Dialect.HTCONDOR)
         why = _why(text, field, manual, schedd)
         if field is DAY_OF_MONTH and spec.stars[DAY_OF_WEEK.index] and manual[0] == field.full:
-            why = ""  # without a restricted day of week it makes no difference
+            why = ""  # irrelevant without a restricted day of week
         if why:
             found.append(
                 FieldDifference(
@@ -302,9 +302,9 @@ def _one_of(form: str, allowed: list[str]) -> str:
     return f'{time} == "{allowed[0]}"' if len(allowed) == 1 else f'stringListMember({time}, "{",".join(allowed)}", ",")'
 
 
-@lru_cache(maxsize=256)  # what is compared, explained and respelled is one schedule, and asked for in several places
+@lru_cache(maxsize=256)  # comparing, explaining and respelling ask for the same schedule
 def _alone(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | None:
-    """Return bits and star flag of one field's text in a dialect, None where it is not valid."""
+    """Return bits and star flag of one field's text in a dialect, None if it is invalid."""
     try:
         spec = CronSpec.from_mapping({field.attribute: text}, dialect=dialect)
     except InvalidSpec:
@@ -319,7 +319,7 @@ def _read_alike(text: str, spec: CronSpec, field: Field) -> bool:
 
 
 def _meaning(reading: tuple[int, bool] | None, field: Field) -> tuple[int, bool] | None:
-    """Return what counts of a reading: the values, and for day fields whether they restrict."""
+    """Return the relevant part of a reading: the values, and for day fields whether they restrict."""
     if reading is None or field in {DAY_OF_MONTH, DAY_OF_WEEK}:
         return reading
     return reading[0], False
@@ -332,7 +332,7 @@ def _listed(bits: int, field: Field) -> str:
 
 
 def _why(text: str, field: Field, manual: tuple[int, bool], schedd: tuple[int, bool] | None) -> str:
-    """Return why the schedd reads a field otherwise, "" where it does not."""
+    """Return why the schedd reads a field differently, "" if it does not."""
     if schedd is not None and _meaning(manual, field) == _meaning(schedd, field):
         return ""
     if field is DAY_OF_WEEK and "*" in text and schedd is not None:
@@ -340,18 +340,18 @@ def _why(text: str, field: Field, manual: tuple[int, bool], schedd: tuple[int, b
             ", so that nothing is left to restrict the days" if schedd[1] else ", and the others count"
         )
     if field is DAY_OF_MONTH and schedd is not None and manual[0] == schedd[0] == field.full and not manual[1]:
-        return "the schedd takes 31 values for `*`, so that the day of week alone decides"
+        return "the schedd reads 31 values as `*`, so that only the day of week counts"
     if "/" in text:
         lost = ", of which none is left here: it holds the job" if schedd is None else ""
         return f"the schedd keeps the multiples of the step, whatever the range begins with{lost}"
-    return "the schedd reads it otherwise"
+    return "the schedd reads it differently"
 
 
 def translate(spec: CronSpec, dialect: Dialect) -> CronSpec:
     """Return a spec of another dialect with the same wall-clock instants.
 
-    Clock changes follow the other dialect's policy. Raises Untranslatable with the reason: the UNIX dialect can ask
-    for both day fields at once, and a schedd's answers under the day-0 defect are no schedule at all.
+    Clock changes follow the other dialect's policy. Raises Untranslatable with the reason: only the UNIX dialect can
+    require both day fields, and a schedd's answers under the day-0 defect are not a schedule.
     """
     if spec.dialect is dialect:
         return spec
@@ -359,16 +359,16 @@ def translate(spec: CronSpec, dialect: Dialect) -> CronSpec:
         spec = _as_manual(spec)
     found = reread(portable(spec), dialect)
     if dialect is Dialect.HTCONDOR and has_day_zero(found):
-        message = f"the schedd's day-0 defect strikes {found}: it adds the last day of the month, and retries"
+        message = f"the schedd's day-0 defect affects {found}: it adds the last day of the month, and retries"
         help_text = f"write the schedule, and add to requirements: {day_zero_clause(spec)}"
         raise Untranslatable(Diagnostic("day-zero", message, help=help_text))
     return found
 
 
 def _as_manual(spec: CronSpec) -> CronSpec:
-    """Return the instants that a schedd takes as a MANUAL spec, if they are a set."""
+    """Return the instants that a schedd uses as a MANUAL spec, if they are a set."""
     if has_day_zero(spec):
-        message = f"with the schedd's day-0 defect {spec} is no set of instants"
+        message = f"with the schedd's day-0 defect {spec} is not a set of instants"
         raise Untranslatable(Diagnostic("day-zero", message, help="translate the MANUAL reading instead"))
     every_day = takes_every_day(spec)
     texts: dict[str, object] = {}
@@ -380,12 +380,12 @@ def _as_manual(spec: CronSpec) -> CronSpec:
 
 
 class Arm(str, Enum):
-    """Which of the two day fields takes a day, or how both do."""
+    """Which of the two day fields matches a day, or whether both do."""
 
     EVERY_DAY = "every day"  # neither field restricts the days
     DAY_OF_MONTH = "day of month"
     DAY_OF_WEEK = "day of week"
-    EITHER = "day of month and day of week"  # both arms of the OR hold, or both fields are asked for at once
+    EITHER = "day of month and day of week"  # both match, or both fields are required
     NEITHER = "neither"
 
 
@@ -400,9 +400,9 @@ class FieldMatch(NamedTuple):
 class Why(NamedTuple):
     """Why a schedule fires at an instant or does not.
 
-    ``instant`` (epoch seconds) has the wall-clock time ``wall``. ``blocking`` are the fields that do not allow it,
-    the day fields only where no arm of the day rule holds. ``note`` says what else decides: seconds, or a clock
-    change. ``earlier`` and ``later`` are the nearest instants that fire, None where there is none in 1970 to 2200.
+    ``instant`` (epoch seconds) has the wall-clock time ``wall``. ``blocking`` are the fields that do not match, the day
+    fields only if the day rule fails. ``note`` has another reason: seconds, or a clock change. ``earlier`` and
+    ``later`` are the nearest instants that fire, None if there is none in 1970 to 2200.
     """
 
     fires: bool
@@ -417,7 +417,7 @@ class Why(NamedTuple):
 
 
 def field_matches(spec: CronSpec, wall: datetime) -> tuple[FieldMatch, ...]:
-    """Return what each field says to a wall-clock time."""
+    """Return how each field matches a wall-clock time."""
     values = wall.minute, wall.hour, wall.day, wall.month, (wall.weekday() + 1) % 7
     fields = MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK
     return tuple(
@@ -427,7 +427,7 @@ def field_matches(spec: CronSpec, wall: datetime) -> tuple[FieldMatch, ...]:
 
 
 def day_arm(spec: CronSpec, matches: tuple[FieldMatch, ...]) -> Arm:
-    """Return which arm of the day rule takes the day."""
+    """Return which day field matches the day."""
     day, weekday = matches[DAY_OF_MONTH.index].matches, matches[DAY_OF_WEEK.index].matches
     by = decided_by(spec)
     if by is DecidedBy.NEITHER:
@@ -441,7 +441,7 @@ def day_arm(spec: CronSpec, matches: tuple[FieldMatch, ...]) -> Arm:
 
 
 def blocking_fields(matches: tuple[FieldMatch, ...], arm: Arm) -> tuple[Field, ...]:
-    """Return the fields that keep a time from being one of the schedule's."""
+    """Return the fields that keep a time from matching."""
     found = [match.field for match in matches if not match.matches]
     days = () if arm is Arm.NEITHER else (DAY_OF_MONTH, DAY_OF_WEEK)
     return tuple(field for field in found if field not in days)

@@ -1,4 +1,4 @@
-"""Walks on the local clock and through a zone, the cycle of a schedule, and the reasons why none of them arrives."""
+"""Walks on the local clock and through a zone, the cycle of a schedule, and why a schedule never fires."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crondor.zones import LONGEST_GAP, Policy, Stretch, YearKind, Zone, year_kin
 
 
 class WallClock:
-    """The instants of a schedule as wall-clock seconds, all of them whole minutes."""
+    """The instants of a schedule as wall-clock seconds, all on whole minutes."""
 
     __slots__ = ("_first", "_last", "_table", "hours", "minutes", "never", "rule")
 
@@ -36,19 +36,19 @@ class WallClock:
 
     @property
     def per_day(self) -> int:
-        """How many runs a day has that is taken."""
+        """The number of runs on a matching day."""
         return self.minutes.bit_count() * self.hours.bit_count()
 
     @property
     def table(self) -> tuple[int, ...]:
-        """The seconds of a day at which the schedule runs, in order; made once."""
+        """The seconds of a day at which the schedule runs, in order; computed once."""
         if not self._table:
             minutes = [60 * m for m in range(60) if self.minutes >> m & 1]
             self._table = tuple([3600 * h + m for h in range(24) if self.hours >> h & 1 for m in minutes])
         return self._table
 
     def after(self, wall: int) -> int:
-        """Return the first instant strictly later than ``wall``."""
+        """Return the first instant after ``wall``."""
         day, minute = divmod(wall // 60 + 1, 1440)
         if minute > self._last:
             return (self.rule.next_day(day + 1) * 1440 + self._first) * 60
@@ -62,11 +62,11 @@ class WallClock:
             if minutes:
                 return (day * 1440 + hour * 60 + minute + lowest(minutes)) * 60
             hours -= 1
-        # Minute and hour together are not past the last of the day, so that a later hour is there.
+        # Minute and hour together are not past the last of the day, so there is a later hour.
         return (day * 1440 + (hour + lowest(hours)) * 60 + lowest(self.minutes)) * 60
 
     def before(self, wall: int) -> int:
-        """Return the last instant strictly earlier than ``wall``."""
+        """Return the last instant before ``wall``."""
         day, minute = divmod(-(-wall // 60) - 1, 1440)
         if minute < self._first:
             return (self.rule.previous_day(day - 1) * 1440 + self._last) * 60
@@ -83,7 +83,7 @@ class WallClock:
         return (day * 1440 + (hours.bit_length() - 1) * 60 + self.minutes.bit_length() - 1) * 60
 
     def within(self, low: int, high: int) -> list[int]:
-        """Return the instants with ``low`` <= instant < ``high``, which lie some hours apart."""
+        """Return the instants with ``low`` <= instant < ``high``, a span of a few hours."""
         found: list[int] = []
         for day in range(low // DAY, (high - 1) // DAY + 1):
             if self.rule.next_day(day) == day:
@@ -110,7 +110,7 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - wall-clock time
 
 
 class ClockMark(NamedTuple):
-    """``skipped`` are the wall-clock times that the run stands for; ``pass_`` is 1 or 2 of a time that comes twice."""
+    """``skipped`` are the wall-clock times that the run stands for; ``pass_`` is 1 or 2 for a repeated time."""
 
     skipped: tuple[datetime, ...] = ()
     pass_: int = 0
@@ -142,7 +142,7 @@ def clock_mark(zone: Zone, instant: int, wall: WallClock) -> ClockMark | None:
 
 
 def unmarked_until(zone: Zone, instant: int) -> int:
-    """Return the instant up to which (excluded) no run from ``instant`` on has a mark; ``instant`` where one may."""
+    """Return the instant up to which (excluded) no run from ``instant`` on has a mark; ``instant`` if one may."""
     stretch = zone.at(instant)
     if instant - stretch.start < abs(stretch.offset - stretch.before):
         return instant
@@ -152,12 +152,12 @@ def unmarked_until(zone: Zone, instant: int) -> int:
 
 
 def skipped_mark(zone: Zone, instant: int, moved: int) -> ClockMark:
-    """Return the mark of a run that stands ``moved`` seconds after the wall-clock time that is skipped."""
+    """Return the mark of a run that is ``moved`` seconds after the skipped wall-clock time."""
     return ClockMark((_EPOCH + timedelta(seconds=zone.local(instant) - moved),))
 
 
 def _skipped(local: int, seconds: int, since: int, wall: WallClock) -> list[int]:
-    """Return the wall-clock seconds in the gap that a run at ``local`` stands for, none where it has its own time."""
+    """Return the wall-clock seconds in the gap that a run at ``local`` stands for, none if it has its own time."""
     if wall.never or wall.after(local - 1) == local:
         return []
     if wall.after(local - seconds - 1) == local - seconds:
@@ -205,7 +205,7 @@ def months() -> Iterator[tuple[int, int, int]]:
 
 
 def month_masks(rule: DayRule) -> dict[tuple[int, int, int], int]:
-    """Return the days taken in every kind of month, by month, first weekday and length; all kinds occur."""
+    """Return the matching days of every kind of month, by month, first weekday and length; all kinds occur."""
     kinds = {}
     for month in range(1, 13):
         for length in {28, 29} if month == 2 else {LONGEST[month]}:
@@ -217,13 +217,13 @@ def month_masks(rule: DayRule) -> dict[tuple[int, int, int], int]:
 
 
 def gaps(wall: WallClock) -> Gaps:
-    """Return the gaps between successive runs of a schedule that does run."""
+    """Return the gaps between successive runs of a schedule that runs."""
     table = wall.table
     within = [b - a for a, b in pairwise(table)]
     overnight = table[0] - table[-1]  # to be added to whole days
     (low, low_from), (high, high_from) = _day_gaps(wall.rule)
     shortest, longest = low * 86400 + overnight, high * 86400 + overnight
-    # Within a day they occur on the first day taken, before any gap overnight.
+    # Within a day they occur on the first matching day, before any gap overnight.
     if within and min(within) <= shortest:
         shortest, low_from = min(within), _first_day(wall.rule)
     if within and max(within) >= longest:
@@ -259,13 +259,13 @@ def _days_of_year(masks: dict[tuple[int, int, int], int], first: int, *, leap: b
 
 
 def _first_day(rule: DayRule) -> date:
-    """Return the first day of the cycle that is taken."""
+    """Return the first matching day of the cycle."""
     start = date(_FIRST, 1, 1).toordinal() - date(1970, 1, 1).toordinal()
     return date.fromordinal(rule.next_day(start) + date(1970, 1, 1).toordinal())
 
 
 def _day_gaps(rule: DayRule) -> tuple[tuple[int, date], tuple[int, date]]:
-    """Return the least and the most days from one day taken to the next, each with the day before the gap."""
+    """Return the least and the most days between matching days, each with the day before the gap."""
     masks = month_masks(rule)
     start = date(_FIRST, 1, 1).toordinal()
     if all(taken.bit_count() == length for (_, _, length), taken in masks.items()):
@@ -274,7 +274,7 @@ def _day_gaps(rule: DayRule) -> tuple[tuple[int, date], tuple[int, date]]:
     last: int | None = None
     begin = start
     low, high = (1 << 40, start), (0, start)
-    # Once round the cycle, and on to the first day taken again: the gap across its end counts too.
+    # Once around the cycle, and to the first matching day again: the gap across its end counts too.
     for lap in range(2):
         for year, month, first in months():
             length = month_length(year, month)
@@ -315,7 +315,7 @@ class NeverRuns(CrondorError, ValueError):
 
 
 class ScheddHangs(NeverRuns):
-    """The schedule names no date that exists, and a schedd that is given it never returns from its search."""
+    """The schedule names no date that exists, and a schedd never returns from searching for one."""
 
 
 class NotASet(CrondorError, TypeError):
@@ -345,7 +345,7 @@ def never_reason(spec: CronSpec) -> str | None:
 def never_runs(spec: CronSpec) -> Diagnostic:
     message = f"the schedule never fires: {never_reason(spec)}"
     if spec.dialect is Dialect.HTCONDOR:
-        message += "; a schedd that is given it never returns from its search"
+        message += "; a schedd never returns from searching for it"
     span = None
     text = spec.given[DAY_OF_MONTH.index]
     if text is not None:
@@ -356,33 +356,33 @@ def never_runs(spec: CronSpec) -> Diagnostic:
 
 
 def out_of_range(instant: int) -> OutOfRange:
-    """Return the error for an instant (epoch seconds) that cannot be asked about."""
+    """Return the error for an instant (epoch seconds) that is out of range."""
     shown = str(instant) if abs(instant) < 10**18 else "given"
-    message = f"the instant {shown} (epoch seconds) lies outside the years 1970 to 2200"
+    message = f"the instant {shown} (epoch seconds) is outside the years 1970 to 2200"
     return OutOfRange(Diagnostic("time-range", message, help="ask for a time between 1970 and 2200"))
 
 
 def none_before(instant: int) -> OutOfRange:
     """Return the error for a schedule that has not fired between 1970 and an instant (epoch seconds)."""
-    message = f"no run lies between 1970 and {instant} (epoch seconds)"
+    message = f"there is no run between 1970 and {instant} (epoch seconds)"
     return OutOfRange(Diagnostic("time-range", message, help="ask for a later time"))
 
 
-# Two instants further apart than this show wall-clock times in the same order: no two offsets lie two days apart.
+# Instants further apart than this have wall-clock times in the same order: no two offsets are two days apart.
 _FURTHEST = 2 * DAY
 
-_LONG = 40 * 366 * DAY  # a span of whole years, of which there are many of the same kind
+_LONG = 40 * 366 * DAY  # a span of whole years, many of them of the same kind
 
 
-# What a policy does stands in ``opening`` alone, and which stretch may hold the next run in ``_onward`` and ``_back``:
-# every question about instants is answered from these.
+# Only ``opening`` applies a policy, and only ``_onward`` and ``_back`` choose the stretch of the next run: all
+# questions about instants use these.
 def opening(
     within: Callable[[int, int], Sequence[int]], policy: Policy, stretch: Stretch, after: int
 ) -> tuple[int, Sequence[int]]:
-    """Return how a stretch begins for runs on the wall clock: an instant, and the runs later than ``after`` up to it.
+    """Return how a stretch begins for wall-clock runs: an instant, and the runs after ``after`` up to it.
 
-    After that instant the stretch has the runs that its wall clock shows. ``after`` lies in the stretch or just before
-    it; ``within`` gives the wall-clock times from one (included) to another. What a policy does stands here alone.
+    After that instant the stretch has the runs that its wall clock shows. ``after`` is in the stretch or just before
+    it; ``within`` gives the wall-clock times from one (included) to another. Only this function applies a policy.
     """
     start, _, offset, before = stretch
     gap = offset - before
@@ -403,20 +403,20 @@ def opening(
 class ZoneWalk:
     """The runs of a MANUAL or UNIX schedule in a zone under a policy; instants are epoch seconds.
 
-    ``follows`` says that clock changes move, drop and hold back no run.
+    ``follows``: no clock change moves, drops or delays a run.
     """
 
     __slots__ = ("_policy", "_zone", "follows", "wall")
 
     def __init__(self, wall: WallClock, zone: Zone, policy: Policy, *, follows: bool) -> None:
-        """Take a schedule on the wall clock; only ``count`` may be asked of one that never runs."""
+        """Take a schedule on the wall clock; only ``count`` works for one that never runs."""
         self.wall = wall
         self.follows = follows
         self._zone = zone
         self._policy = policy
 
     def next(self, after: int) -> int:
-        """Return the first run strictly later than ``after``."""
+        """Return the first run after ``after``."""
         wall, stretch = self.wall, self._zone.at(after)
         while True:
             start, end, offset, before = stretch
@@ -432,7 +432,7 @@ class ZoneWalk:
             after = max(end, stretch.start) - 1
 
     def previous(self, before: int) -> int:
-        """Return the last run strictly earlier than ``before``, -1 where there is none since 1970."""
+        """Return the last run before ``before``, -1 if there is none since 1970."""
         wall, stretch = self.wall, self._zone.at(before - 1)
         while before > FIRST_INSTANT:
             start, _, offset, earlier = stretch
@@ -451,7 +451,7 @@ class ZoneWalk:
         return -1
 
     def epochs(self, after: int) -> Iterator[int]:
-        """Yield the runs later than ``after`` until the year 2200 ends."""
+        """Yield the runs after ``after`` until the end of 2200."""
         for _, midnight, seconds, _ in self._days(after):
             yield from map(midnight.__add__, seconds)
 
@@ -462,16 +462,16 @@ class ZoneWalk:
         deltas = [timedelta(seconds=s) for s in self.wall.table]
         for day, midnight, seconds, is_plain in self._days(after):
             if is_plain:
-                # Wall-clock arithmetic, far faster than a conversion; exact where the offset is constant.
+                # Wall-clock arithmetic, far faster than a conversion; exact while the offset is constant.
                 yield from map((epoch + timedelta(days=day)).__add__, deltas)
             else:
                 for second in seconds:
                     yield datetime.fromtimestamp(midnight + second, info)
 
     def count(self, low: int, high: int) -> int:
-        """Return the number of runs with ``low`` < instant <= ``high``, none of them listed.
+        """Return the number of runs with ``low`` < instant <= ``high``, without listing them.
 
-        Of the years in which a rule alone changes the zone's clocks, one of each kind is counted.
+        Of the years in which only a rule changes the zone's clocks, one of each kind is counted.
         """
         if high <= low or self.wall.never:
             return 0
@@ -491,7 +491,7 @@ class ZoneWalk:
         return self._count(low, begin) + whole + self._count(end, high)
 
     def _count(self, low: int, high: int) -> int:
-        """Return the same, counted on the wall clock, interrupted only by the clock changes that touch a run."""
+        """Return the same, counted on the wall clock, interrupted only by the clock changes that affect a run."""
         if high <= low:
             return 0
         wall = self.wall
@@ -505,41 +505,41 @@ class ZoneWalk:
         return total + wall.count(begin, high + self._zone.at(high).offset)
 
     def _counted(self, stretch: Stretch, after: int, high: int) -> tuple[int, int]:
-        """Return the wall-clock time to count on from (excluded) in a stretch, and the runs up to there."""
+        """Return the wall-clock time to count from (excluded) in a stretch, and the runs up to it."""
         low, moved = self._opening(stretch, after)
         return low + stretch.offset, sum(run <= high for run in moved)
 
     def _opening(self, stretch: Stretch, after: int) -> tuple[int, Sequence[int]]:
         """Return the instant after which a stretch has the runs that its wall clock shows, and those until then.
 
-        Both are later than ``after``, which lies in the stretch or just before it. A fold's second pass counts for
-        schedules that follow real time; in the length of a gap the runs moved out of it lie among those shown.
+        Both are after ``after``, which is in the stretch or just before it. A fold's second pass counts for schedules
+        that follow real time; the runs moved out of a gap are among those shown.
         """
         if self.follows:
             return after, ()
         return opening(self.wall.within, self._policy, stretch, after)
 
     def _onward(self, end: int, after: int, found: int) -> Stretch:
-        """Return the stretch to look at next, when one has ended and had no run later than ``after``.
+        """Return the next stretch to examine after one that has no run after ``after``.
 
-        ``found`` is where the next wall-clock time of the schedule would lie with its offset. No stretch shows one
-        before that, but for what a fold shows again, and that lies close after ``after``.
+        ``found`` is where the next wall-clock time of the schedule would be with its offset. No stretch shows one
+        before that, except a time that a fold repeats, which is close after ``after``.
         """
         return self._zone.at(end if end - after <= _FURTHEST else max(end, found - _FURTHEST))
 
     def _back(self, start: int, before: int, found: int) -> Stretch:
-        """Return the stretch to look at before one that had no run earlier than ``before``: ``_onward``, mirrored."""
+        """Return the stretch to examine before one that has no run before ``before``: ``_onward``, mirrored."""
         return self._zone.at(start - 1 if before - start <= _FURTHEST else min(start - 1, found + _FURTHEST))
 
     def _days(self, after: int) -> Iterator[tuple[int, int, Sequence[int], bool]]:
         """Yield the runs after an instant as day number, epoch of its midnight, seconds, and whether it is plain.
 
-        A plain day is whole and holds no wall-clock time for the second time. Runs that a clock change moves come
-        as a day of their own, with epochs for seconds.
+        A plain day is whole and repeats no wall-clock time. Runs that a clock change moves are yielded as their own
+        day, with epochs for seconds.
         """
         rule, table = self.wall.rule, self.wall.table
         stretch = self._zone.at(after)
-        known, day = 0, -1  # of the days from ``known`` on, ``day`` is the first that is taken
+        known, day = 0, -1  # of the days from ``known`` on, ``day`` is the first match
         while after < END_OF_INSTANTS:
             start, end, offset, before = stretch
             low, moved = self._opening(stretch, after)

@@ -1,4 +1,4 @@
-"""The scheduling commands by name, the values they come to, and which jobs leave the queue after a run."""
+"""The scheduling commands by name, their values, and which jobs leave the queue after a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crondor.spec import FIELDS, CronSpec, Dialect, InvalidSpec
 
 # HTCondor: SubmitHash::SetJobDeferral, CronTab::needsCronTab.
 class Universe(IntEnum):
-    """JobUniverse, for the universes that jobs still have."""
+    """JobUniverse, for the universes that still exist."""
 
     VANILLA = 5
     SCHEDULER = 7
@@ -28,17 +28,17 @@ class Universe(IntEnum):
 
     @property
     def waits_for_passes(self) -> bool:
-        """Whether a job gets its next time at the schedd's passes alone, one in SCHEDD_INTERVAL."""
+        """Whether a job only gets its next time when the schedd scans its queue, once per SCHEDD_INTERVAL."""
         return self not in {Universe.LOCAL, Universe.GRID, Universe.SCHEDULER}
 
 
-# "docker" and "container" are vanilla jobs that ask for an image.
+# "docker" and "container" are vanilla jobs with an image.
 UNIVERSES = {member.name.lower(): member for member in Universe} | {
     "docker": Universe.VANILLA,
     "container": Universe.VANILLA,
 }
 
-# Which commands give a value, the first that is set wins (docs/deferral.md): snake case before the attribute's name,
+# The commands of each value; the first that is set wins (docs/deferral.md): snake case before the attribute's name,
 # cron_ before deferral_.
 TIME_COMMANDS = ("deferral_time", "deferraltime")
 WINDOW_COMMANDS = ("cron_window", "cronwindow", "deferral_window", "deferralwindow")
@@ -50,7 +50,7 @@ _CRON = tuple(chain.from_iterable(CRON_COMMANDS))
 ATTRIBUTES = (*(f.attribute for f in FIELDS), "DeferralTime", "DeferralWindow", "DeferralPrepTime")
 _OWN = tuple(f"my.{attribute.lower()}" for attribute in ATTRIBUTES)
 
-# Everything of a submit description that bears on the schedule.
+# All commands of a submit description that affect the schedule.
 COMMANDS: tuple[str, ...] = (
     *_CRON,
     *TIME_COMMANDS,
@@ -62,7 +62,7 @@ COMMANDS: tuple[str, ...] = (
     "jobuniverse",
 )
 
-# Those whose values condor_submit puts into the ad as expressions; a cron_* command becomes a string.
+# Commands whose values condor_submit puts into the ad as expressions; a cron_* command becomes a string.
 _EVALUATED = (*TIME_COMMANDS, *WINDOW_COMMANDS, *PREP_COMMANDS, *_OWN)
 
 
@@ -96,10 +96,10 @@ _WORDS_FOR = {
     "deferral_prep": "deferral_prep_time",
 }
 
-# Compiled by the re module where they are first used: most jobs have nothing but plain numbers.
+# Compiled by the re module on first use: most jobs have only plain numbers.
 _REAL = r"-?(\d*\.\d+([eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
 _STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"'
-_MAYBE_STRING = _STRING + "?"  # one without an end too, so that its rest is read only once
+_MAYBE_STRING = _STRING + "?"  # also without an end, so that the rest is read only once
 _NO_EXPRESSION = r"""\d+(\s*[A-Za-z_"'$#;@]|\s+\d)|\$"""
 _LARGEST = 2**63 - 1
 
@@ -115,16 +115,16 @@ class ExpressionText(NamedTuple):
 
 
 class LiteralTerm(NamedTuple):
-    """What condor_submit makes of a value that must be a non-negative integer: a number, an expression, or neither."""
+    """How condor_submit reads a value that must be a non-negative integer: a number, an expression, or neither."""
 
     value: int | ExpressionText | None
     overflowed: bool = False
 
 
 def read_literal(text: str) -> LiteralTerm:
-    """Return the value of a deferral command; None where condor_submit refuses it (docs/deferral.md).
+    """Return the value of a deferral command; None if condor_submit refuses it (docs/deferral.md).
 
-    A literal above 2^63-1 becomes 0. Text that only looks like an expression is taken for one.
+    A literal above 2^63-1 becomes 0. Text that looks like an expression counts as one.
     """
     written, text = text.strip(), _bare(text)
     digits = text.removeprefix("-")
@@ -142,10 +142,10 @@ def read_literal(text: str) -> LiteralTerm:
 
 
 def seconds_of(value: object) -> int | None:
-    """Return an attribute's value as the starter takes it for seconds (``crondor.job.attributes.integer``), or None.
+    """Return an attribute's value in seconds as the starter reads it (``crondor.job.attributes.integer``), or None.
 
-    A real loses its fraction. One beyond 64 bits counts as none, as it does to a starter, which finds a time below 0;
-    and so does a boolean, which a starter takes for 1 second or 0: nobody means that.
+    A real loses its fraction. None also for one beyond 64 bits, which a starter reads as a negative time, and for a
+    boolean, which a starter reads as 1 or 0 seconds: that is never intended.
     """
     if isinstance(value, float):
         return int(value) if abs(value) < _LARGEST else None
@@ -166,12 +166,12 @@ def needs_evaluation(commands: Mapping[str, str]) -> bool:
 
 
 def speaks_of_time(text: str) -> bool:
-    """Return whether an expression may depend on a job's DeferralTime, beside the clause that condor_submit adds."""
+    """Return whether an expression may depend on DeferralTime, apart from the clause of condor_submit."""
     return "deferraltime" in text.replace(GATE, "").lower()
 
 
 def _bare(text: str) -> str:
-    """Return text without the parentheses around all of it: a literal in them is still one (25.14)."""
+    """Return text without parentheses around all of it: a literal in them is still a literal (25.14)."""
     text = text.strip()
     if not text.startswith("("):
         return text
@@ -192,7 +192,7 @@ def _bare(text: str) -> str:
 
 
 def _blanked(text: str) -> str:
-    """Return a text with something harmless in place of the characters of its strings."""
+    """Return a text with the characters of its strings blanked out."""
     return re.sub(
         _MAYBE_STRING, lambda found: "_" * len(found[0]) if re.fullmatch(_STRING, found[0]) else found[0], text
     )
@@ -208,7 +208,7 @@ def _is_balanced(text: str) -> bool:
 
 
 def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic]:
-    """Yield a warning for each command that looks like a scheduling command and is none: it has no effect."""
+    """Yield a warning for each command that looks like a scheduling command and is not: it has no effect."""
     for name, span in commands:
         lowered = name.lower()
         if lowered in COMMANDS or not lowered.startswith(_BEGINNINGS):
@@ -217,7 +217,7 @@ def misspelt(commands: Iterable[tuple[str, Span | None]]) -> Iterator[Diagnostic
         if close:
             yield Diagnostic(
                 "submit-misspelt",
-                f"HTCondor has no command {name}, and the schedule does without it",
+                f"HTCondor has no command {name}: it does not affect the schedule",
                 Severity.WARNING,
                 span=span,
                 help=f"did you mean {close[0]}?",
@@ -236,10 +236,10 @@ LEAVING: Final = (*REMOVE, *RETRIES)
 
 
 def leaves_by(values: Mapping[str, str]) -> str | None:
-    """Return which command makes a crontab job leave the queue after its first run or its first success.
+    """Return the command that makes a crontab job leave the queue after its first run or its first success.
 
-    ``values`` are those of lower-case submit commands. It is empty where ``on_exit_remove`` is missing, whose default
-    is true; None where the job may stay.
+    ``values`` are those of lower-case submit commands. Empty if ``on_exit_remove`` is missing, whose default is true;
+    None if the job may stay.
     """
     own = REMOVE[0]
     if not values.get(own, "").strip():
@@ -253,7 +253,7 @@ def leaves_by(values: Mapping[str, str]) -> str | None:
 
 
 def leaving_words(found: str) -> str:
-    """Return what ``leaves_by`` found as a sentence, with what to write instead."""
+    """Return the result of ``leaves_by`` as a sentence, with what to write instead."""
     if found in RETRIES:
         return f"{found} makes the job leave the queue at its first success, whatever on_exit_remove says"
     way = "add on_exit_remove = false" if not found else f"write {found} = false"
@@ -268,9 +268,9 @@ Read = Callable[[str], object]
 
 # HTCondor: SubmitHash::SetJobDeferral, SubmitHash::NeedsJobDeferral.
 class InvalidSchedule(CrondorError, ValueError):
-    """Scheduling commands that condor_submit refuses, or a schedule that the dialect refuses; all faults at once.
+    """Scheduling commands that condor_submit refuses, or a schedule that the dialect rejects; all faults at once.
 
-    ``invalid_spec`` is the fault of the cron fields, where they are among them.
+    ``invalid_spec`` is the fault of the cron fields, if they have one.
     """
 
     def __init__(self, diagnostics: list[Diagnostic], invalid_spec: InvalidSpec | None = None) -> None:
@@ -288,7 +288,7 @@ class Terms(NamedTuple):
     prep_time: _Number
     universe: Universe
     complete: bool
-    schedd_interval: int | None  # the job's own, which condor_submit leaves alone
+    schedd_interval: int | None  # the job's own; condor_submit does not set it
     notes: tuple[Diagnostic, ...]
 
 
@@ -303,9 +303,9 @@ def read_commands(
 
 
 def cron_value(value: object, dialect: Dialect, evaluate: Read | None) -> object:
-    """Return what a Cron attribute comes to: a string, an integer, None for not there, or something that is neither.
+    """Return the value of a Cron attribute: a string, an integer, None if missing, or something that is neither.
 
-    Raises CrondorError for an expression without a way to evaluate it, or that cannot be read.
+    Raises CrondorError for an expression that cannot be read, or without ``evaluate``.
     """
     if isinstance(value, ExpressionText) and value != UNDEFINED:
         if evaluate is None:
@@ -313,12 +313,12 @@ def cron_value(value: object, dialect: Dialect, evaluate: Read | None) -> object
             raise CrondorError(Diagnostic("not-evaluated", message, help="pass evaluate and now"))
         found = evaluate(value.text)
         value = UNDEFINED if found is None else found
-    # To the schedd even an undefined attribute makes a crontab job.
+    # For the schedd even an undefined attribute makes a crontab job.
     return None if value == UNDEFINED and dialect is not Dialect.HTCONDOR else value
 
 
 def _effective(commands: Mapping[str, str]) -> dict[str, str]:
-    """Leave out empty commands, and the other spelling of each of them, which condor_submit then never looks up.
+    """Drop empty commands, and the other spelling of each of them, which condor_submit then never looks up.
 
     An empty attribute is undefined.
     """
@@ -335,7 +335,7 @@ def _effective(commands: Mapping[str, str]) -> dict[str, str]:
 
 
 class _Reading:
-    """One pass over the commands of a job; every fault is collected before one error is raised."""
+    """One pass over the commands of a job; faults are collected before one error is raised."""
 
     def __init__(
         self, commands: Mapping[str, str], spans: Mapping[str, Span], dialect: Dialect, evaluate: Read | None
@@ -402,10 +402,10 @@ class _Reading:
         literal = read_literal(text)
         if literal.value is None and name != attribute:
             message = f"{reported} = {text} is invalid, must eval to a non-negative integer."
-            plain = "write a number of seconds from 0 up, or an expression"
+            plain = "write a number of seconds, 0 or more, or an expression"
             self._fault("submit-number", name, message, plain if inline_comment(text) is None else CURE)
             return None
-        if literal.value is None:  # an attribute is anything; it is evaluated later
+        if literal.value is None:  # an attribute may have any type; it is evaluated later
             return ExpressionText(text)
         if literal.overflowed:
             message = f"{text} is larger than 2^63-1, and HTCondor reads it as 0"
@@ -413,7 +413,7 @@ class _Reading:
         return literal.value
 
     def _spec(self) -> CronSpec | None:
-        """Read the cron fields: of each the attribute, else the command, else the command named as the attribute."""
+        """Read the cron fields: of each the attribute, else the command, else the attribute's name as command."""
         values: dict[str, object] = {}
         places: dict[str, Span] = {}
         for field, names in zip(FIELDS, CRON_COMMANDS, strict=True):
@@ -444,7 +444,7 @@ class _Reading:
             return None
 
     def _attribute(self, name: str) -> object:
-        """Return the Python value of an attribute's literal; anything else is neither string nor integer."""
+        """Return the Python value of an attribute's literal, nan for one that is neither string nor integer."""
         text = self.commands[name]
         string = read_string(text)
         if string is not None:
@@ -452,7 +452,7 @@ class _Reading:
         if text.strip().lower() == UNDEFINED.text:
             return UNDEFINED
         literal = read_literal(text).value
-        return float("nan") if literal is None else literal  # a literal that is neither string nor integer
+        return float("nan") if literal is None else literal  # neither string nor integer
 
     def _refuse_scheduler(self, time_by: str, cron_by: str | None) -> None:
         names = {name: field.attribute for field, pair in zip(FIELDS, CRON_COMMANDS, strict=True) for name in pair}
@@ -471,8 +471,8 @@ class _Reading:
             self._note("cron-and-time", time_by, message, "remove deferral_time, or the cron commands")
         if bypass and not complete:
             message = (
-                "the attribute is set behind condor_submit's back: in the first job of a cluster DeferralWindow and "
-                "DeferralPrepTime are missing, and it never matches"
+                "condor_submit does not see the attribute: the first job of a cluster has no DeferralWindow and "
+                "DeferralPrepTime, and never matches"
             )
             help_text = "use the submit command without + or MY.; condor_submit sets both for the jobs after the first"
             self._note("bypass", bypass, message, help_text, Severity.ERROR)
@@ -483,7 +483,7 @@ class _Reading:
                 self._note("window-alone", lone, message, "define cron_minute or deferral_time as well")
         elif universe is Universe.SCHEDULER and time_by and not cron_by:
             message = (
-                "condor_submit accepts the attribute for the first job of a cluster alone, and nothing waits for it"
+                "condor_submit accepts the attribute only for the first job of a cluster, and nothing waits for it"
             )
             self._note("universe-scheduler", time_by, message, "write universe = local", Severity.ERROR)
         elif universe is Universe.SCHEDULER:
@@ -494,7 +494,7 @@ class _Reading:
             self._note("universe-grid", "universe", message, "let the remote job be deferred")
 
     def _faults_of(self, error: CrondorError, name: str) -> None:
-        """Take the faults of a value at the place it was written at."""
+        """Return the faults of a value at the place where it is written."""
         span = self.spans.get(name)
         self.faults += error.diagnostics if span is None else [d.relocated(span) for d in error.diagnostics]
 

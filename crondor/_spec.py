@@ -19,19 +19,19 @@ class Dialect(str, Enum):
     """How a cron_* value is read; docs/dialects.md calls them the three readings."""
 
     MANUAL = "manual"  # as HTCondor's manual says
-    HTCONDOR = "htcondor"  # as the schedd of HTCondor 25.14 really does
+    HTCONDOR = "htcondor"  # as the schedd of HTCondor 25.14 does
     UNIX = "unix"  # as Vixie and Debian cron do
 
 
 class Field:
-    """One of the five: where it stands, what it is called, and the values it takes."""
+    """One of the five fields: its position, its names, and its range of values."""
 
     __slots__ = ("attribute", "command", "high", "index", "low", "name", "names")
 
     def __init__(
         self, index: int, name: str, command: str, attribute: str, low: int, high: int, names: tuple[str, ...] = ()
     ) -> None:
-        """Take the place from 0, the three names, the lowest and the highest value, and the names of values."""
+        """Take the index from 0, the three names, the lowest and the highest value, and the names of values."""
         self.index = index
         self.name = name
         self.command = command
@@ -86,9 +86,9 @@ def _field_named(name: str) -> Field:
 
 FULL = ((1 << 60) - 1, (1 << 24) - 1, (1 << 32) - 2, (1 << 13) - 2, (1 << 7) - 1)
 
-# Every number people write, so that reading one is a look-up; anything else takes the slow way.
+# Usual numbers, so that reading one is a look-up; all others take the slow way.
 _NUMBERS = {str(n): n for n in range(60)} | {f"{n:02}": n for n in range(10)}
-BLANK_BETWEEN = r"(?<!\w)(\w+) +(\w+)"  # compiled by the re module where a blank is met
+BLANK_BETWEEN = r"(?<!\w)(\w+) +(\w+)"  # compiled by the re module when a blank is found
 _NAMED = {name: n for n, name in enumerate(MONTH_NAMES, 1)}, {name: n for n, name in enumerate(DAY_NAMES)}
 _EVERY = tuple(sum(1 << k for k in range(0, 60, n)) if n else 0 for n in range(60))
 
@@ -105,22 +105,22 @@ def fold_sunday(bits: int) -> int:
 
 
 def number(text: str) -> int | None:
-    """Return the value of ASCII digits, None for any other text; a number of absurd length is just large.
+    """Return the value of ASCII digits, None for any other text; very long numbers are just large.
 
     number = [0-9]+
     """
     if not (text.isascii() and text.isdecimal()):
         return None
     digits = text.lstrip("0")
-    return int(digits or "0") if len(digits) <= 18 else 10**18  # what fits a 64-bit integer
+    return int(digits or "0") if len(digits) <= 18 else 10**18  # the digits of a 64-bit integer
 
 
 def read_field(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | None:
-    """Return the bits of a field and its star flag, or None when the text is not valid in the dialect.
+    """Return the bits of a field and its star flag, or None if the text is invalid in the dialect.
 
-    MANUAL raises the flag of minute and hour when any item is ``*`` or ``*/n`` (the schedule follows real time),
-    of the other fields when any item is ``*`` or ``*/1`` (the field restricts nothing). UNIX raises it when the
-    text begins with ``*`` (Debian's rule).
+    MANUAL raises the flag of minute and hour when any item is ``*`` or ``*/n`` (the schedule follows real time), of the
+    other fields when any item is ``*`` or ``*/1`` (the field restricts nothing). UNIX raises it when the text begins
+    with ``*`` (Debian's rule).
 
     field = item ("," item)*
     """
@@ -142,12 +142,12 @@ def read_field(text: str, field: Field, dialect: Dialect) -> tuple[int, bool] | 
 
 
 def _blanks_are_harmless(part: str) -> bool:
-    """Return whether blanks stand at the ends and beside operators only: between digits they would join two numbers."""
+    """Return whether all blanks are at the ends or beside operators: between digits they would join two numbers."""
     return " " not in part or re.search(BLANK_BETWEEN, part) is None
 
 
 def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | None:
-    """Return the bits and the star of an item without blanks; only UNIX takes a step after one value.
+    """Return the bits and the star of an item without blanks; only UNIX allows a step after one value.
 
     item = ("*" | value "-" value | value) ("/" number)?
     """
@@ -166,7 +166,7 @@ def _read_item(item: str, field: Field, *, unix: bool) -> tuple[int, bool] | Non
     if low is None or high is None or not field.low <= low <= high <= field.high:
         return None
     if slash and not dash and not unix:
-        return None  # the manual gives steps to ranges and to * only
+        return None  # the manual only allows steps after ranges and *
     return stepped(low, high, step), False
 
 
@@ -183,13 +183,13 @@ def value_of(text: str, field: Field, *, unix: bool) -> int | None:
     return value
 
 
-_LONG_ENOUGH = 4  # values of a progression that is worth an item of its own
+_LONG_ENOUGH = 4  # values of a progression that is worth its own item
 _MOST_PROGRESSIONS = 8
 
 
-@lru_cache(maxsize=4096)  # a queue has the same few fields again and again
+@lru_cache(maxsize=4096)  # a queue has few different fields
 def field_text(bits: int, field: Field, dialect: Dialect, *, star: bool) -> str:
-    """Return the canonical text: ``*`` and ``*/n`` only where the star flag asks for them."""
+    """Return the canonical text; ``*`` and ``*/n`` only if the star flag requires them."""
     if not star:
         return _listed(bits, bits, field, dialect)
     if bits == field.full:
@@ -208,7 +208,7 @@ def values(bits: int) -> tuple[int, ...]:
 
 
 def _starred(bits: int, field: Field, dialect: Dialect) -> str:
-    """``*/n`` items first, as many as pay, then the rest as a list."""
+    """Return ``*/n`` items first, as many as make it shorter, then the rest as a list."""
     steps: dict[int, int] = {}
     for n in range(2, field.high + 2):
         covered = stepped(field.low, field.high, n)
@@ -227,10 +227,10 @@ def _starred(bits: int, field: Field, dialect: Dialect) -> str:
 
 
 def _listed(wanted: int, allowed: int, field: Field, dialect: Dialect) -> str:
-    """Return the shortest list found that names ``wanted`` inside ``allowed``: values, ranges and steps.
+    """Return the shortest list found that names ``wanted`` within ``allowed``: values, ranges and steps.
 
-    Neighbours are joined in the best way there is; besides, up to two progressions that run between other values
-    are tried. A Sunday may be written as 7.
+    Neighbours are joined optimally; in addition, up to two progressions that cross other values are tried. A Sunday may
+    be written as 7.
     """
     found = _joined(wanted, allowed, field, dialect)
     lists = _progressions(wanted, allowed, field, dialect)
@@ -251,7 +251,7 @@ def _listed(wanted: int, allowed: int, field: Field, dialect: Dialect) -> str:
 
 
 def _progressions(wanted: int, allowed: int, field: Field, dialect: Dialect) -> dict[str, int]:
-    """Return the longest stepped items inside ``allowed``, with the bits they name, the most useful first."""
+    """Return the longest stepped items within ``allowed``, with the bits they name, the most useful first."""
     lists: dict[str, int] = {}
     for step in range(2, field.high // 2 + 1):
         for start in range(field.low, min(field.low + step, field.high)):
@@ -292,21 +292,21 @@ def _item(low: int, high: int, step: int, allowed: int, field: Field, dialect: D
     if stepped(low, high, 1) & ~allowed == 0:
         return f"{low}-{high}"
     weekday = field.index == DAY_OF_WEEK.index
-    # The schedd's steps are multiples from zero, whatever the range begins with; and it loses Sunday's step.
+    # The schedd's steps are multiples from zero, whatever the range begins with; and the step of Sunday is lost.
     if dialect is Dialect.HTCONDOR and (low % step or weekday):
         return None
     if stepped(low, high, step) & ~allowed:
         return None
     whole = low - step < field.low and high + step > field.high - weekday
-    # Where `*/n` raises no star flag it is the shorter way to say the same.
+    # If `*/n` raises no star flag, it is the shorter text for the same values.
     starless = dialect is Dialect.HTCONDOR or (dialect is Dialect.MANUAL and field.index >= DAY_OF_MONTH.index)
     if whole and starless and (dialect is Dialect.HTCONDOR or low == field.low) and not (weekday and 7 % step == 0):
         return f"*/{step}"
     return f"{low}-{high}/{step}"
 
 
-MESSAGE: Final = "the value has a comment after it, which HTCondor reads as a part of the value"
-CURE: Final = "a # starts a comment only at the beginning of a line: move it to a line of its own"
+MESSAGE: Final = "the value has a comment after it, which HTCondor reads as part of the value"
+CURE: Final = "a # only starts a comment at the beginning of a line: move it to its own line"
 _COMMENT = re.compile(r"(?<=[ \t])#")
 
 
@@ -331,7 +331,7 @@ _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\uff0d"
 
 
 def field_faults(text: str, span: Span, field: Field, dialect: Dialect) -> list[Diagnostic]:
-    """Return the faults of a field that ``read_field`` refused, at most ``MOST_FAULTS`` and a line that says so."""
+    """Return the faults of a field that ``read_field`` rejected, at most ``MOST_FAULTS`` and a note about more."""
     whole = _whole_field(text, span, field)
     if whole is not None:
         return [whole]
@@ -372,21 +372,21 @@ def _example(field: Field) -> str:
 
 
 def _empty_place(span: Span, text: str, at: int, length: int) -> Span:
-    """Return something to underline for an empty item: its blanks, or the comma before or after it."""
+    """Return the place to underline for an empty item: its blanks, or the comma before or after it."""
     if length:
         return span.part(at, at + length)
     return span.part(at, at + 1) if at < len(text) else span.part(at - 1, at)
 
 
 def _whole_field(text: str, span: Span, field: Field) -> Diagnostic | None:
-    """Return the one fault that makes looking at items pointless, if there is one."""
+    """Return the fault of a field as a whole, if there is one; its items are then not examined."""
     stripped = text.strip(" ")
     if not stripped:
         return _fault(
             "empty",
             f"{field.title} is empty",
             span,
-            f"leave {field.command} out, or write `*` for every {field.title}",
+            f"remove {field.command}, or write `*` for every {field.title}",
             "*",
         )
     comment = inline_comment(text)
@@ -398,7 +398,7 @@ def _whole_field(text: str, span: Span, field: Field) -> Diagnostic | None:
         bare = stripped.strip("\"'")
         return _fault(
             "quoted",
-            "quotes stay inside the value of a submit command",
+            "quotes become part of the value of a submit command",
             span,
             f"write {_short(bare)} without quotes",
             bare,
@@ -411,7 +411,7 @@ def _whole_field(text: str, span: Span, field: Field) -> Diagnostic | None:
 
 
 def _nickname(word: str, span: Span, field: Field) -> Diagnostic:
-    """Say what a word such as @daily stands for."""
+    """Return the fault of a word such as @daily, with the fields it stands for."""
     line = NICKNAMES.get(word.lower())
     if line is None:
         return _fault("nickname", f"{_short(word)} looks like a crontab nickname, not a field", span, _grammar(field))
@@ -443,7 +443,7 @@ def _bad_characters(item: str, span: Span, field: Field, dialect: Dialect) -> It
     if between:
         piece = span.part(*between.span())
         fix = f"{between[1]},{between[2]}"
-        message = f"a blank stands inside {field.title} (the schedd would read {between[1]}{between[2]})"
+        message = f"a blank inside {field.title} (the schedd would read {between[1]}{between[2]})"
         yield _fault("blank", message, piece, f"write {fix}", fix)
         return
     for word in _LETTERS.finditer(item):
@@ -460,7 +460,7 @@ def _bad_characters(item: str, span: Span, field: Field, dialect: Dialect) -> It
 
 
 def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, str, str] | tuple[str, str, str] | None:
-    """Return code, message, help (and fix) for letters in a field; None where they are valid."""
+    """Return code, message, help (and fix) for letters in a field; None if they are valid."""
     upper = word.upper()
     months, days = _NAMED
     value = {MONTH.index: months, DAY_OF_WEEK.index: days}.get(field.index, {}).get(upper[:3])
@@ -470,7 +470,7 @@ def _known_word(word: str, field: Field, dialect: Dialect) -> tuple[str, str, st
         why = "three letters are allowed" if dialect is Dialect.UNIX else "HTCondor reads numbers only"
         return "name", f"{word} is a name, and {why}", f"write {value} for {word}", str(value)
     if upper in {"L", "W", "LW"}:
-        days_help = "crondor compile writes fields and a clause for it: crondor compile '0 6 L * *'"
+        days_help = "crondor compile writes fields and a clause for this: crondor compile '0 6 L * *'"
         help_text = days_help if field.index == DAY_OF_MONTH.index else _grammar(field)
         return "unsupported", f"`{word}` (last or nearest day) belongs to other schedulers", help_text
     if upper in {"H", "R"}:
@@ -490,7 +490,7 @@ _ODD = {
     "#": (
         "unsupported",
         "`#` (the nth weekday) belongs to other schedulers",
-        "crondor compile writes fields and a clause for it: crondor compile '0 6 * * 5#2'",
+        "crondor compile writes fields and a clause for this: crondor compile '0 6 * * 5#2'",
         None,
     ),
     ";": ("character", "`;` does not separate values", "write ,", ","),
@@ -512,7 +512,7 @@ def _odd_character(character: str, span: Span, field: Field) -> Diagnostic:
 
 
 def _trimmed(span: Span) -> Span:
-    """Return a span without the blanks at its ends."""
+    """Return a span without blanks at its ends."""
     text = span.text
     return span.part(len(text) - len(text.lstrip(" ")), len(text.rstrip(" "))) if text.strip(" ") else span
 
@@ -544,7 +544,9 @@ def _end_faults(
 ) -> Iterator[Diagnostic]:
     consequence = ""
     if dialect is Dialect.MANUAL:
-        consequence = " (the schedd would cut the range)" if len(ends) > 1 else " (the schedd would take every value)"
+        consequence = (
+            " (the schedd would cut the range)" if len(ends) > 1 else (" (the schedd would read it as every value)")
+        )
     numbers = [_value(end.text, field, dialect) for end in ends]
     outside = [
         _outside(value, end, field, consequence)
@@ -592,7 +594,7 @@ def _step_faults(body: str, step: Span, item: Span, field: Field, dialect: Diale
     elif value is None:
         yield _fault("syntax", f"`{_short(text)}` is not a step", step, "write one number from 1 up after `/`")
     elif value == 0:
-        yield _fault("step-zero", "a step of 0 never advances", step, "write a step from 1 up, or no step")
+        yield _fault("step-zero", "a step of 0 never advances", step, "write a step of 1 or more, or no step")
     elif dialect is not Dialect.UNIX and (start := number(body)) is not None and field.low <= start <= field.high:
         fix = f"{start}-{field.high}/{text}"
         message = f"a step follows a single value (the schedd reads {body}/{text} as {body} or as nothing)"
@@ -607,8 +609,8 @@ _DIGITS = frozenset("0123456789")
 class ScheddField(NamedTuple):
     """The bits of a field, or why the schedd holds the job.
 
-    ``star``: the field was written with ``*`` and has every value; for the day of week: its list is empty.
-    ``fault`` is None for a valid field, else ``character``, ``empty`` or ``step`` with the engine's own ``error``.
+    ``star``: the field was written with ``*`` and has every value; for the day of week: its list is empty. ``fault`` is
+    None for a valid field, else ``character``, ``empty`` or ``step`` with the engine's ``error``.
     """
 
     bits: int
@@ -618,7 +620,7 @@ class ScheddField(NamedTuple):
 
 
 def read_schedd_field(text: str, field: Field) -> ScheddField:
-    """Return what HTCondor 25.14 makes of a field (docs/dialects.md); no text raises anything.
+    """Return how HTCondor 25.14 reads a field (docs/dialects.md); no text raises anything.
 
     HTCondor: CronTab::expandParameter.
     """
@@ -632,7 +634,7 @@ def read_schedd_field(text: str, field: Field) -> ScheddField:
         if item:
             read = _read_schedd_item(item, field)
             if read is None:
-                return ScheddField(0, star=False, fault="step")  # the engine leaves at once and says nothing
+                return ScheddField(0, star=False, fault="step")  # the engine returns at once without a message
             bits |= read
     if field.index == DAY_OF_WEEK.index:
         # An empty list means "unrestricted" there.
@@ -643,7 +645,7 @@ def read_schedd_field(text: str, field: Field) -> ScheddField:
 
 
 def illegal_characters(text: str) -> list[tuple[int, int]]:
-    """Return the runs (start, end) of characters that the engine's character class refuses.
+    """Return the runs (start, end) of characters that the engine rejects.
 
     HTCondor: CronTab::validateParameter.
     """
@@ -659,7 +661,7 @@ def illegal_characters(text: str) -> list[tuple[int, int]]:
 
 
 def zero_step(text: str) -> tuple[int, int]:
-    """Return where the first step that comes to 0 stands, its slash included."""
+    """Return the place of the first step that evaluates to 0, including its slash."""
     start = 0
     for part in text.split(","):
         body, slash, step = part.partition("/")
@@ -685,14 +687,14 @@ def _read_schedd_item(item: str, field: Field) -> int | None:
         low = high = value
     if low > high:
         return 0
-    # The step keeps multiples of itself, whatever the range begins with; Sunday's 7 is 0 before that.
+    # Only multiples of the step remain, whatever the range begins with; Sunday's 7 becomes 0 before that.
     multiples = stepped(0, 63, step) if step < 60 else 1  # no field reaches 60
     values = (2 << high) - (1 << low)
     return (fold_sunday(values) if field.index == DAY_OF_WEEK.index else values) & multiples
 
 
 def _atoi(text: str) -> int:
-    """Return what C's atoi gives: a sign and leading digits, 0 without any, saturated to 64 bits, cut to 32."""
+    """Return what C's atoi returns: a sign and leading digits, 0 without any, saturated to 64 bits, cut to 32."""
     start = 1 if text.startswith("-") else 0
     end = start
     while end < len(text) and text[end] in _DIGITS:

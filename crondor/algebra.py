@@ -43,28 +43,31 @@ _CYCLE_MONTHS = 4800 + 1
 
 
 class Difference(NamedTuple):
-    """Where two chains of answers part: the answer of each (epoch seconds), None where one has ended."""
+    """Where two chains of answers differ: the answer of each (epoch seconds), None if it has ended."""
 
     first: int | None
     second: int | None
 
     @property
     def instant(self) -> int:
-        """The earlier of the two: there exactly one of them fires."""
+        """The earlier of the two: exactly one fires then."""
         return min(time for time in self if time is not None)
 
 
 def same_meaning(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> bool:
     """Return whether two MANUAL or UNIX schedules fire at the same instants.
 
-    Without a zone the wall clock is compared, as if it never changed, over all years. With one, the clock changes of
-    1970 to 2200 count as well, each schedule under its dialect's policy. Exact. Raises NotASet.
+    Without a zone the wall clock is compared, without clock changes, over all years. With a zone, the clock changes of
+    1970 to 2200 count too, each schedule under its dialect's policy. Exact. Raises NotASet.
     """
     return is_subset(a, b, zone) and is_subset(b, a, zone)
 
 
 def is_subset(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> bool:
-    """Return whether every instant of ``a`` is one of ``b``; see ``same_meaning`` for the zone. Raises NotASet."""
+    """Return whether every instant of ``a`` is an instant of ``b``; see ``same_meaning`` for the zone.
+
+    Raises NotASet.
+    """
     first, second = Recurrence(a, zone or "UTC"), Recurrence(b, zone or "UTC")
     ours, theirs = first.wall_clock, second.wall_clock
     if ours.never:
@@ -85,8 +88,8 @@ def is_subset(a: CronSpec, b: CronSpec, zone: str | tzinfo | None = None) -> boo
 def first_collision(a: Recurrence, b: Recurrence, start: int, end: int | None = None) -> int | None:
     """Return the first instant with ``start`` < instant <= ``end`` (epoch seconds) at which both fire, or None.
 
-    Exact; in one zone it costs no more for a longer span and ``end`` may be left out (2200). For two zones it is
-    needed (else TypeError). Raises NotASet and OutOfRange.
+    Exact; in one zone a longer span costs no more and ``end`` is optional (2200). For two zones it is required (else
+    TypeError). Raises NotASet and OutOfRange.
     """
     _check(start)
     end = _end(end, needed=a.zone is not b.zone)
@@ -106,10 +109,10 @@ def first_collision(a: Recurrence, b: Recurrence, start: int, end: int | None = 
 def first_difference(a: Recurrence, b: Recurrence, start: int, end: int | None = None) -> Difference | None:
     """Return the first answers after ``start`` and up to ``end`` (epoch seconds) that differ, or None.
 
-    For sets of instants ``Difference.instant`` is the first at which exactly one fires; exact, and in one zone the
-    span costs nothing. In the HTCONDOR dialect each answer is fed into the next, and the chains are compared.
-    ``end`` may be left out (2200) for sets in one zone, otherwise it is needed (else TypeError). Raises NeverRuns,
-    ScheddHangs and OutOfRange.
+    For sets of instants ``Difference.instant`` is the first at which exactly one fires; exact, and in one zone the span
+    costs nothing. In the HTCONDOR dialect each answer is the input of the next, and the chains are compared. ``end`` is
+    optional (2200) for sets in one zone, otherwise required (else TypeError). Raises NeverRuns, ScheddHangs and
+    OutOfRange.
     """
     _check(start)
     sets = Dialect.HTCONDOR not in {a.spec.dialect, b.spec.dialect}
@@ -128,7 +131,7 @@ def first_difference(a: Recurrence, b: Recurrence, start: int, end: int | None =
 
 def _end(end: int | None, *, needed: bool) -> int:
     if end is None and needed:
-        message = "an end is needed: run by run the comparison may go on for very long"
+        message = "an end is required: comparing run by run may take very long"
         raise TypeError(message)
     return END_OF_INSTANTS - 1 if end is None else end
 
@@ -141,7 +144,7 @@ def _check(start: int) -> None:
 def _near_wall(
     a: Recurrence, b: Recurrence, start: int, end: int, find: Callable[..., int | None], *, both: bool
 ) -> int | None:
-    """Let ``find`` look around the wall-clock times that both have, or that one has alone, until it succeeds."""
+    """Call ``find`` around the wall-clock times that both have, or that only one has, until it succeeds."""
     after = a.zone.local(start) - DAY
     while True:
         wall = _first_wall(a.wall_clock, b.wall_clock, after, both=both)
@@ -172,9 +175,9 @@ def _alone(a: Recurrence, b: Recurrence, start: int, end: int) -> int | None:
 def _changes(
     recurrence: Recurrence, start: int, end: int, *walls: WallClock, of_each_kind: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Yield the intervals around the clock changes up to ``end`` in which a run of one of ``walls`` is affected.
+    """Yield the intervals around the clock changes up to ``end`` that affect a run of one of ``walls``.
 
-    ``of_each_kind``: of changes by the zone's rule those of one year of each kind, which speak for all like it.
+    ``of_each_kind``: of changes by the zone's rule only those of one year of each kind, which represent the others.
     """
     zone = recurrence.zone
     seen: dict[YearKind, int] = {}
@@ -190,7 +193,7 @@ def _changes(
 
 
 def _common(a: Recurrence, b: Recurrence, start: int, end: int) -> int | None:
-    """Return the first common instant by leaps from one schedule to the other."""
+    """Return the first common instant, leaping from one schedule to the other."""
     try:
         while start < end:
             first = a.next(start)
@@ -215,7 +218,7 @@ def _lockstep(a: Recurrence, b: Recurrence, start: int, end: int) -> Difference 
 
 
 def _first_wall(a: WallClock, b: WallClock, wall: int, *, both: bool) -> int | None:
-    """Return the first wall-clock time after ``wall`` that both have, or that exactly one has; by months."""
+    """Return the first wall-clock time after ``wall`` that both have, or that exactly one has; month by month."""
     ours, theirs = set(a.table), set(b.table)
     shared = sorted(ours & theirs)
     if both and not shared:

@@ -1,7 +1,7 @@
-"""The codes of faults, the same in every command, in JSON and in comments; and HTCondor's hold codes.
+"""Codes of faults, the same in every command, in JSON and in comments; and HTCondor's hold codes.
 
-A reader names what it found by a kind, as finely as it can tell (`cron-digit`); what a user is to look up, to silence
-or to select is the rule of which there is a page (`CRN106`). A kind that no rule speaks for is its own code.
+A reader names a fault by its kind, as precisely as it can (`cron-digit`); users look up, silence and select the code of
+the rule, which has a page (`CRN106`). A kind without a rule is its own code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "CRN015": ("file-missing", "file-special", "file-many"),
     "CRN016": ("unknown-environment", "unknown-macro", "unknown-random", "unknown-template", "unknown-time"),
-    # What condor_submit refuses of the job
+    # What condor_submit refuses in a job
     "CRN017": (
         *("submit-arguments", "submit-disabled", "submit-environment", "submit-executable", "submit-expression"),
         *("submit-grid", "submit-image", "submit-jobset", "submit-limits", "submit-parallel", "submit-quotes"),
@@ -157,4 +157,4 @@ HOLD_CODES: Final = {
     48: "HookShadowPrepareJobFailure",
     49: "CannotSwitchPrimaryGroup",
 }
-"""The names of all, by which NumHoldsByReason counts."""
+"""The names of all codes, by which NumHoldsByReason counts."""

@@ -1,4 +1,4 @@
-"""The moments of one run of a deferred job, the gates it passes, and the verdict when it arrives; numbers only.
+"""The moments of one run of a deferred job, the checks before it, and the starter's verdict; only numbers.
 
 HTCondor: Starter::jobWaitUntilExecuteTime.
 """
@@ -24,19 +24,19 @@ MISSED_REASON = "Job missed deferred execution time"
 GATE = (
     "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime)) && (time() < (DeferralTime + DeferralWindow)))"
 )
-"""What condor_submit adds to Requirements (SubmitHash::SetRequirements); ``Deferral.may_match`` computes it."""
+"""The clause that condor_submit adds (SubmitHash::SetRequirements); ``Deferral.may_match`` computes it."""
 
 MACHINE_DEFERS = "TARGET.HasJobDeferral"
-"""What it asks of the machine, where there is one: its starter waits for the time."""
+"""The clause about the machine, if there is one: its starter waits for the time."""
 
 LATEST = 253402300799  # the last second of the year 9999
 
 
 def passed_over(times: Iterable[int], interval: int, kept: int | None = None) -> list[int]:
-    """Return the times (seconds, ascending) that lie less than ``interval`` after the last one that was kept.
+    """Return the times (seconds, ascending) that are less than ``interval`` after the last one kept.
 
-    A schedd that computes a job's next time at its passes alone, one in ``interval`` seconds (SCHEDD_INTERVAL), may
-    pass over them. ``kept`` is the last time kept before, None for none.
+    A schedd that only computes a job's next time once in ``interval`` seconds (SCHEDD_INTERVAL) may miss them. ``kept``
+    is the last time kept before, None for none.
     """
     found = []
     for time in times:
@@ -48,11 +48,11 @@ def passed_over(times: Iterable[int], interval: int, kept: int | None = None) ->
 
 
 class InvalidDeferral(CrondorError, ValueError):
-    """Numbers that no job can run by: a time that is not positive, or a negative length."""
+    """Numbers with which no job can run: a time that is not positive, or a negative length."""
 
 
 class Verdict(str, Enum):
-    """What the starter does with a job that has arrived."""
+    """The starter's decision on a job that has arrived."""
 
     WAIT = "wait"
     START = "start"
@@ -60,7 +60,7 @@ class Verdict(str, Enum):
 
 
 class Arrival(NamedTuple):
-    """The starter's verdict on a job whose files are there (manual, Deferral Window; HTCondor 25.14).
+    """The starter's verdict on a job whose files are transferred (manual, Deferral Window; HTCondor 25.14).
 
     ``seconds`` is how long it waits (WAIT) or how late it is (START, MISSED).
     """
@@ -86,8 +86,8 @@ _PLAIN: Final = {int}
 class Deferral:
     """One run: DeferralTime (epoch seconds), its window and prep time and the schedd's interval (seconds).
 
-    Raises InvalidDeferral for a time that is not positive, for which the starter holds the job, for one beyond the
-    year 9999, and for a negative length.
+    Raises InvalidDeferral for a time that is not positive (the starter holds the job) or after the year 9999, and for a
+    negative length.
     """
 
     time: int
@@ -96,12 +96,12 @@ class Deferral:
     schedd_interval: int = DEFAULT_SCHEDD_INTERVAL
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Raise InvalidDeferral for impossible numbers."""
         time, window, prep_time, interval = numbers = (self.time, self.window, self.prep_time, self.schedd_interval)
         is_plain = {*map(type, numbers)} == _PLAIN
         if is_plain and 0 < time <= LATEST and window >= 0 and prep_time >= 0 and interval >= 0:
             return
-        if not is_plain:  # rare: a subclass of int, or what is no number
+        if not is_plain:  # rare: a subclass of int, or not a number
             for name, number in zip(("time", "window", "prep_time", "schedd_interval"), numbers, strict=True):
                 expect(name, number, (int, float), "a number of seconds")
         faults = []
@@ -110,7 +110,7 @@ class Deferral:
             message = f"DeferralTime {self.time} is not a time: {held}"
             faults.append(Diagnostic("deferral-time", message, help="write a positive number of epoch seconds"))
         if self.time > LATEST:
-            message = f"DeferralTime {str(self.time)[:20]} lies beyond the year 9999"
+            message = f"DeferralTime {str(self.time)[:20]} is after the year 9999"
             faults.append(Diagnostic("deferral-time", message, help=_far_help(self.time)))
         for name, value in (
             ("window", self.window),
@@ -119,23 +119,23 @@ class Deferral:
         ):
             if value < 0:
                 message = f"the {name} is negative: {value}"
-                faults.append(Diagnostic("deferral-length", message, help="write a number of seconds from 0 up"))
+                faults.append(Diagnostic("deferral-length", message, help="write a number of seconds, 0 or more"))
         if faults:
             raise InvalidDeferral(faults)
 
     @property
     def nominal_match(self) -> int:
-        """When the manual says that the job may be matched: ``time - prep_time``."""
+        """When the job may be matched according to the manual: ``time - prep_time``."""
         return self.time - self.prep_time
 
     @property
     def match_opens(self) -> int:
-        """When Requirements and the schedd's start test really let it be matched: SCHEDD_INTERVAL earlier."""
+        """When Requirements and the schedd's start test actually allow a match: SCHEDD_INTERVAL earlier."""
         return self.time - self.prep_time - self.schedd_interval
 
     @property
     def last_match(self) -> int:
-        """The last second at which Requirements still match; with window 0 it lies before ``time``."""
+        """The last second at which Requirements still match; with window 0 it is before ``time``."""
         return self.time + self.window - 1
 
     @property
@@ -148,11 +148,11 @@ class Deferral:
         return now + self.schedd_interval >= self.time - self.prep_time
 
     def may_match(self, now: int) -> bool:
-        """Apply the clause that condor_submit adds to Requirements at ``now``; strict at the window's end."""
+        """Evaluate the clause that condor_submit adds to Requirements at ``now``; the window's end is excluded."""
         return self.may_start(now) and now < self.time + self.window
 
     def arrival(self, now: int) -> Arrival:
-        """Return what the starter does with a job that is ready at ``now`` (epoch seconds of the execute machine)."""
+        """Return the starter's verdict on a job that is ready at ``now`` (epoch seconds of the execute machine)."""
         late = now - self.time
         if late < 0:
             return Arrival(Verdict.WAIT, -late)
@@ -160,16 +160,16 @@ class Deferral:
 
 
 def past(run: Deferral, now: int) -> Diagnostic | None:
-    """Say that the time of a job that has only this one is past at ``now`` (epoch seconds), None where it is not.
+    """Return a diagnostic if the only time of a job is past at ``now`` (epoch seconds), else None.
 
-    In its window the job starts at once; afterwards its Requirements never match again.
+    Within its window the job starts at once; afterwards its Requirements never match again.
     """
     if run.time > now:
         return None
     if now <= run.last_match:
         message = f"the time is past: the job would start at once, if it is matched within {run.last_match - now} s"
         return Diagnostic("time-past", message, Severity.NOTE)
-    message = "the time is past, and its window too: the job would never match and stay idle for ever"
+    message = "the time is past, and its window too: the job would never match and stay idle forever"
     return Diagnostic("time-past", message, help="set a later deferral_time, or a longer deferral_window")
 
 

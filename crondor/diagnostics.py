@@ -1,4 +1,4 @@
-"""Texts with places, one shape for everything that is wrong with them, and the error that carries a list of it."""
+"""Texts with places, the diagnostics about them, and the error that carries a list of diagnostics."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from crondor.codes import CODES
 
 
 class Source(Made):
-    """A text and the name people know it by (a path, ``<stdin>``, a field's name).
+    """A text and its name for the user (a path, ``<stdin>``, a field's name).
 
-    Two sources are equal that have the same name and text: equal texts in two files are two places.
+    Sources are equal if both name and text are equal: equal texts in two files are two places.
     """
 
     __slots__ = ("_line_starts", "name", "text")
@@ -32,7 +32,7 @@ class Source(Made):
         object.__setattr__(self, "_line_starts", [])
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Refuse: a source never changes."""
+        """Raise: a source is immutable."""
         message = f"Source is immutable: {name}"
         raise AttributeError(message)
 
@@ -72,7 +72,7 @@ class Source(Made):
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text with their ends, parted where HTCondor and patch(1) do: at line feeds alone."""
+    """Return the lines of a text with their ends, split only at line feeds, like HTCondor and patch(1)."""
     parts = text.split("\n")
     last = parts.pop()
     return [*(f"{part}\n" for part in parts), *([last] if last else [])]
@@ -114,13 +114,13 @@ class Span(NamedTuple):
 
 
 _CONTEXT = 60  # characters of a long line shown on either side of the underlined piece
-_UNDERLINE = 80  # a longer piece is underlined only so far
-_LEAST_ROOM = 20  # characters of a line that are shown however narrow the terminal is
+_UNDERLINE = 80  # a longer piece is underlined only up to here
+_LEAST_ROOM = 20  # characters of a line shown on any terminal, however narrow
 _CUT = "..."
 
 
 class Severity(str, Enum):
-    """How bad it is: an ERROR stops, a WARNING will surprise, a NOTE explains."""
+    """How bad it is: an ERROR stops, a WARNING is a probable surprise, a NOTE explains."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -129,10 +129,10 @@ class Severity(str, Enum):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding.
+    """One diagnostic.
 
-    ``kind`` is the reader's own name for it, in kebab case; ``message`` says what and why; ``help`` says what to write
-    instead; ``fix`` is the text that would replace the span, where there is one right answer.
+    ``kind`` is the reader's own name for it, in kebab case; ``message`` says what is wrong and why; ``help`` says what
+    to write instead; ``fix`` is the replacement of the span, if only one is right.
     """
 
     kind: str
@@ -144,14 +144,14 @@ class Diagnostic:
 
     @property
     def code(self) -> str:
-        """The stable code that is printed, selected and silenced: that of its rule, ``kind`` where there is none."""
+        """The stable code that is printed, selected and silenced: that of its rule, or else ``kind``."""
         return CODES.get(self.kind, self.kind)
 
     def relocated(self, onto: Span) -> Diagnostic:
-        """Return this finding about a value as a finding about the place the value was written at.
+        """Return this diagnostic of a value with the place where the value is written.
 
-        ``onto`` is the value as it stands in a file. Where the file says something else (a macro), the whole
-        of it is underlined and the message names the expanded text.
+        ``onto`` is the value in its file. If the file has another text there (a macro), all of it is underlined and the
+        message names the expanded text.
         """
         if self.span is None:
             return replace(self, span=onto)
@@ -163,7 +163,7 @@ class Diagnostic:
 
 
 class CrondorError(Exception):
-    """Base of all errors of the package: one or more diagnostics, all faults of an input at once."""
+    """Base of all errors of the package, with one or more diagnostics: all faults of an input at once."""
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
         """Keep the diagnostics in the order given; at least one."""
@@ -175,12 +175,12 @@ class CrondorError(Exception):
         return "\n".join(render(d) for d in self.diagnostics)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle with all that the error says, whatever its class is made with."""
+        """Copy and pickle with all attributes, whatever the arguments of the class."""
         return _restored, (type(self), self.args, self.__dict__)
 
 
 def _restored(kind: type[CrondorError], args: tuple[object, ...], state: dict[str, object]) -> CrondorError:
-    make = OSError if issubclass(kind, OSError) else CrondorError  # the memory of an OSError is laid out otherwise
+    make = OSError if issubclass(kind, OSError) else CrondorError  # an OSError has another memory layout
     made = make.__new__(kind)
     made.args = args
     made.__dict__.update(state)
@@ -188,9 +188,9 @@ def _restored(kind: type[CrondorError], args: tuple[object, ...], state: dict[st
 
 
 def render(diagnostic: Diagnostic, columns: int | None = None) -> str:
-    """Return a diagnostic as lines of plain text: place, what, the line with the piece underlined, help.
+    """Return a diagnostic as plain text: place, message, the line with the piece underlined, help.
 
-    ``columns`` is the width of a terminal: of a longer line of the file only what fits beside the piece is shown.
+    ``columns`` is the width of the terminal: a longer line of the file is cut around the piece.
     """
     head = f"{diagnostic.severity.value}: {printable(diagnostic.message)} [{diagnostic.code}]"
     lines = [head]
@@ -204,9 +204,9 @@ def render(diagnostic: Diagnostic, columns: int | None = None) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return text with everything a terminal would act on (control, format, surrogate) written as escapes.
+    r"""Return text with all characters that affect a terminal (control, format, surrogate) as escapes.
 
-    A surrogate that stands for a byte which is no UTF-8 (PEP 383) is written as that byte: ``\xfc``.
+    A surrogate that stands for a non-UTF-8 byte (PEP 383) is written as that byte: ``\xfc``.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -214,7 +214,7 @@ def printable(text: str) -> str:
 
 
 def shortened(text: str, most: int = 300) -> str:
-    """Return the first ``most`` characters of a text that is longer, up to the end of a word or number."""
+    """Return a text of at most ``most`` characters, cut at the end of a word or number."""
     if len(text) <= most + len(_CUT):
         return text
     end = most
@@ -230,7 +230,7 @@ def _escape(sign: str) -> str:
 
 
 def similar(word: str, known: Iterable[str], likeness: float = 0.6, most: int = 1) -> list[str]:
-    """Return which of the known words a mistyped one may mean, the nearest first; a likeness of 1 is equality."""
+    """Return the known words that a mistyped word may mean, the most similar first; a likeness of 1 is equality."""
     return get_close_matches(word, list(known), most, likeness)
 
 
@@ -253,7 +253,7 @@ def _excerpt(span: Span, columns: int | None) -> list[str]:
         over = 0 if columns is None else columns_of(f"{gutter}{before}{piece}{after}") - columns
         if over <= 0 or room <= _LEAST_ROOM:
             break
-        room = max(_LEAST_ROOM, room - over)  # escapes and wide letters take more than one column
+        room = max(_LEAST_ROOM, room - over)  # escapes and wide characters take more than one column
     return [f"{gutter}{before}{piece}{after}", f"{blank}{' ' * columns_of(before)}{'^' * max(1, columns_of(piece))}"]
 
 
@@ -262,7 +262,7 @@ def _shown(text: str) -> str:
 
 
 def columns_of(text: str) -> int:
-    """Return how many columns of a terminal printable text takes: wide characters two, combining ones none."""
+    """Return the terminal columns of printable text: two for wide characters, none for combining ones."""
     if text.isascii():
         return len(text)
     from wcwidth import wcswidth  # noqa: PLC0415 - 15 ms, for text beyond ASCII only
@@ -272,5 +272,5 @@ def columns_of(text: str) -> int:
 
 
 def has_error(found: Iterable[Diagnostic]) -> bool:
-    """Return whether an error is among findings."""
+    """Return whether some diagnostics include an error."""
     return any(each.severity is Severity.ERROR for each in found)

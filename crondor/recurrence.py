@@ -54,7 +54,7 @@ __all__ = [
     "never_reason",
 ]
 
-# What explains a schedule takes 1 ms of each start, and most commands only ask when it fires.
+# Explaining costs 1 ms of each start, and most commands only need times.
 _HOMES = {
     "Arm": "crondor._readings",
     "Counts": "crondor._recurrence",
@@ -64,7 +64,7 @@ _HOMES = {
 }
 __getattr__, __dir__ = late(__name__, _HOMES)
 
-# A member of an Enum is looked up slowly, and a Recurrence is made for every question.
+# Members of an Enum are slow to look up, and a Recurrence is made for every question.
 _HTCONDOR, _UNIX = Dialect.HTCONDOR, Dialect.UNIX
 _COMPATIBLE, _DEBIAN = Policy.COMPATIBLE, Policy.DEBIAN
 
@@ -72,12 +72,12 @@ _COMPATIBLE, _DEBIAN = Policy.COMPATIBLE, Policy.DEBIAN
 class Recurrence(Made):
     """The instants at which a schedule fires in a zone, under a policy for clock changes.
 
-    Instants are asked for and answered as epoch seconds (the fast path), or as aware datetimes; naive ones are a
-    TypeError. Intervals exclude their start and include their end. ``policy`` is COMPATIBLE for MANUAL and DEBIAN
-    for UNIX where it is not given; the HTCONDOR dialect has none.
+    Instants are epoch seconds (the fast path) or aware datetimes, and results have the same type; naive datetimes are a
+    TypeError. Intervals exclude their start and include their end. ``policy`` defaults to COMPATIBLE for MANUAL and
+    DEBIAN for UNIX; the HTCONDOR dialect has none.
 
-    In the HTCONDOR dialect only ``next`` and ``upcoming`` (each answer fed into the next) exist and ``between``
-    filters that chain; an answer in epoch seconds is a ScheddAnswer, which says whether it is a retry. The other
+    The HTCONDOR dialect only has ``next`` and ``upcoming`` (each answer is the input of the next), and ``between``,
+    which filters that chain; an answer in epoch seconds is a ScheddAnswer, which says whether it is a retry. The other
     methods raise NotASet.
     """
 
@@ -124,22 +124,22 @@ class Recurrence(Made):
 
     @property
     def zone(self) -> Zone:
-        """The zone whose wall clock the schedule means."""
+        """The zone of the schedule's wall clock."""
         return self._zone
 
     @property
     def policy(self) -> Policy:
-        """What happens in hours that a clock change skips or repeats."""
+        """The treatment of runs in hours that a clock change skips or repeats."""
         return self._policy
 
     @property
     def follows_real_time(self) -> bool:
-        """Whether clock changes move, drop and hold back no run of the schedule (the policy and its star flags)."""
+        """Whether no clock change moves, drops or delays a run (given the policy and the star flags)."""
         return self._follows
 
     @property
     def wall_clock(self) -> WallClock:
-        """The instants on the wall clock alone. Raises NotASet in the HTCONDOR dialect."""
+        """The instants on the wall clock only. Raises NotASet in the HTCONDOR dialect."""
         return self._runs("wall_clock", may_be_empty=True).wall
 
     @overload
@@ -147,9 +147,9 @@ class Recurrence(Made):
     @overload
     def next(self, after: datetime) -> datetime: ...
     def next(self, after: int | datetime) -> int | datetime:
-        """Return the first instant strictly later than ``after``; asked in the last years it may lie after 2200.
+        """Return the first instant after ``after``; near 2200 it may be later than 2200.
 
-        Raises NeverRuns (HTCONDOR: ScheddHangs) where no date serves, OutOfRange outside 1970 to 2200.
+        Raises NeverRuns (HTCONDOR: ScheddHangs) if no date matches, OutOfRange outside 1970 to 2200.
         """
         if not isinstance(after, int):
             return self._zone.moment(self.next(_floor(after)))
@@ -168,9 +168,9 @@ class Recurrence(Made):
     @overload
     def previous(self, before: datetime) -> datetime: ...
     def previous(self, before: int | datetime) -> int | datetime:
-        """Return the last instant strictly earlier than ``before``.
+        """Return the last instant before ``before``.
 
-        Raises NeverRuns, NotASet, and OutOfRange where there is none since 1970.
+        Raises NeverRuns, NotASet, and OutOfRange if there is none since 1970.
         """
         if not isinstance(before, int):
             return self._zone.moment(self.previous(-_floor_of(-_timestamp(before))))
@@ -187,9 +187,9 @@ class Recurrence(Made):
     @overload
     def upcoming(self, after: datetime) -> Iterator[datetime]: ...
     def upcoming(self, after: int | datetime) -> Iterator[int] | Iterator[datetime]:
-        """Yield the instants strictly later than ``after``, in order, until the year 2200 ends.
+        """Yield the instants after ``after``, in order, until the end of 2200.
 
-        Raises as ``next`` does, at once.
+        Raises like ``next``, at once.
         """
         start = after if isinstance(after, int) else _floor(after)
         if not FIRST_INSTANT <= start < END_OF_INSTANTS:
@@ -206,14 +206,14 @@ class Recurrence(Made):
     @overload
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]: ...
     def between(self, start: int | datetime, end: int | datetime) -> Iterator[int] | Iterator[datetime]:
-        """Yield the instants with ``start`` < instant <= ``end``. Raises as ``next`` does, at once."""
+        """Yield the instants with ``start`` < instant <= ``end``. Raises like ``next``, at once."""
         last = end if isinstance(end, int) else _floor(end)
         if isinstance(start, int):
             return takewhile(last.__ge__, self.upcoming(start))
         return takewhile(lambda found: found.timestamp() <= last, self.upcoming(start))
 
     def count(self, start: int | datetime, end: int | datetime) -> int:
-        """Return the number of instants with ``start`` < instant <= ``end``, without enumerating them.
+        """Return the number of instants with ``start`` < instant <= ``end``, without listing them.
 
         Raises NotASet and OutOfRange; a schedule that never runs has none.
         """
@@ -238,7 +238,7 @@ class Recurrence(Made):
         return not runs.wall.never and runs.next(instant - 1) == instant
 
     def why(self, instant: int) -> Why:
-        """Return why the schedule fires at an instant (epoch seconds), or what keeps it from firing.
+        """Return why the schedule fires at an instant (epoch seconds) or not.
 
         Raises NotASet and OutOfRange.
         """
@@ -251,7 +251,7 @@ class Recurrence(Made):
         note = None
         if at.second and not fires:
             note = "runs start on whole minutes"
-        elif fires and (blocking or at.second):  # seconds: a change by 44 minutes and 30 seconds (Monrovia, 1972)
+        elif fires and (blocking or at.second):  # seconds: a change of 44 minutes and 30 seconds (Monrovia, 1972)
             note = "a clock change skips the time that the schedule names, and the run is moved here"
         elif not fires and not blocking:
             note = "a clock change repeats this time, and the run was in its first pass"
@@ -274,14 +274,14 @@ class Recurrence(Made):
     def clock_mark(self, run: int) -> ClockMark | None:
         """Return what a clock change did to a run (epoch seconds), None for most runs.
 
-        A run may stand for a time that the clock skips, or be one of the two passes of a time that it shows twice.
+        A run may stand for a time that the clock skips, or be one of the two occurrences of a repeated time.
         """
         if isinstance(run, ScheddAnswer):
             return skipped_mark(self._zone, run, run.moved) if run.moved > 0 else None
         return None if self._set is None else clock_mark(self._zone, run, self._set.wall)
 
     def clock_marks(self, runs: Iterable[int]) -> Iterator[ClockMark | None]:
-        """Yield what ``clock_mark`` returns for each of many runs in order, nearly for nothing."""
+        """Yield ``clock_mark`` of each of many runs in order, at almost no cost."""
         plain_from, plain_until = 0, 0
         for run in runs:
             if plain_from <= run < plain_until:
@@ -291,7 +291,7 @@ class Recurrence(Made):
             if not isinstance(run, ScheddAnswer):
                 plain_from, plain_until = run, unmarked_until(self._zone, run)
 
-    why_not = why  # the question people ask of an instant that does not fire; the answer has the same shape
+    why_not = why  # the usual question about an instant that does not fire; the result is the same
 
     def gaps(self) -> Gaps:
         """Return the shortest and longest time between runs on the wall clock, exact over the 400-year cycle.
@@ -303,12 +303,12 @@ class Recurrence(Made):
     def counts(self) -> Counts:
         """Return how many runs a day, a month and a year have, least and most, over the 400-year cycle.
 
-        Clock changes aside. Raises NotASet.
+        Clock changes are ignored. Raises NotASet.
         """
         return counts(self._runs("counts", may_be_empty=True).wall)
 
     def _runs(self, asked: str = "", *, may_be_empty: bool = False) -> ZoneWalk:
-        """Return the walk of a set of instants, or raise: NotASet in HTCONDOR, NeverRuns where there are none."""
+        """Return the walk of the instants. Raises NotASet in HTCONDOR, NeverRuns if there are none."""
         runs = self._set
         if runs is None:
             message = f"the HTCONDOR dialect has no `{asked}`: the schedd's answers depend on when it is asked"

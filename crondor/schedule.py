@@ -1,4 +1,4 @@
-"""JobSchedule: what a job asks for, read from submit commands or from job attributes, and its next Deferral."""
+"""JobSchedule: the schedule of a job, read from submit commands or job attributes, and its next Deferral."""
 
 from __future__ import annotations
 
@@ -65,17 +65,19 @@ _CONSEQUENCES = {
     "DeferralPrepTime": "Requirements are then never true, and the job never matches; make it an integer",
 }
 _NEGATIVE = {
-    "DeferralWindow": "the job is then matched only until that long before its time, and starts at it; "
-    "write a number from 0 up",
-    "DeferralPrepTime": "the job is then matched only from that long after its time on, less SCHEDD_INTERVAL; "
-    "write a number from 0 up",
+    "DeferralWindow": (
+        "the job is then only matched until that long before its time, and starts at its time; write 0 or more"
+    ),
+    "DeferralPrepTime": (
+        "the job is then only matched from that long after its time, minus SCHEDD_INTERVAL; write 0 or more"
+    ),
 }
 
 Evaluate = Callable[[str, int], object]
 """Evaluate a ClassAd expression of the job at a time (epoch seconds).
 
-It returns a Python value, None for undefined, and an ExpressionText for what is neither a number nor a string. It may
-raise CrondorError for a text that is no expression. ``crondor.job.expressions`` has one.
+It returns a Python value, None for undefined, and an ExpressionText for a value that is neither a number nor a string.
+It may raise CrondorError for an invalid expression. ``crondor.job.expressions`` has one.
 """
 
 
@@ -84,14 +86,14 @@ class EvaluateRun(Protocol):
     """An Evaluate that can put a run's DeferralTime into the job's ad, as the schedd does before each run."""
 
     def for_run(self, time: int, /) -> Evaluate:
-        """Return how to evaluate for the run at ``time`` (epoch seconds)."""
+        """Return an Evaluate for the run at ``time`` (epoch seconds)."""
 
 
 _Number = int | ExpressionText
 
 
 class UnknownValue(CrondorError, ValueError):
-    """A time, window or prep time whose value cannot be had, or with which the job can never run."""
+    """A time, window or prep time that cannot be evaluated, or with which the job can never run."""
 
 
 class Recalculation(str, Enum):
@@ -100,17 +102,17 @@ class Recalculation(str, Enum):
     NO_SCHEDULE = "no schedule is cached"  # a new job, a restart, a reconfig, a hold by the job's own run
     RUN_ENDED = "a run has ended"
     MISSED = "the window has passed"
-    RELEASED = "the job was released"  # the manual says so; the schedd of 25.14 does not
+    RELEASED = "the job was released"  # according to the manual; not in the schedd of 25.14
 
 
 @dataclass(frozen=True)
 class JobSchedule:
-    """What one job asks for: crontab fields, a deferral time, or neither; window, prep time and universe.
+    """The schedule of one job: cron fields, a deferral time, or neither; window, prep time and universe.
 
     ``spec`` and ``time`` (epoch seconds) are both None for a job that is not deferred; lengths are seconds.
-    ``complete`` is False where DeferralWindow or DeferralPrepTime is missing, so that Requirements never match.
-    ``notes`` are the surprises met while reading; what is wrong raised an error. ``recurrence`` says when the crontab
-    fields fire. Raises UnknownZone.
+    ``complete`` is False if DeferralWindow or DeferralPrepTime is missing, so that Requirements never match. ``notes``
+    are warnings from reading; faults raised an error. ``recurrence`` says when the cron fields fire. Raises
+    UnknownZone.
     """
 
     spec: CronSpec | None = None
@@ -127,7 +129,7 @@ class JobSchedule:
     recurrence: Recurrence | None = field(init=False, default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Build what the fields imply."""
+        """Build the derived values."""
         if self.spec is not None:
             object.__setattr__(self, "recurrence", Recurrence(self.spec, self.zone, self.policy))
 
@@ -146,8 +148,8 @@ class JobSchedule:
     ) -> JobSchedule:
         """Read the commands of one job: names in lower case (``+Attr`` as ``my.attr``), macros expanded.
 
-        ``spans`` says where each value stands, for the errors. A Cron attribute that is an expression is evaluated
-        at ``now`` (epoch seconds), when the schedd reads it; everything else when it is asked for. The rules are those
+        ``spans`` has the place of each value, for errors. A Cron attribute that is an expression is evaluated at
+        ``now`` (epoch seconds), when the schedd reads it; other expressions when they are needed. The rules are those
         of condor_submit 25.14 (docs/deferral.md). Raises InvalidSchedule or InvalidSpec with all faults.
         """
         expect("commands", commands, Mapping, "a mapping of submit commands", "for a file read_submit(Source(text))")
@@ -182,8 +184,8 @@ class JobSchedule:
     ) -> JobSchedule:
         """Read the attributes of a job ad (names in any case) as Python values; an ExpressionText is evaluated later.
 
-        In a Cron attribute it is evaluated at ``now`` (epoch seconds), as the schedd does. The ad's own ScheddInterval
-        wins over ``schedd_interval``. Raises InvalidSpec, and CrondorError for an expression that cannot be evaluated.
+        In a Cron attribute it is evaluated at ``now`` (epoch seconds), as by the schedd. The ad's own ScheddInterval
+        overrides ``schedd_interval``. Raises InvalidSpec, and CrondorError for an expression that cannot be evaluated.
         """
         known = {name.lower(): value for name, value in ad.items()}
         for f in FIELDS:
@@ -207,22 +209,22 @@ class JobSchedule:
         )
 
     def with_time(self, time: int) -> JobSchedule:
-        """Return the same schedule of a job that has another DeferralTime (epoch seconds)."""
-        made = copy(self)  # what the fields imply is the same, and need not be built again
+        """Return the same schedule with another DeferralTime (epoch seconds)."""
+        made = copy(self)  # derived values stay the same
         object.__setattr__(made, "time", time)
         return made
 
     @property
     def is_deferred(self) -> bool:
-        """Return whether the job waits for a time at all."""
+        """Return whether the job waits for a time."""
         return self.spec is not None or self.time is not None
 
     def next(self, now: int) -> Deferral:
         """Return the deferral that a schedd computes at ``now`` (epoch seconds).
 
-        A crontab schedule wins over a deferral time, which the schedd overwrites. Raises UnknownValue where an
-        expression cannot be evaluated or its value is one that the starter holds the job for, InvalidDeferral for
-        a time of 0, NeverRuns and OutOfRange.
+        Cron fields win over a deferral time, which the schedd overwrites. Raises UnknownValue if an expression cannot
+        be evaluated or the starter holds the job for its value, InvalidDeferral for a time of 0, NeverRuns and
+        OutOfRange.
         """
         if self.recurrence is not None:
             return self.deferral(self.recurrence.next(now), now)
@@ -243,7 +245,7 @@ class JobSchedule:
         return Deferral(time, window, prep_time, self.schedd_interval)
 
     def requirements_clause(self) -> str | None:
-        """Return what condor_submit adds to Requirements, None where it adds nothing (25.14)."""
+        """Return what condor_submit adds to Requirements, None for nothing (25.14)."""
         if not self.is_deferred or self.universe is Universe.GRID:
             return None
         return GATE if self.universe is Universe.LOCAL else f"{MACHINE_DEFERS} && {GATE}"
@@ -257,7 +259,7 @@ class JobSchedule:
         seconds = seconds_of(value)
         if seconds is None or seconds < 0:
             shown = _shown(value if seconds is None else seconds)
-            message = f"{attribute} = {_brief(number.text)} is {shown} at {now}, no number of seconds from 0 up"
+            message = f"{attribute} = {_brief(number.text)} is {shown} at {now}, not a number of seconds, 0 or more"
             help_text = (_CONSEQUENCES if seconds is None else _NEGATIVE).get(attribute, _CONSEQUENCES[attribute])
             raise UnknownValue(Diagnostic("bad-value", message, span=span, help=help_text))
         return seconds
@@ -283,7 +285,7 @@ def _reader(evaluate: Evaluate | None, now: int | None) -> Read | None:
 
 
 def _number_of(value: object) -> _Number | None:
-    """Take an attribute's value where it may be a number; anything else is left for its use to refuse."""
+    """Return an attribute's value if it may be a number; others are rejected when used."""
     if value is None or isinstance(value, ExpressionText):
         return value
     seconds = seconds_of(value)

@@ -44,20 +44,20 @@ __all__ = [
 ]
 
 _HOLD_PREFIX = "Invalid cron schedule parameters: "
-_LARGE = 10**18  # a number of any size is as wrong as this one
+_LARGE = 10**18  # a number of any size is equally wrong
 _STARRED = tuple((bits, True) for bits in FULL)
 
 
 class InvalidSpec(CrondorError, ValueError):
-    """A schedule that the dialect does not accept, with every fault of every field.
+    """A schedule that the dialect rejects, with every fault of every field.
 
-    In the HTCONDOR dialect ``stage`` is where the schedd gives up (``validate``: an illegal character; ``init``:
-    nothing left of a field), ``error`` its engine's text and ``hold_reason`` the job's HoldReason (code 25);
-    elsewhere all three are None.
+    In the HTCONDOR dialect ``stage`` is the step of the schedd that fails (``validate``: an illegal character;
+    ``init``: an empty field), ``error`` the text of its engine and ``hold_reason`` the job's HoldReason (code 25);
+    otherwise all three are None.
     """
 
     def __init__(self, diagnostics: list[Diagnostic], *, stage: str | None = None, error: str | None = None) -> None:
-        """Keep the faults, and the schedd's own words where there are any."""
+        """Keep the faults, and the schedd's own text if there is one."""
         super().__init__(diagnostics)
         self.stage = stage
         self.error = error
@@ -67,9 +67,9 @@ class InvalidSpec(CrondorError, ValueError):
 class CronSpec:
     """When a job is scheduled: minute, hour, day of month, month and day of week, read in one dialect.
 
-    A field is text as in a submit file, or None where it is not defined (every value). Two specs are equal when
-    dialect, values and star flags are equal, however they were written: ``*/20`` and ``*/20,40`` are, ``*`` and
-    ``0-23`` are not, since they differ at daylight-saving changes and in the rule of the two day fields.
+    A field is text as in a submit file, or None if it is not defined (every value). Two specs are equal when dialect,
+    values and star flags are equal, however they were written: ``*/20`` and ``*/20,40`` are, ``*`` and ``0-23`` are
+    not, since they differ at clock changes and in the rule of the two day fields.
 
     Raises InvalidSpec with all faults of all fields; no invalid spec exists.
     """
@@ -119,7 +119,7 @@ class CronSpec:
         try:
             bits, stars = reader(texts, dialect, spans)
         except InvalidSpec:
-            # Places in the line are worth finding only for an error.
+            # Places in the line are only computed for an error.
             texts, spans = _split_line(line, dialect, name)
             bits, stars = reader(texts, dialect, spans)
         self = cls.__new__(cls)
@@ -130,9 +130,9 @@ class CronSpec:
     def from_mapping(cls, ad: Mapping[str, object], *, dialect: Dialect = Dialect.MANUAL) -> CronSpec:
         """Read CronMinute, CronHour, CronDayOfMonth, CronMonth and CronDayOfWeek of a job ad (names in any case).
 
-        Other names are skipped; None counts as absent. A value that is no string counts as ``*`` in the
-        HTCONDOR dialect, as the schedd has it; elsewhere an integer is read as that one value and anything else
-        is a fault. Raises InvalidSpec.
+        Other names are skipped; None counts as absent. In the HTCONDOR dialect a value that is not a string counts as
+        ``*``, as for the schedd; in the others an integer is that single value and anything else is a fault. Raises
+        InvalidSpec.
         """
         dialect = Dialect(dialect)
         expect("ad", ad, Mapping, "a mapping of job attributes", "for text CronSpec.from_line(...)")
@@ -168,7 +168,7 @@ class CronSpec:
 
     @property
     def given(self) -> tuple[str | None, str | None, str | None, str | None, str | None]:
-        """The five texts as they were written; no part of the value."""
+        """The five texts as they were written; not compared."""
         return self._given
 
     @property
@@ -182,12 +182,12 @@ class CronSpec:
         return self._stars
 
     def values(self, field: Field) -> tuple[int, ...]:
-        """Return the values of one field in order."""
+        """Return the values of one field in ascending order."""
         return values(self._bits[field.index])
 
     @property
     def canonical(self) -> tuple[str, str, str, str, str]:
-        """The shortest text of each field with the same value in the same dialect."""
+        """The shortest text of each field with the same meaning in the same dialect."""
         texts = (field_text(self._bits[f.index], f, self._dialect, star=self._stars[f.index]) for f in FIELDS)
         minute, hour, day_of_month, month, day_of_week = texts
         return minute, hour, day_of_month, month, day_of_week
@@ -207,20 +207,20 @@ class CronSpec:
         return (self._bits, self._stars, self._dialect) == (other._bits, other._stars, other._dialect)
 
     def __hash__(self) -> int:
-        """Agree with equality."""
+        """Hash what equality compares."""
         return hash((self._bits, self._stars, self._dialect))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Refuse: a spec never changes."""
+        """Raise: a spec is immutable."""
         message = f"CronSpec is immutable: {name}"
         raise AttributeError(message)
 
     def __delattr__(self, name: str) -> NoReturn:
-        """Refuse: a spec never changes."""
+        """Raise: a spec is immutable."""
         self.__setattr__(name, None)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle and copy by the texts given."""
+        """Pickle and copy by the five texts."""
         return _rebuild, (self._given, self._dialect)
 
 
@@ -258,7 +258,7 @@ def _rebuild(given: _Texts, dialect: Dialect) -> CronSpec:
 
 
 def _read(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits, _Stars]:
-    """Read the fields in MANUAL or UNIX: first fast, and a second time for the faults only if there are any."""
+    """Read the fields in MANUAL or UNIX: first quickly, then again for the faults if there are any."""
     read: list[tuple[int, bool]] = []
     for field, text in zip(FIELDS, texts, strict=True):
         value = _STARRED[field.index] if text is None or text == "*" else read_field(text, field, dialect)
@@ -280,7 +280,7 @@ def _faults(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> list[Diagn
 
 
 def _read_schedd(texts: _Texts, dialect: Dialect, spans: _Spans | None) -> tuple[_Bits, _Stars]:  # noqa: ARG001
-    """Read the fields in HTCONDOR: as the schedd does, which checks all characters before anything else.
+    """Read the fields in HTCONDOR: like the schedd, which checks all characters first.
 
     HTCondor: CronTab::validate, CronTab::init.
     """
@@ -313,17 +313,17 @@ def _schedd_faults(text: str, span: Span, field: Field, fault: str) -> list[Diag
         return [
             Diagnostic(
                 "schedd-character",
-                f"{field.attribute} allows digits , - . / * and blanks only: {consequence}",
+                f"{field.attribute} allows only digits , - . / * and blanks: {consequence}",
                 span=span.part(start, end),
                 help=next((f.help for f in faults if f.span and _overlaps(f.span, span, start, end)), faults[0].help),
             )
             for start, end in illegal_characters(text)[:10]
         ]
     if fault == "step":
-        message = f"a step of 0 in {field.attribute}: {consequence} and says nothing more"
+        message = f"a step of 0 in {field.attribute}: {consequence} without a message"
         place = span.part(*zero_step(text))
-        return [Diagnostic("schedd-step", message, span=place, help="write a step from 1 up")]
-    message = f"no value of {field.attribute} is left: {consequence}"
+        return [Diagnostic("schedd-step", message, span=place, help="write a step of 1 or more")]
+    message = f"no value of {field.attribute} remains: {consequence}"
     limits = f"{field.low} to {field.high}"
     help_text = f"the schedd keeps only multiples of a step and drops reversed ranges; list values from {limits}"
     return [Diagnostic("schedd-empty", message, span=span, help=help_text)]
@@ -346,7 +346,7 @@ def _span(text: str, field: Field, spans: _Spans | None) -> Span:
 
 
 def _split_line(line: str, dialect: Dialect, name: str) -> tuple[_Texts, _Spans]:
-    """Cut a crontab line into its five fields and their places."""
+    """Split a crontab line into its five fields and their places."""
     source = Source(line, name)
     words = [source.span(m.start(), m.end()) for m in re.finditer(r"\S+", line)]
     if words and words[0].text.startswith("@") and len(words) == 1:
@@ -364,7 +364,9 @@ def _split_line(line: str, dialect: Dialect, name: str) -> tuple[_Texts, _Spans]
 def _nickname(word: Span, expanded: str | None, dialect: Dialect) -> Diagnostic:
     if expanded is None:
         known = ", ".join(NICKNAMES)
-        return Diagnostic("cron-nickname", f"{word.text[:40]} is no schedule", span=word, help=f"known are {known}")
+        return Diagnostic(
+            "cron-nickname", f"{word.text[:40]} is not a schedule", span=word, help=f"write one of {known}"
+        )
     message = f"the {dialect.value} dialect has no nicknames such as {word.text}"
     return Diagnostic("cron-nickname", message, span=word, help=f"write {expanded}", fix=expanded)
 
@@ -374,7 +376,7 @@ def _wrong_count(source: Source, words: list[Span]) -> Diagnostic:
     count = len(words)
     if count > len(FIELDS):
         span = source.span(words[5].start, words[-1].end)
-        help_text = "leave out seconds, years and the command" if count <= 7 else "leave out the command"
+        help_text = "remove seconds, years and the command" if count <= 7 else "remove the command"
     else:
         span = source.span()
         help_text = "write `*` for a field that takes every value"

@@ -1,7 +1,7 @@
-"""Spreading: other minutes for the jobs of a pool, so that fewer of them want a slot at once.
+"""Spreading: other minutes for the jobs of a pool, so that fewer want a slot at the same time.
 
-``jobs`` says what is spread and when a slot is held, ``minutes`` which minutes a job may have instead of its own,
-``propose`` chooses them, ``writing`` puts them into submit files.
+``jobs`` defines what is spread and when a slot is held, ``minutes`` the minutes that a job may have, ``propose``
+chooses them, ``writing`` writes them into submit files.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _MINUTE = 60
 
 @dataclass(frozen=True)
 class SpreadJob:
-    """``count`` equal jobs. Those with the same ``place`` share one minute field, and move together.
+    """``count`` equal jobs. Jobs with the same ``place`` share one minute field and move together.
 
-    ``name`` is what the job's own minute comes of; it should not change with the folder it is seen from.
-    ``fixed`` says why the minute is not to be moved, as the end of a sentence; empty: it may be. ``hours`` is by how
-    many hours the job may be moved as well. ``requirements`` may exclude times of the schedule.
+    The job's own minute is derived from ``name``, which should not depend on the current folder. ``fixed`` says why the
+    minute must not move, as the end of a sentence; empty if it may. ``hours`` is by how many hours the job may move
+    too. ``requirements`` may exclude times of the schedule.
     """
 
     name: str
@@ -55,9 +55,9 @@ class SpreadJob:
 
 
 class SpreadTime(NamedTuple):
-    """The time looked at, ``start`` <= instant < ``end`` (epoch seconds), and how long a run lasts (seconds).
+    """The time examined, ``start`` <= instant < ``end`` (epoch seconds), and the length of a run (seconds).
 
-    Whole local dates: what lies before a start in the midst of an hour would be lost to some minutes only.
+    Whole local dates: a start within an hour would ignore some minutes of it.
     """
 
     start: int
@@ -66,16 +66,16 @@ class SpreadTime(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many minutes there are."""
+        """The number of minutes."""
         return -(-(self.end - self.start) // _MINUTE)
 
     def minute(self, instant: int) -> int:
-        """Return the number of the minute that an instant lies in, 0 for that of ``start``."""
+        """Return the number of the minute of an instant, 0 for that of ``start``."""
         return (instant - self.start) // _MINUTE
 
 
 class Use(NamedTuple):
-    """What one job takes: the instants of its runs, their minutes, and where it holds a slot (the end excluded)."""
+    """What one job uses: the instants of its runs, their minutes, and when it holds a slot (end excluded)."""
 
     runs: tuple[int, ...]
     starts: tuple[int, ...]
@@ -83,15 +83,15 @@ class Use(NamedTuple):
 
 
 class Load:
-    """How many jobs start in each minute, and how many hold a slot in it."""
+    """How many jobs start in each minute, and how many hold a slot."""
 
     def __init__(self, size: int) -> None:
-        """Begin without a job."""
+        """Start without jobs."""
         self.starts = [0] * size
         self.held = [0] * size
 
     def __repr__(self) -> str:
-        """Return the number of minutes, and the most of one."""
+        """Return the number of minutes, and the maxima of one."""
         return f"<Load of {len(self.starts)} minutes, {self.most_starts} starts and {self.most_held} slots at most>"
 
     def __eq__(self, other: object) -> bool:
@@ -101,7 +101,7 @@ class Load:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def add(self, use: Use, jobs: int) -> None:
-        """Count what some equal jobs take; a negative number takes them away."""
+        """Add the use of some equal jobs; a negative number subtracts it."""
         for minute in use.starts:
             self.starts[minute] += jobs
         for low, high in use.held:
@@ -110,21 +110,21 @@ class Load:
 
     @property
     def most_starts(self) -> int:
-        """The most starts of a minute."""
+        """The most starts in a minute."""
         return max(self.starts, default=0)
 
     @property
     def most_held(self) -> int:
-        """The most slots that are held at once."""
+        """The most slots held at once."""
         return max(self.held, default=0)
 
     def met(self, use: Use) -> tuple[int, int]:
-        """Return the most starts and the most slots of the minutes that a job takes."""
+        """Return the most starts and the most slots in the minutes that a job uses."""
         starts = max((self.starts[minute] for minute in use.starts), default=0)
         return starts, max((max(self.held[low:high]) for low, high in use.held), default=0)
 
     def is_below(self, use: Use, starts: int, held: int) -> bool:
-        """Return whether no minute that a job takes has more than some starts, or more than some slots held."""
+        """Return whether every minute that a job uses has at most some starts and some slots held."""
         if any(count > starts for count in map(self.starts.__getitem__, use.starts)):
             return False
         return all(max(self.held[low:high]) <= held for low, high in use.held)
@@ -136,10 +136,10 @@ class Load:
 
 
 def use_of(times: JobTimes, time: SpreadTime) -> Use:
-    """Return what a job takes at its runs.
+    """Return what a job uses at its runs.
 
     A slot is held from when the job may be matched (``Deferral.match_opens``: prep time and SCHEDD_INTERVAL before its
-    time) until its window has ended, or a run that began in time. A window that cannot be evaluated counts as none.
+    time) until its window or a run that began in time has ended. A window that cannot be evaluated counts as none.
     """
     runs = tuple(_runs(times, time))
     before = after = 0
@@ -155,14 +155,14 @@ def use_of(times: JobTimes, time: SpreadTime) -> Use:
 
 
 def _runs(times: JobTimes, time: SpreadTime) -> Iterable[int]:
-    """Return the runs in the time, as `crondor next` has them in the dialect of the schedule."""
+    """Return the runs in the time, as `crondor next` prints them in the dialect of the schedule."""
     with suppress(CrondorError):  # it never runs
         return list(times.runs(time.start - 1, time.end - 1, now=time.start))
     return ()
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join what overlaps or touches, of ranges in order of their beginnings."""
+    """Join overlapping and touching ranges; they are sorted by their beginnings."""
     begin = end = -1
     for low, high in ranges:
         if low > end or begin < 0:
@@ -179,9 +179,9 @@ _HOURS = 24
 
 
 class Cycle(NamedTuple):
-    """Minutes evenly spaced around the hour: every ``step`` minutes from ``offset`` on; one minute has the step 60.
+    """Minutes evenly spaced around the hour: every ``step`` minutes from ``offset``; a single minute has step 60.
 
-    ``later`` is by how many hours the job's hours are moved, less than 0 for earlier ones.
+    ``later`` is by how many hours the job's hours move, negative for earlier.
     """
 
     step: int
@@ -192,13 +192,13 @@ class Cycle(NamedTuple):
     def text(self) -> str:
         """The minutes as a list, which the manual and the schedd of HTCondor 25.14 read alike.
 
-        That schedd keeps only the multiples of a step, so that ``5-59/15`` would say something else to it.
+        That schedd keeps only the multiples of a step, so it would read ``5-59/15`` differently.
         """
         return ",".join(map(str, range(self.offset, _HOUR, self.step)))
 
 
 def cycle_of(spec: CronSpec) -> Cycle | None:
-    """Return the minutes of a spec where they are evenly spaced, over the full hour as well, else None."""
+    """Return the minutes of a spec if they are evenly spaced, also across the full hour, else None."""
     minutes = spec.values(MINUTE)
     if not minutes or _HOUR % len(minutes):
         return None
@@ -207,7 +207,7 @@ def cycle_of(spec: CronSpec) -> Cycle | None:
 
 
 def with_minutes(spec: CronSpec, cycle: Cycle) -> CronSpec:
-    """Return a spec that runs at other minutes, of the same hours or of moved ones."""
+    """Return a spec that runs at other minutes, of the same or moved hours."""
     given = {field.name: text for field, text in zip(FIELDS, spec.given, strict=True)}
     if cycle.later:
         given[HOUR.name] = hours_text(spec, cycle.later)
@@ -215,16 +215,16 @@ def with_minutes(spec: CronSpec, cycle: Cycle) -> CronSpec:
 
 
 def hours_text(spec: CronSpec, later: int) -> str:
-    """Return the hours as they are written, or as a list those that are so much later."""
+    """Return the hours as they are written, or if moved, as a list."""
     if not later:
         return spec.given[HOUR.index] or "*"
     return ",".join(str(hour + later) for hour in spec.values(HOUR))
 
 
 def may_move(spec: CronSpec, most: int) -> tuple[int, int]:
-    """Return by how many hours, ``most`` at most, a spec may be moved earlier and later and keep its dates.
+    """Return by how many hours, at most ``most``, a spec may move earlier and later and keep its dates.
 
-    Hours that are starred, or all of them, follow real time at clock changes and stay.
+    Hours with a star, or all hours, follow real time at clock changes and stay.
     """
     hours = spec.values(HOUR)
     if spec.stars[HOUR.index] or not hours or len(hours) == _HOURS:
@@ -233,7 +233,7 @@ def may_move(spec: CronSpec, most: int) -> tuple[int, int]:
 
 
 def why_not(recurrence: Recurrence) -> str:
-    """Say why the minutes of a schedule cannot be moved safely, as the end of a sentence; empty: they can."""
+    """Return why the minutes of a schedule cannot move safely, as the end of a sentence; empty if they can."""
     spec = recurrence.spec
     cycle = cycle_of(spec)
     if cycle is None:
@@ -246,19 +246,19 @@ def why_not(recurrence: Recurrence) -> str:
 
 
 def own_offset(name: str, step: int) -> int:
-    """Return the minute that a name has for itself, below ``step``: the same on every host and day."""
+    """Return the own minute of a name, below ``step``: the same on every host and day."""
     return int.from_bytes(hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()[:8], "big") % step
 
 
-_STARTS = 10  # what a start weighs beside a minute in which a slot is held: a run holds one for ten, if nothing is said
-_MOST_ROUNDS = 200  # each makes it better, and a few are enough
+_STARTS = 10  # weight of a start relative to a minute in which a slot is held; by default a run holds one for ten
+_MOST_ROUNDS = 200  # each round improves; few are enough
 
 
 class Move(NamedTuple):
     """Another minute for the jobs of one place: their numbers, the minutes before and after, and the hours.
 
-    ``starts`` and ``held`` are the most starts, and the most slots held at once, in the minutes that they take: before
-    all moves, and after them. ``is_own``: the minute is that of their name, and else the best there was.
+    ``starts`` and ``held`` are the most starts, and the most slots held at once, in the minutes that they use: before
+    all moves, and after them. ``is_own``: the minute is derived from their name; otherwise it is the best one.
     """
 
     jobs: tuple[int, ...]
@@ -271,9 +271,9 @@ class Move(NamedTuple):
 
 
 class Spreading(NamedTuple):
-    """What is proposed: the moves in the order of the jobs, the load without and with them, and why jobs stay.
+    """The proposal: the moves in the order of the jobs, the load before and after, and why jobs stay.
 
-    ``fixed`` has a reason, as the end of a sentence, by the number of each job that could not be moved.
+    ``fixed`` has a reason, as the end of a sentence, by the number of each job that could not move.
     """
 
     moves: tuple[Move, ...]
@@ -283,14 +283,14 @@ class Spreading(NamedTuple):
 
 
 def propose(jobs: Sequence[SpreadJob], time: SpreadTime) -> Spreading:
-    """Propose other minutes for jobs that meet, so that fewer start at once, and fewer slots are held at once.
+    """Propose other minutes for jobs that meet, so that fewer start, and fewer slots are held, at the same time.
 
-    A job moves within its hours, or where it may (``SpreadJob.hours``) with them, and keeps how often it runs on every
-    date, and how far its minutes are apart. It is moved where it starts in a minute with another, or more slots are
-    held beside its own than half as many again as are held on average: to the first minute from that of its name on
-    where neither is so, and where there is none to the best; in its own hours if it can be, and else in those next to
-    them. No move raises the most starts of a minute, or the most slots held. The same jobs always get the same; what
-    has been followed proposes nothing more, unless hours may move: they are then counted from where they are.
+    A job moves within its hours, or with them if it may (``SpreadJob.hours``), and keeps its runs per date and the
+    distance of its minutes. It moves if another job starts in its minute, or if the slots held besides its own exceed
+    1.5 times the average: to the first minute, counted from that of its name, without either; if there is none, to the
+    best; preferably in its own hours, otherwise in the nearest. No move raises the maximum of starts or of slots held.
+    The same jobs always get the same result; once applied, nothing more is proposed, unless hours may move: they then
+    count from the new ones.
     """
     uses = _Uses(time)
     places: dict[object, list[int]] = {}
@@ -311,7 +311,7 @@ def propose(jobs: Sequence[SpreadJob], time: SpreadTime) -> Spreading:
             after.add(uses.own(job), job.count)
     movable.sort(key=lambda place: (place.own.offset, place.name, place.numbers))
     for _ in range(_MOST_ROUNDS):
-        improved = [_improve(place, after) for place in movable]  # each of them, whatever the first says
+        improved = [_improve(place, after) for place in movable]  # all of them, whatever the first returns
         if not any(improved):
             break
     changed = (place for place in movable if place.now != place.begun)
@@ -320,7 +320,7 @@ def propose(jobs: Sequence[SpreadJob], time: SpreadTime) -> Spreading:
 
 
 def _reason(jobs: Sequence[SpreadJob]) -> str:
-    """Say why the jobs of a place stay where they are."""
+    """Return why the jobs of a place stay where they are, empty if they may move."""
     for job in jobs:
         recurrence = job.schedule.recurrence
         reason = job.fixed or ("it has no cron fields" if recurrence is None else why_not(recurrence))
@@ -332,7 +332,7 @@ def _reason(jobs: Sequence[SpreadJob]) -> str:
 
 
 class _Uses:
-    """What schedules take at each minute, each once: most jobs of a pool have one of a few."""
+    """The use of each schedule at each minute, computed once: most jobs of a pool share few schedules."""
 
     def __init__(self, time: SpreadTime) -> None:
         self.time = time
@@ -340,14 +340,14 @@ class _Uses:
         self._own: dict[int, Use] = {}
 
     def own(self, job: SpreadJob) -> Use:
-        """Return what a job takes as it is."""
-        key = id(job)  # which its place keeps
+        """Return what a job uses now."""
+        key = id(job)  # kept alive by its place
         if key not in self._own:
             self._own[key] = use_of(job.times, self.time)
         return self._own[key]
 
     def at(self, job: SpreadJob, cycle: Cycle) -> Use:
-        """Return what it would take at other minutes."""
+        """Return what a job would use at other minutes."""
         schedule = job.schedule
         assert schedule.spec is not None  # noqa: S101 - it is movable
         key: tuple[object, ...] = (
@@ -359,7 +359,7 @@ class _Uses:
             schedule.policy,
         )
         if not isinstance(schedule.window, int) or not isinstance(schedule.prep_time, int):
-            key = (*key, id(schedule))  # an expression may ask for anything of its job
+            key = (*key, id(schedule))  # an expression may refer to any attribute of its job
         if key not in self._known:
             moved = replace(schedule, spec=with_minutes(schedule.spec, cycle))
             self._known[key] = use_of(JobTimes(moved), self.time)
@@ -367,7 +367,7 @@ class _Uses:
 
 
 class _Place:
-    """Jobs that move together: what they may have, what they have, and what they had."""
+    """Jobs that move together: the minutes they may have, their present and their first ones."""
 
     def __init__(self, numbers: tuple[int, ...], jobs: Sequence[SpreadJob], uses: _Uses) -> None:
         first = jobs[0].schedule
@@ -384,15 +384,15 @@ class _Place:
         self._offered: tuple[Cycle, ...] | None = None
 
     def uses(self, cycle: Cycle) -> Iterator[tuple[Use, int]]:
-        """Yield what the jobs take at some minutes, and how many they are."""
+        """Yield what the jobs use at some minutes, with their number."""
         for job in self._jobs:
             yield self._uses.own(job) if cycle == self.begun else self._uses.at(job, cycle), job.count
 
     @property
     def offered(self) -> tuple[Cycle, ...]:
-        """The minutes with as many runs on every date as there were, that of the name first, then those after it.
+        """The minutes with as many runs on every date, that of the name first, then those after it.
 
-        Those of the hours that there are come before those of other hours, the nearest first.
+        Those within the present hours come before those in other hours, the nearest first.
         """
         if self._offered is None:
             step = self.begun.step
@@ -417,7 +417,7 @@ class _Place:
 
     @property
     def reach(self) -> tuple[tuple[int, int], ...]:
-        """The minutes in which the jobs may hold slots, wherever they are put."""
+        """The minutes in which the jobs may hold slots after any move."""
         if self._reach is None:
             ranges = sorted(range_ for cycle in self.offered for use, _ in self.uses(cycle) for range_ in use.held)
             self._reach = tuple(joined(ranges))
@@ -432,7 +432,7 @@ def _dates(use: Use, zone: Zone) -> Counter[date]:
 
 
 def _improve(place: _Place, load: Load) -> bool:
-    """Move the jobs of a place where that makes it better; say whether it did."""
+    """Move the jobs of a place if that is better; return whether it did."""
     calm = _calm(place, load)
     if _is_calm(place, place.now, load, calm):
         return False
@@ -447,9 +447,9 @@ def _improve(place: _Place, load: Load) -> bool:
 
 
 def _calm(place: _Place, load: Load) -> int:
-    """Return how many slots may be held beside a place's jobs before they look for another minute.
+    """Return how many other slots may be held before a place's jobs look for another minute.
 
-    That is half as many again as are held on average in all the time that the jobs could have.
+    That is 1.5 times the average over all the time that the jobs could use.
     """
     held = sum(sum(load.held[low:high]) for low, high in place.reach)
     minutes = sum(high - low for low, high in place.reach)
@@ -457,7 +457,7 @@ def _calm(place: _Place, load: Load) -> int:
 
 
 def _is_calm(place: _Place, cycle: Cycle, load: Load, calm: int, *, is_in: bool = True) -> bool:
-    """Return whether jobs start with no others at some minutes, and few slots are held beside theirs.
+    """Return whether jobs start alone at some minutes, with few other slots held.
 
     ``is_in``: they are in the load, at those minutes.
     """
@@ -470,7 +470,7 @@ def _is_calm(place: _Place, cycle: Cycle, load: Load, calm: int, *, is_in: bool 
 
 
 def _better(place: _Place, load: Load, calm: int) -> Iterator[Cycle]:
-    """Yield the minutes that are better than the one there is: calm ones from the name's own on, then the best first.
+    """Yield the minutes that are better than the present one: calm ones from the name's own on, then the best first.
 
     The jobs are not in the load.
     """
@@ -484,7 +484,7 @@ def _better(place: _Place, load: Load, calm: int) -> Iterator[Cycle]:
 
 
 class _Weights:
-    """What some more jobs would cost in a range of minutes: cubes, so that the busiest minutes count most."""
+    """The cost of some more jobs in a range of minutes: cubes, so that the busiest minutes count most."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -492,7 +492,7 @@ class _Weights:
         self._sums: dict[int, tuple[list[int], list[int]]] = {}
 
     def all_of(self, place: _Place, cycle: Cycle) -> int:
-        """Return by how much the sum of the cubes would grow with the jobs of a place at some minutes."""
+        """Return by how much the sum of the cubes grows with the jobs of a place at some minutes."""
         return sum(self._cost(*each) for each in place.uses(cycle))
 
     def _cost(self, use: Use, jobs: int) -> int:
@@ -507,7 +507,7 @@ class _Weights:
 
 
 def _fits(place: _Place, cycle: Cycle, load: Load, most: tuple[int, int]) -> bool:
-    """Return whether no minute would have more than there was at most."""
+    """Return whether no minute would exceed the former maximum."""
     old, place.now = place.now, cycle
     _add(place, load, 1)
     met = [load.met(use) for use, _ in place.uses(cycle)]
@@ -548,7 +548,7 @@ class NotSpread(CrondorError, ValueError):
 
 
 def field_place(field: Field, name: str, values: Mapping[str, str], spans: Mapping[str, Span]) -> Span | None:
-    """Return where the minute or hour of a job stands as it is in the file called ``name``, None where it does not.
+    """Return the place of a job's minute or hour if it is literal in the file called ``name``, else None.
 
     ``values`` and ``spans`` have the commands of the job by lower-case name.
     """
@@ -560,29 +560,29 @@ def field_place(field: Field, name: str, values: Mapping[str, str], spans: Mappi
 
 
 def why_pinned(field: Field, span: Span) -> str:
-    """Say what in its file keeps a minute or hour where it stands, as the end of a sentence; empty: nothing does."""
+    """Return what in its file keeps a minute or hour in place, as the end of a sentence; empty if nothing does."""
     text = span.source.text
     if "crondor" in text and any(BEGIN.fullmatch(line) or SCHEDULE.fullmatch(line) for line in text.split("\n")):
         return "its file is compiled from a schedule: change that"
     if _USE[field].search(text):
-        return f"something else in its file is made of its {field.name}"
+        return f"something else in its file depends on its {field.name}"
     number = span.line - 1
     while number > 0 and (line := span.source.line(number).strip()).startswith("#"):
         if is_order(line):
-            return f"the comment to crondor in line {number} is about it"
+            return f"the crondor comment in line {number} is about it"
         number -= 1
     return ""
 
 
 def spread_text(source: Source, values: Iterable[tuple[Span, str]], read: Callable[[Source], SubmitFile]) -> Source:
-    """Return a file with other minutes and hours at some places. ``read`` is how to read it (files it may include).
+    """Return a file with other minutes and hours at some places. ``read`` reads it (and files it may include).
 
-    Raises NotSpread where anything but the minutes and hours would change.
+    Raises NotSpread if anything but the minutes and hours would change.
     """
     after = Source(changed(source, [TextEdit(span, text) for span, text in values]).text, source.name)
     others = differing(meaning(read(source)), meaning(read(after))) - {MINUTE.command, HOUR.command}
     if others:
         what = ", ".join(sorted(each or "the number of jobs" for each in others)[:3])
-        message = f"other minutes would change {what} as well, and the file is left as it is"
+        message = f"other minutes would also change {what}, so the file is not changed"
         raise NotSpread(Diagnostic("not-spread", message, span=source.span(0, 0), help="keep it with --pin"))
     return after

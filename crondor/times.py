@@ -1,7 +1,7 @@
-"""When a job runs: the times that its schedule names, those that its requirements let match, and why one is left out.
+"""The run times of a job: those its schedule names, those its requirements allow, and why a time is excluded.
 
 A crontab job whose requirements exclude its DeferralTime stays idle until the window is over, and the schedd then
-computes the next time: an excluded time is no run.
+computes the next time: an excluded time is not a run.
 """
 
 from __future__ import annotations
@@ -29,22 +29,21 @@ if TYPE_CHECKING:
 __all__ = ["MOST_EXCLUDED", "REQUIREMENTS", "JobTimes", "admission_of", "requirements_of"]
 
 MOST_EXCLUDED: Final = 10_000
-"""Times in a row that requirements exclude, after which no more are looked at where no end was given."""
+"""Number of consecutive times excluded by requirements after which the search stops if it has no end."""
 
 REQUIREMENTS: Final = ("my.requirements", "requirements")
-"""The submit commands that set Requirements, in lower case; the attribute replaces the command."""
+"""The submit commands that set Requirements, in lower case; the attribute overrides the command."""
 
-_MOST_IN_SPAN: Final = 300_000  # the same where an end was given
+_MOST_IN_SPAN: Final = 300_000  # the same if it has an end
 
 
 @dataclass(frozen=True)
 class JobTimes:
-    """When one job runs: its schedule, and its Requirements as far as they decide by DeferralTime.
+    """The run times of one job: its schedule, and its Requirements as far as they depend on DeferralTime.
 
-    What requirements say of machines, of other attributes and of the moment of the match counts as possible.
-    ``present`` is the DeferralTime (epoch seconds) that a schedd has computed already: the first time from then on. All
-    times are epoch seconds, and those of the HTCONDOR dialect are the ScheddAnswers of a schedd that is asked again and
-    again.
+    Conditions on machines, other attributes and the moment of the match count as possible. ``present`` is the
+    DeferralTime (epoch seconds) that a schedd has computed already: the first time from then on. All times are epoch
+    seconds; in the HTCONDOR dialect they are the ScheddAnswers of a schedd that is asked repeatedly.
     """
 
     schedule: JobSchedule
@@ -62,7 +61,7 @@ class JobTimes:
         evaluate: Evaluate | None = None,
         now: int | None = None,
     ) -> JobTimes:
-        """Read the submit commands of one job: names in lower case, macros expanded, ``requirements`` among them.
+        """Read the submit commands of one job, including ``requirements``: names in lower case, macros expanded.
 
         Raises InvalidSchedule or InvalidSpec with all faults.
         """
@@ -86,13 +85,13 @@ class JobTimes:
         zone: str | tzinfo = "UTC",
         policy: Policy | None = None,
     ) -> JobTimes:
-        """Read a job of a queue as it stands at ``now`` (epoch seconds). Raises InvalidSchedule."""
+        """Read a job of a queue in its state at ``now`` (epoch seconds). Raises InvalidSchedule."""
         return cls(job.schedule(now, dialect=dialect, zone=zone, policy=policy), job.requirements, job.present)
 
     def in_dialect(self, dialect: Dialect) -> JobTimes:
-        """Return the times of the same fields as another dialect reads them: HTCONDOR for those of the real schedd.
+        """Return the times of the same fields read in another dialect: HTCONDOR for those of the real schedd.
 
-        Raises InvalidSpec, where a schedd holds the job for its fields.
+        Raises InvalidSpec if a schedd holds the job for its fields.
         """
         spec = self.schedule.spec
         if spec is None or spec.dialect is dialect:
@@ -103,11 +102,11 @@ class JobTimes:
 
     @property
     def is_restricted(self) -> bool:
-        """Return whether requirements decide by the time at all."""
+        """Return whether requirements depend on the time at all."""
         return self._admission is not None
 
     def named(self, after: int, until: int | None = None, *, now: int | None = None) -> Iterator[int]:
-        """Yield the times that the schedule names with ``after`` < time <= ``until``, those excluded among them.
+        """Yield the times that the schedule names with ``after`` < time <= ``until``, including excluded ones.
 
         The expressions of a job with one time are evaluated at ``now``, or else at ``after``. Raises at once what the
         schedule raises: NeverRuns, OutOfRange, UnknownValue, InvalidDeferral.
@@ -126,18 +125,18 @@ class JobTimes:
         return times if until is None else takewhile(until.__ge__, times)
 
     def excludes(self, time: int) -> bool:
-        """Return whether requirements keep the job from matching when its DeferralTime is ``time``."""
+        """Return whether requirements prevent a match when DeferralTime is ``time``."""
         return bool(self.why_excluded(time))
 
     def why_excluded(self, time: int) -> str:
-        """Return the part of the requirements that excludes a time, empty where none does."""
+        """Return the part of the requirements that excludes a time, empty if none does."""
         admission = self._admission
         return "" if admission is None else _refusing(admission, time)
 
     def admitted(
         self, times: Iterator[int], most: int = _MOST_IN_SPAN, excluded: Callable[[int], object] | None = None
     ) -> Iterator[int]:
-        """Yield those of some times that are runs, until ``most`` in a row are none; the others go to ``excluded``."""
+        """Yield the times that are runs, until ``most`` in a row are not; excluded ones go to ``excluded``."""
         if self._admission is None:
             yield from times
             return
@@ -156,12 +155,12 @@ class JobTimes:
     def runs(self, after: int, until: int | None = None, *, now: int | None = None) -> Iterator[int]:
         """Yield the times at which the job runs, with ``after`` < time <= ``until``; see ``named``.
 
-        Without an end it stops after MOST_EXCLUDED times in a row that are excluded.
+        Without an end it stops after MOST_EXCLUDED excluded times in a row.
         """
         return self.admitted(self.named(after, until, now=now), MOST_EXCLUDED if until is None else _MOST_IN_SPAN)
 
     def next(self, after: int, *, now: int | None = None) -> int:
-        """Return the first run later than ``after``. Raises what ``named`` raises, and NeverRuns for none."""
+        """Return the first run later than ``after``. Raises what ``named`` raises, and NeverRuns if there is none."""
         if self.schedule.recurrence is None or self._admission is None or self.present is not None:
             found = next(self.runs(after, now=now), None)
         else:
@@ -201,10 +200,10 @@ class JobTimes:
         return time in self.named(time - 1, time) and not self.excludes(time)
 
     def why(self, instant: int) -> Why:
-        """Return why the job runs at an instant, or what keeps it from running: a field, a clock change, requirements.
+        """Return why the job runs at an instant or not: a field, a clock change, requirements.
 
-        ``earlier`` and ``later`` are its runs around it, None where none was found. Raises NotASet and OutOfRange, and
-        NeverRuns for a job without cron fields.
+        ``earlier`` and ``later`` are the runs before and after it, None if none was found. Raises NotASet and
+        OutOfRange, and NeverRuns for a job without cron fields.
         """
         recurrence = self.schedule.recurrence
         if recurrence is None:
@@ -229,7 +228,7 @@ class JobTimes:
         return _admission(self.requirements, zone_of(self.schedule.zone).info)
 
     def _never(self) -> Diagnostic:
-        message = f"requirements exclude all times that were looked at ({MOST_EXCLUDED:,} or more)"
+        message = f"requirements exclude all times that were checked ({MOST_EXCLUDED:,} or more)"
         help_text = (
             "a job matches only when its requirements are true for its DeferralTime: compare them with the times"
         )
@@ -248,14 +247,14 @@ def _or_none(find: Callable[[int], int], instant: int) -> int | None:
 
 
 def requirements_of(commands: Mapping[str, str]) -> str:
-    """Return the requirements among the submit commands of a job, empty where there are none."""
+    """Return the requirements among the submit commands of a job, empty if there are none."""
     return next((commands[name] for name in REQUIREMENTS if commands.get(name)), "")
 
 
 def admission_of(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Admission | None:
-    """Return a test whether requirements let a job match at a DeferralTime, None where they do not decide by it.
+    """Return a test whether requirements allow a match at a DeferralTime, None if they do not depend on it.
 
-    It is that of ``crondor.job.expressions``, which is imported only where requirements speak of the time.
+    It is that of ``crondor.job.expressions``, which is only imported if requirements depend on the time.
     """
     if not speaks_of_time(requirements):
         return None
@@ -264,18 +263,18 @@ def admission_of(requirements: str, zone: tzinfo, effort: Effort | None = None) 
     return admission(requirements, zone, effort)
 
 
-_admission = lru_cache(maxsize=512)(admission_of)  # the jobs of a queue have few different ones
+_admission = lru_cache(maxsize=512)(admission_of)  # the jobs of a queue have few different requirements
 
 
-@lru_cache(maxsize=1024)  # a queue is looked at again and again, and its jobs have few different schedules
+@lru_cache(maxsize=1024)  # a queue is read repeatedly, and its jobs have few different schedules
 def _first_run(recurrence: Recurrence, admission: Admission, after: int) -> int | None:
     times = islice(recurrence.upcoming(after), MOST_EXCLUDED)
     return next((time for time in times if not _refusing(admission, time)), None)
 
 
 def _refusing(admission: Admission, time: int) -> str:
-    """Return the part of requirements that excludes a time, empty where none does."""
+    """Return the part of requirements that excludes a time, empty if none does."""
     try:
         return admission.refusing(int(time)) or ""
-    except CrondorError:  # what cannot be evaluated is said by the checks
+    except CrondorError:  # checks report what cannot be evaluated
         return ""

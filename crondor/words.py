@@ -1,4 +1,4 @@
-"""A schedule as one English sentence, made of its values, star flags and dialect, never of its text."""
+"""A schedule as one English sentence, derived from its values, star flags and dialect, not from its text."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _ROUNDS = (("hour", "hourly"), ("day", "daily"), ("month", "monthly"), ("year", 
 __all__ = ["clock_words", "describe", "steps_beyond"]
 
 _LONGEST = 200
-_LIST_SIZES = (60, 16, 10, 7, 5, 4, 3, 2, 1)  # everything, or less of each list until the sentence fits
-_FEW = 6  # what a reader takes in at a glance
+_LIST_SIZES = (60, 16, 10, 7, 5, 4, 3, 2, 1)  # list everything, or less of each list until the sentence fits
+_FEW = 6  # items that a reader takes in at a glance
 
 _FEBRUARY, _LEAP_DAY = 2, 29
 _MONDAY_FIRST = (1, 2, 3, 4, 5, 6, 0)
 _WORKING_DAYS = [1, 2, 3, 4, 5]
 
-# "Every 6 minutes and every 10 minutes": the divisors of an hour of which neither contains the other.
+# "Every 6 minutes and every 10 minutes": pairs of divisors of an hour, neither of which divides the other.
 _PAIRS = {
     tuple(minute for minute in range(60) if minute % a == 0 or minute % b == 0): (a, b)
     for a, b in combinations((2, 3, 4, 5, 6, 10, 12, 15, 20, 30), 2)
@@ -40,7 +40,7 @@ def describe(spec: CronSpec) -> str:
     Times are wall-clock times, whatever the zone; equal specs have equal sentences. No sentence is longer than 200
     characters: a list that is cut short says "and 12 more", and a sentence without "more" is exact. A schedule that
     names no existing date reads "never" and the reason. What the schedd does beyond the values of a schedule
-    (docs/dialects.md) is not told here. Raises nothing.
+    (docs/dialects.md) is not included. Raises nothing.
     """
     expect("spec", spec, CronSpec, "a CronSpec", "write CronSpec.from_line('30 2 * * *')")
     text = ""
@@ -52,7 +52,7 @@ def describe(spec: CronSpec) -> str:
 
 
 def steps_beyond(spec: CronSpec) -> list[str]:
-    """Return a remark on each step that is longer than its field: ``*/90`` minutes are not 90 minutes, but hourly."""
+    """Return a remark on each step that is longer than its field: ``*/90`` minutes are hourly, not every 90 minutes."""
     remarks = []
     for field in FIELDS:
         remark = step_beyond(field, spec.given[field.index] or "")
@@ -62,13 +62,13 @@ def steps_beyond(spec: CronSpec) -> list[str]:
 
 
 def step_beyond(field: Field, text: str) -> str | None:
-    """Return a remark on a field's text if it is a step that is longer than the field, None if it is not."""
+    """Return a remark on a field's text if it is a step longer than the field, else None."""
     unit, how = _ROUNDS[field.index]
     step = _STEP(text)
     if step is None or int(step[1]) <= field.high:
         return None
-    only = f"so takes {field.title} {field.low} alone: {how}"
-    return f"{step[0].strip()} counts from the beginning of each {unit}, and {only}"
+    only = f"so only matches {field.title} {field.low}: {how}"
+    return f"{step[0].strip()} starts again in each {unit}, and {only}"
 
 
 def clock_words(minutes: Sequence[int], hours: Sequence[int]) -> str:
@@ -99,7 +99,7 @@ def _times(minutes: _Values, hours: _Values, size: int) -> str:
     if len(minutes) == 1:
         return _once_an_hour(minutes[0], hours, size)
     step, spans, pair = _step(minutes), _runs(hours), _PAIRS.get(tuple(minutes))
-    steady = pair is not None or _goes_round(minutes, 60)  # it runs on from one hour into the next
+    steady = pair is not None or _goes_round(minutes, 60)  # the interval continues across hours
     from_to = (step > 0 and len(hours) == 1) or (steady and len(hours) < 24 and len(spans) <= (1 if pair else 2))
     if len(minutes) * len(hours) <= (4 if from_to and len(spans) == 1 else _FEW):
         return _clock_times(minutes, hours)
@@ -117,7 +117,7 @@ def _once_an_hour(minute: int, hours: _Values, size: int) -> str:
         return f"every hour at minute {minute}"
     if (step == 1 and len(hours) > 3) or (len(hours) > _FEW and len(spans) <= 2 and all(len(s) > 2 for s in spans)):
         return f"every hour {_from_to((minute,), spans)}"
-    steady = _goes_round(hours, 24) and len(hours) > 4  # "every 12 hours" would hide more than it says
+    steady = _goes_round(hours, 24) and len(hours) > 4  # "every 12 hours" would hide more than it tells
     if steady or (step and len(hours) > _FEW):
         return f"{_every(step, 'hour')} {_from_to((minute,), [hours])}"
     if len(hours) <= _FEW:
@@ -126,7 +126,7 @@ def _once_an_hour(minute: int, hours: _Values, size: int) -> str:
 
 
 def _some_minutes(minutes: _Values, step: int, size: int) -> str:
-    """Return minutes that begin anew in each hour, which the two ends make plain."""
+    """Return minutes that restart in each hour, shown by the two ends."""
     if len(minutes) > (3 if step == 1 else _FEW) and step:
         return f"{_every(step, 'minute')} from minute {minutes[0]} to {minutes[-1]}"
     return f"at minutes {_numbers(minutes, size)}"
@@ -162,7 +162,7 @@ def _clock_times(minutes: _Values, hours: _Values) -> str:
 
 
 def _either_day(days: _Values, months: _Values, weekdays: _Values, size: int) -> str:
-    """Return the days when either field is enough; the months, which bind both, stand before them."""
+    """Return the days on which either field matches; the months, which restrict both, come first."""
     where = _months(months, "in", size)
     dates, names = _dates(days, months, size), _weekdays(weekdays, size)
     if len(days) == 31:
@@ -174,7 +174,7 @@ def _either_day(days: _Values, months: _Values, weekdays: _Values, size: int) ->
 
 
 def _both_days(days: _Values, months: _Values, weekdays: _Values, size: int) -> str:
-    """Return the days that every restricted field allows, of which there is at least one."""
+    """Return the days that match every restricted field; there is at least one."""
     if len(days) == 31:
         return _spaced(f"on {_weekdays(weekdays, size)}", _months(months, "in", size))
     if len(weekdays) == 7:
@@ -183,9 +183,9 @@ def _both_days(days: _Values, months: _Values, weekdays: _Values, size: int) -> 
 
 
 def _dates(days: _Values, months: _Values, size: int, *, scoped: bool = False, one: bool = False) -> str:
-    """Return days of the month, or one of them, with what is to be known about short months.
+    """Return days of the month, or one of them, with a remark on short months.
 
-    ``scoped``: with the names of the months, if they are not all.
+    ``scoped``: with the names of the months, unless they are all.
     """
     named = scoped and len(months) < 12
     word = "or" if one else "and"
@@ -212,7 +212,7 @@ def _is_short_list(days: _Values) -> bool:
 
 
 def _short_months(days: _Values, months: _Values) -> str:
-    """Return, in parentheses, where the days do not exist: for the named months, or if they are all late ones."""
+    """Return, in parentheses, in which of the named months the days do not exist, or that short months lack them."""
     lacking = [month for month in months if any(day > LONGEST[month] for day in days)]
     if len(months) == 12 or len(lacking) > 2:
         return f"(in months that have {'one' if len(days) == 1 else 'them'})" if days[0] >= _LEAP_DAY else ""
@@ -226,7 +226,7 @@ def _short_months(days: _Values, months: _Values) -> str:
 
 
 def _absences(days: _Values, months: _Values) -> str:
-    """Return which of the months has no such day: "February and April have no 31st"."""
+    """Return which of the months lack such a day: "February and April have no 31st"."""
     lacking: dict[tuple[int, ...], list[str]] = {}
     for month in months:
         lacking.setdefault(tuple(day for day in days if day > LONGEST[month]), []).append(MONTHS[month])
@@ -237,7 +237,7 @@ def _absences(days: _Values, months: _Values) -> str:
 
 
 def _months(months: _Values, preposition: str, size: int, word: str = "and") -> str:
-    """Return the months after "in" or "of", or nothing for all of them."""
+    """Return the months after "in" or "of", or nothing for all months."""
     if len(months) == 12:
         return ""
     ordered, unbroken = _around(months, range(1, 13))
@@ -275,7 +275,7 @@ def _listed(words: Sequence[str], word: str = "and", size: int = _LIST_SIZES[0])
 
 
 def _numbers(numbers: _Values, size: int) -> str:
-    """Return numbers as a list in which three or more in a row are a range."""
+    """Return numbers as a list, with three or more in a row as a range."""
     runs = _runs(numbers)
     if len(runs) == 1 and len(numbers) > 2:
         return f"{numbers[0]} to {numbers[-1]}"
@@ -286,7 +286,7 @@ def _numbers(numbers: _Values, size: int) -> str:
 
 
 def _cut(items: Sequence[tuple[str, int]], word: str, size: int) -> str:
-    """Join texts, each of which stands for so many values; what there is no room for is counted."""
+    """Join texts, each of which stands for some values; omitted values are counted."""
     texts = [text for text, _ in items]
     if len(items) == 1:
         return texts[0]
@@ -302,7 +302,7 @@ def _ordinal(day: int) -> str:
 
 
 def _around(members: _Values, cycle: _Values) -> tuple[list[int], bool]:
-    """Return the members in the cycle's order, from the beginning of their run if they are one, and if they are."""
+    """Return the members in the cycle's order, from the beginning of their run, and whether they form one."""
     wanted = set(members)
     for start in range(len(cycle)):
         run = [*cycle[start:], *cycle[:start]][: len(members)]
@@ -328,7 +328,7 @@ def _step(numbers: _Values) -> int:
 
 
 def _goes_round(numbers: _Values, size: int) -> bool:
-    """Whether the numbers keep their step over the end of the hour or day."""
+    """Return whether the numbers keep their step across the end of the hour or day."""
     step = _step(numbers)
     return step > 0 and len(numbers) * step == size
 

@@ -1,4 +1,4 @@
-"""Time zones as stretches of constant UTC offset, and the policies for the hours that a change skips or repeats."""
+"""Time zones as stretches of constant UTC offset, and the policies for hours that a clock change skips or repeats."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from crondor._types import expect
 from crondor.calendar import is_leap
 from crondor.diagnostics import CrondorError, Diagnostic
 
-# The closest two changes of any zone since 1970 lie 6.9 days apart (Gaza, Noronha): between two looks at
-# this distance there is one at most.
+# The closest two changes of any zone since 1970 are 6.9 days apart (Gaza, Noronha): two samples at this distance have
+# at most one between them.
 _STRIDE = 4 * 86400
-_FAR = 10 * 366 * 86400  # seconds; for so many years it is worth to ask for the zone's rule
+_FAR = 10 * 366 * 86400  # seconds; from so many years on, asking for the zone's rule is worthwhile
 _FOREVER = 1 << 62
 _LONGEST_NAME = 64  # characters
-# `right/...` counts leap seconds, `localtime` means another zone on every host.
+# `right/...` counts leap seconds; `localtime` is a different zone on every host.
 _NO_ZONES = re.compile(r"(?:posix|right)/.*|localtime|posixrules|Factory")
-LONGEST_GAP = 3 * 3600  # seconds; one so long (Apia's missing day) is a change of the calendar, and drops its runs
-_EARLIEST, _LATEST = -62104060800, 253339228800  # the years 2 and 9998: what lies beyond has their offsets
+LONGEST_GAP = 3 * 3600  # seconds; a longer gap (Apia's missing day) is a change of the calendar, and drops its runs
+_EARLIEST, _LATEST = -62104060800, 253339228800  # the years 2 and 9998; times beyond have their offsets
 
 
 class Policy(str, Enum):
-    """What happens to a run in an hour that a clock change skips (gap) or repeats (fold); docs/clock-changes.md.
+    """The treatment of a run in an hour that a clock change skips (gap) or repeats (fold); docs/clock-changes.md.
 
     A schedule that follows real time runs whenever the clock shows a time that it names: no run is moved out of a gap,
-    and there is one in each pass of a fold.
+    and each pass of a fold has one.
     """
 
     COMPATIBLE = "compatible"  # gap: shifted by its length; fold: the first pass
@@ -52,14 +52,14 @@ class Policy(str, Enum):
 
 
 class UnknownZone(CrondorError, ValueError):
-    """A name that is no IANA time zone."""
+    """A name that is not an IANA time zone."""
 
 
 class Stretch(NamedTuple):
-    """A time of constant offset: epochs from ``start`` to ``end`` (excluded), ``offset`` seconds east of UTC.
+    """A period of constant offset: epochs from ``start`` to ``end`` (excluded), ``offset`` seconds east of UTC.
 
-    ``before`` is the offset until ``start``. A stretch may end where the years looked at end, so that the offsets
-    of two neighbours may be equal.
+    ``before`` is the offset until ``start``. A stretch may end with the years examined, so neighbours may have equal
+    offsets.
     """
 
     start: int
@@ -74,22 +74,22 @@ YearKind = tuple[int, bool, bool]
 
 @lru_cache(maxsize=512)
 def year_kind(year: int) -> YearKind:
-    """Return the kind of a year: all of a kind have the same calendar, and the same clock changes by rule."""
+    """Return the kind of a year: years of a kind have the same calendar, and by rule the same clock changes."""
     return date(year, 1, 1).weekday(), is_leap(year), is_leap(year - 1)
 
 
 class Zone:
-    """The stretches of one time zone, found year by year as they are asked for; may be shared by threads."""
+    """The stretches of one time zone, computed year by year when needed; may be shared by threads."""
 
     __slots__ = ("_kinds", "_known", "_lock", "_rule_year", "_years", "info", "is_fixed", "name")
 
     def __init__(self, info: tzinfo) -> None:
-        """Take any tzinfo; only the offsets it gives to instants count."""
+        """Take any tzinfo; only its UTC offsets matter."""
         self.info = info
         self.name = str(info)
         self._lock = Lock()
         self._years = (0, 0)  # the first year known, and the one after the last
-        self._rule_year = 0  # the first that the zone's rule alone decides on, once someone has asked
+        self._rule_year = 0  # the first year decided by the zone's rule alone, once asked for
         self._kinds: dict[YearKind, tuple[int, list[Stretch]]] = {}  # a year of each kind by that rule, and its start
         self._known: tuple[tuple[int, ...], tuple[Stretch, ...]] = ((), ())
         constant = info.utcoffset(None)
@@ -103,7 +103,7 @@ class Zone:
         return f"<Zone {self.name}>"
 
     def __eq__(self, other: object) -> bool:
-        """Compare the zones that two were made of, those of the IANA database by their names."""
+        """Compare the underlying zones, those of the IANA database by name."""
         if not isinstance(other, Zone):
             return NotImplemented
         return self is other or _key(self.info) == _key(other.info)
@@ -113,11 +113,11 @@ class Zone:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle as the zone it was made of; its stretches are found again."""
+        """Copy and pickle as the underlying zone; stretches are computed again."""
         return zone_of, (self.info,)
 
     def at(self, epoch: int) -> Stretch:
-        """Return the stretch that an epoch second lies in."""
+        """Return the stretch that contains an epoch second."""
         starts, stretches = self._known
         if not starts or not starts[0] <= epoch < stretches[-1].end:
             epoch = max(_EARLIEST, min(epoch, _LATEST))
@@ -137,13 +137,13 @@ class Zone:
 
     @property
     def rule_year(self) -> int:
-        """The first UTC year from which on a rule alone decides when the clocks change; a far one where none is known.
+        """The first UTC year from which only a rule determines clock changes; a far year if none is known.
 
-        Then two years of the same kind have the same changes, on the same days.
+        From then on, two years of the same kind have the same changes on the same days.
         """
         if not self._rule_year:
             key = self.info.key if isinstance(self.info, ZoneInfo) else None
-            # One that was made of another file may have any name.
+            # A zone made from another file may have any name.
             self._rule_year = rule_year(key) if key and ZoneInfo(key) is self.info else NEVER
         return self._rule_year
 
@@ -156,12 +156,12 @@ class Zone:
         return datetime.fromtimestamp(epoch, self.info)
 
     def _cover(self, epoch: int) -> tuple[tuple[int, ...], tuple[Stretch, ...]]:
-        """Find the stretches of all years from those known to the one of ``epoch``; publish and return them."""
+        """Compute the stretches of all years from the known ones to that of ``epoch``; publish and return them."""
         with self._lock:
             stretches = list(self._known[1])
             first, after = self._years
             if not stretches:
-                first = after = 1970 + epoch // 31556952  # the mean year; a neighbour does as well
+                first = after = 1970 + epoch // 31556952  # the mean year; a neighbour works too
             is_far = epoch - stretches[-1].end > _FAR if stretches else False
             while not stretches or epoch >= stretches[-1].end:
                 ruled = (is_far or self._rule_year) and after >= self.rule_year
@@ -175,7 +175,7 @@ class Zone:
             return self._known
 
     def _ruled_year(self, year: int) -> list[Stretch]:
-        """Return the stretches of a year by the zone's rule: those of one of its kind, if the zone agrees."""
+        """Return the stretches of a year by the zone's rule: those of a year of its kind, if the zone agrees."""
         kind, start = year_kind(year), year_start(year)
         if kind not in self._kinds:
             self._kinds[kind] = start, self._year(year)
@@ -221,7 +221,7 @@ class Zone:
 
 
 def _joined(left: list[Stretch], right: list[Stretch]) -> list[Stretch]:
-    """Put neighbouring years together; a stretch that goes on over New Year is one."""
+    """Join neighbouring years; a stretch that spans New Year is one."""
     if not left or not right or right[0].offset != right[0].before:
         return left + right
     seam = Stretch(left[-1].start, right[0].end, left[-1].offset, left[-1].before)
@@ -231,7 +231,7 @@ def _joined(left: list[Stretch], right: list[Stretch]) -> list[Stretch]:
 def zone_of(zone: str | tzinfo) -> Zone:
     """Return the stretches of a zone given by IANA name or as a tzinfo. Raises UnknownZone.
 
-    A zone is known by its IANA key, so that a name and its ZoneInfo are the same zone.
+    Zones are cached by IANA key, so that a name and its ZoneInfo are the same zone.
     """
     if isinstance(zone, ZoneInfo) and (key := zone.key):
         return _keyed_zone(key, zone)
@@ -271,7 +271,7 @@ def load_zone(name: str) -> tzinfo:
             return ZoneInfo(name)
         except (ValueError, OSError, KeyError) as error:  # a KeyError: not found; an OSError: a directory
             cause = error
-    message = f"{name[:_LONGEST_NAME]!r} is no time zone of the IANA database"
+    message = f"{name[:_LONGEST_NAME]!r} is not a time zone of the IANA database"
     help_text = "write a name such as Europe/Berlin, America/New_York or UTC"
     raise UnknownZone(Diagnostic("zone-unknown", message, help=help_text)) from cause
 
@@ -290,7 +290,7 @@ def _seconds(offset: timedelta | None) -> int:
 
 
 def year_start(year: int) -> int:
-    """Return the epoch second with which a UTC year begins."""
+    """Return the epoch second at which a UTC year begins."""
     return int(datetime(year, 1, 1, tzinfo=timezone.utc).timestamp())
 
 
@@ -306,7 +306,7 @@ _KEY = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*").fullmatch
 
 
 def rule_year(key: str) -> int:
-    """Return the first UTC year in which, and in the year before, only the rule of a zone counts; NEVER: unknown."""
+    """Return the first UTC year for which, as for the year before, only the zone's rule applies; NEVER if unknown."""
     data = _data(key)
     try:
         magic, version, *counts = _HEADER.unpack_from(data)
@@ -330,7 +330,7 @@ def _size(counts: list[int], width: int) -> int:
 
 
 def _data(key: str) -> bytes:
-    """Return the file that ZoneInfo reads for a key, empty where there is none."""
+    """Return the file that ZoneInfo reads for a key, empty if there is none."""
     if not _KEY(key):
         return b""
     for folder in zoneinfo.TZPATH:

@@ -149,9 +149,9 @@ def test_what_must_not_move_stays_and_says_why(write: Write) -> None:
     reasons = {names[each["job"]]: each["reason"] for each in found["suggestion"]["fixed"]}
     assert reasons == {
         "named": "--pin names it",
-        "comment": "the comment to crondor in line 1 is about it",
+        "comment": "the crondor comment in line 1 is about it",
         "macro": "its cron_minute is not written out in its file",
-        "used": "something else in its file is made of its minute",
+        "used": "something else in its file depends on its minute",
         "asks": "its requirements ask for its DeferralTime",
         "compiled": "its file is compiled from a schedule: change that",
         "none": "its file sets no cron_minute",
@@ -166,7 +166,7 @@ def test_a_file_in_which_more_would_change_is_left_as_it_is(write: Write) -> Non
     hidden = [write(*lines, name=f"{name}.sub") for name in "ab"]
     result = suggest("--write", free, *hidden)
     assert result.status == 1
-    assert "other minutes would change arguments as well, and the file is left as it is" in result.err
+    assert "other minutes would also change arguments, so the file is not changed" in result.err
     assert "cron_minute = 0" in Path(hidden[0]).read_text(encoding="utf-8")
     assert "cron_minute = 0" in Path(hidden[1]).read_text(encoding="utf-8")
 

@@ -228,7 +228,7 @@ def test_a_reading_that_refuses_the_schedule_is_a_difference() -> None:
     ]
     taken = diff("0 25 * * *")
     assert taken.status == 1
-    assert "    refused: hour 25 is out of range (the schedd would take every value)" in taken.lines
+    assert "    refused: hour 25 is out of range (the schedd would read it as every value)" in taken.lines
     assert pair_of("0 25 * * *")["first"]["refusal"].startswith("hour 25 is out of range")
     neither = diff("0 6 * * MON")
     assert (neither.status, neither.out) == (2, "")

@@ -199,7 +199,7 @@ def test_a_misspelt_command_is_guessed(written: str, meant: str, write: Write) -
         (["cron_minute = 5", "cron_window = -1", "queue"], "2:15: error: deferral_window = -1 is invalid"),
         (["universe = scheduler", "deferral_time = 1893499200", "queue"], "does not work for scheduler universe jobs"),
         (["universe = scheduler", "cron_minute = 5", "queue"], "1:12: error: a scheduler universe job is accepted"),
-        (['+CronMinute = "5"', "queue"], "1:15: error: the attribute is set behind condor_submit's back"),
+        (['+CronMinute = "5"', "queue"], "1:15: error: condor_submit does not see the attribute"),
         (["cron_minute: 5", "queue"], "1:12: error: condor_submit does not read a colon"),
         (["cron_minute 5", "queue"], "= help: write cron_minute = 5"),
         (['cron_minute = "5"', "queue"], "= help: write 5 without quotes"),
@@ -218,8 +218,8 @@ def test_a_fault_of_the_file_is_a_finding(lines: list[str], said: str, write: Wr
     ("line", "said"),
     [
         ("0 6 * *", "a crontab line has five fields"),
-        ("0 0 6 * * * 2026", "leave out seconds, years and the command"),
-        ("0 6 * * * /bin/true", "leave out seconds, years and the command"),
+        ("0 0 6 * * * 2026", "remove seconds, years and the command"),
+        ("0 6 * * * /bin/true", "remove seconds, years and the command"),
         ("", "this has no words"),
         ("@fortnightly", "CRN105"),
     ],
@@ -432,7 +432,7 @@ def test_a_comment_behind_a_value_has_one_cure(tmp_path: Path) -> None:
     path = tmp_path / "job.sub"
     path.write_text("executable = x\ncron_minute = 0\ncron_hour = 3   # three\ncron_window = 60 # late\nqueue\n")
     err = crondor("next", str(path)).err
-    cure = "= help: a # starts a comment only at the beginning of a line: move it to a line of its own"
+    cure = "= help: a # only starts a comment at the beginning of a line: move it to its own line"
     assert err.count(cure) == 2
     assert err.index("job.sub:3:17: error") < err.index("job.sub:4:15: error")
     assert "three,at" not in err

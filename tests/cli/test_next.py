@@ -534,7 +534,7 @@ def test_what_only_the_schedd_accepts_is_shown_as_it_runs() -> None:
     """A value out of range is every value there, and an error here."""
     result = at_now("next", "--minute", "60", "--hour", "5", "-n", "2")
     assert result.status == 1
-    assert "--minute:1:1: error: minute 60 is out of range (the schedd would take every value)" in result.err
+    assert "--minute:1:1: error: minute 60 is out of range (the schedd would read it as every value)" in result.err
     assert "    # " not in result.out
     assert result.lines[3].split("  ")[2] == "real schedd"
     assert "Sat 2026-11-21 05:01 +0100" in result.lines[5]
@@ -586,7 +586,7 @@ def test_a_date_that_never_comes_hangs_the_schedd() -> None:
     assert "  schedule   never " in result.out
     text = " ".join(result.out.split())
     assert "The real schedd does not run this job" in text
-    assert "a schedd that is given it never returns from its search" in text
+    assert "a schedd never returns from searching for it" in text
 
 
 def test_all_faults_are_told_at_once(write: Write) -> None:
@@ -836,9 +836,9 @@ def test_a_run_that_a_clock_change_moves_is_marked() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("*/90 * * * *", "*/90 counts from the beginning of each hour, and so takes minute 0 alone: hourly"),
-        ("0 */25 * * *", "*/25 counts from the beginning of each day, and so takes hour 0 alone: daily"),
-        ("0 0 */40 * *", "*/40 counts from the beginning of each month, and so takes day of month 1 alone: monthly"),
+        ("*/90 * * * *", "*/90 starts again in each hour, and so only matches minute 0: hourly"),
+        ("0 */25 * * *", "*/25 starts again in each day, and so only matches hour 0: daily"),
+        ("0 0 */40 * *", "*/40 starts again in each month, and so only matches day of month 1: monthly"),
         ("*/59 * * * *", None),
     ],
 )

@@ -734,7 +734,7 @@ class TestTranslate:
             translate(spec("0 6 * * 1"), Dialect.HTCONDOR)
         assert caught.value.diagnostics[0].kind == "day-zero"
         assert 'formatTime(DeferralTime, "%w %H:%M") == "1 06:00"' in str(caught.value.diagnostics[0].help)
-        with pytest.raises(Untranslatable, match="no set of instants") as caught:
+        with pytest.raises(Untranslatable, match="not a set of instants") as caught:
             translate(spec("0 6 * * 1", Dialect.HTCONDOR), Dialect.UNIX)
         assert caught.value.diagnostics[0].help
         with pytest.raises(Untranslatable, match="only the UNIX dialect") as caught:

@@ -323,7 +323,7 @@ REFUSALS = [
     ),
     Refusal(MINUTE, "1-9999999999", [("cron-range", "9999999999", "write 0 to 59", None)]),
     Refusal(MINUTE, "9" * 5000, [("cron-range", "9" * 5000, "write 0 to 59", None)]),
-    Refusal(MINUTE, "5,*/0", [("cron-step-zero", "0", "write a step from 1 up, or no step", None)]),
+    Refusal(MINUTE, "5,*/0", [("cron-step-zero", "0", "write a step of 1 or more, or no step", None)]),
     Refusal(MINUTE, "*/", [("cron-syntax", "/", "write a number from 1 up after `/`", None)]),
     Refusal(MINUTE, "*/2/3", [("cron-syntax", "2/3", "write one number from 1 up after `/`", None)]),
     Refusal(MINUTE, "/5", [("cron-syntax", "/", "write `*/` and the step, or low-high/step", "*/")]),
@@ -333,13 +333,13 @@ REFUSALS = [
     Refusal(
         DAY_OF_MONTH,
         "L",
-        [("cron-unsupported", "L", "crondor compile writes fields and a clause for it: crondor compile '0 6 L * *'",
+        [("cron-unsupported", "L", "crondor compile writes fields and a clause for this: crondor compile '0 6 L * *'",
           None)],
     ),
     Refusal(
         DAY_OF_WEEK,
         "1#2",
-        [("cron-unsupported", "#", "crondor compile writes fields and a clause for it: crondor compile '0 6 * * 5#2'",
+        [("cron-unsupported", "#", "crondor compile writes fields and a clause for this: crondor compile '0 6 * * 5#2'",
           None)],
     ),
     Refusal(DAY_OF_MONTH, "?", [("cron-unsupported", "?", "write `*`, or leave it out", "*")]),
@@ -359,7 +359,7 @@ REFUSALS = [
     Refusal(MINUTE, '"5"', [("cron-quoted", '"5"', "write 5 without quotes", "5")]),
     Refusal(MINUTE, "'*/5'", [("cron-quoted", "'*/5'", "write */5 without quotes", "*/5")]),
     Refusal(MINUTE, "$(m)", [("cron-macro", "$(m)", "write the value itself", None)]),
-    Refusal(MINUTE, "", [("cron-empty", "", "leave cron_minute out, or write `*` for every minute", "*")]),
+    Refusal(MINUTE, "", [("cron-empty", "", "remove cron_minute, or write `*` for every minute", "*")]),
     Refusal(MINUTE, "1,,2", [("cron-empty-item", ",", "remove the extra comma", None)]),
     Refusal(MINUTE, "1,", [("cron-empty-item", ",", "remove the extra comma", None)]),
     Refusal(MINUTE, "1,  ,2", [("cron-empty-item", "  ", "remove the extra comma", None)]),
@@ -418,7 +418,7 @@ def test_a_fault_shows_the_field_it_stands_in() -> None:
     with pytest.raises(InvalidSpec) as caught:
         CronSpec(minute="61", day_of_week="8")
     assert str(caught.value).split("\n")[:3] == [
-        "minute:1:1: error: minute 61 is out of range (the schedd would take every value) [CRN101]",
+        "minute:1:1: error: minute 61 is out of range (the schedd would read it as every value) [CRN101]",
         "   1 | 61",
         "     | ^^",
     ]
@@ -487,8 +487,8 @@ class TestFromLine:
             ("", "", "this has no words", "write `*` for a field that takes every value"),
             ("5", "5", "this has 1 word", "write `*` for a field that takes every value"),
             ("5 * * *", "5 * * *", "this has 4 words", "write `*` for a field that takes every value"),
-            ("0 5 * * * *", "*", "this has 6 words", "leave out seconds, years and the command"),
-            ("5 * * * * /bin/job -x y", "/bin/job -x y", "this has 8 words", "leave out the command"),
+            ("0 5 * * * *", "*", "this has 6 words", "remove seconds, years and the command"),
+            ("5 * * * * /bin/job -x y", "/bin/job -x y", "this has 8 words", "remove the command"),
         ],
     )
     @pytest.mark.parametrize("dialect", list(Dialect))
