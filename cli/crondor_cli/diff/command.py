@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
-from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 import click
 
+from crondor.algebra import has_day_zero
+from crondor.day_rule import decided_by
 from crondor.diagnostics import CrondorError, Diagnostic, printable
-from crondor.preview.comparison import AskedComparison, Comparison, compare, compare_asked, pairs
+from crondor.preview.comparison import AskedComparison, ComparedSide, Comparison, compare, compare_asked, pairs
 from crondor.preview.facts import LAST_INSTANT
+from crondor.preview.field_words import day_rule_words, value_set, written
 from crondor.preview.jobs import Job
-from crondor.spec import Dialect
-from crondor_cli.diff.shown import print_json, print_table
+from crondor.preview.runs import DAY_ZERO, folded, last_retry
+from crondor.recurrence import never_reason
+from crondor.spec import CronSpec, Dialect, Field
+from crondor.words import describe
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
@@ -26,14 +33,13 @@ from crondor_cli.kit.options import (
     until_option,
 )
 from crondor_cli.kit.schedules import asked_data, check_alone, known_text, read_asked, schedule_text_option
-from crondor_cli.kit.screen import say, show, usage
+from crondor_cli.kit.screen import FACTS, prose, say, screen_columns, show, usage
 from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, instant_or_none, plural
-from crondor_cli.kit.times import local_text, relative
+from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
 
 if TYPE_CHECKING:
-    from crondor.compile.meaning import WrittenSchedule
+    from crondor.preview.jobs import Clock as PreviewClock
     from crondor_cli.diff import results
-
 
 EXAMPLE = "crondor diff '0 6 * * 1' '0 6 * * 1-5'"
 
@@ -101,49 +107,28 @@ def command(
     if schedule is not None:
         try:
             asked = read_asked(schedule, own_zone, clock, None, surroundings.allow_dirs)
+            jobs, warnings = _of(sides[0], readings[0], clock, surroundings)
         except CrondorError as error:
             raise UsageProblem(error) from None
-        _diff_asked(asked, sides[0], readings[0], _Asking(clock, end, count, format_), surroundings)
+        found = compare_asked(asked, jobs, readings[0], clock, end, count)
+        _show_asked(found, "<stdin>" if sides[0] == "-" else sides[0], warnings, count, format_)
         return
     left, right, warnings = _jobs(sides, readings, clock, surroundings)
     comparisons = [compare(first, second, count, end) for first, second in pairs(left, right, readings)]
     show(dict.fromkeys([*warnings, *(finding for c in comparisons for finding in c.findings)]))
     if any(_is_trouble(c, is_one=len(sides) == 1) for c in comparisons):
         raise click.exceptions.Exit(2)
-    if format_ == "table":
-        print_table(comparisons, count)
+    data: results.DiffResult = {
+        "differs": any(c.differs for c in comparisons),
+        "pairs": (rows := [_pair(c) for c in comparisons]),
+        "diagnostics": [diagnostic_data(warning) for warning in warnings],
+    }
+    if format_ == "json":
+        echo_json(data)
     else:
-        print_json(comparisons, warnings)
-    if any(c.differs for c in comparisons):
-        raise click.exceptions.Exit(1)
-
-
-class _Asking(NamedTuple):
-    clock: Clock
-    end: int | None
-    most: int
-    form: str
-
-
-def _diff_asked(
-    schedule: WrittenSchedule, side: str, dialect: Dialect, asking: _Asking, surroundings: Surroundings
-) -> None:
-    """Compare --schedule with the jobs of a file, or a crontab line. Exits with 1 where they differ, 2 in trouble."""
-    clock, end, most, form = asking
-    try:
-        jobs, warnings = _of(side, dialect, clock, surroundings)
-    except CrondorError as error:
-        raise UsageProblem(error) from None
-    found = compare_asked(schedule, jobs, dialect, clock, end, most)
-    show(dict.fromkeys([*warnings, *found.findings]))
-    if found.trouble:
-        raise click.exceptions.Exit(2)
-    name = "<stdin>" if side == "-" else side
-    if form == "table":
-        print_asked(found, name, most)
-    else:
-        print_asked_json(found, name)
-    if found.differs:
+        parts = (part for row, c in zip(rows, comparisons, strict=True) for part in _sections(row, c, count))
+        say("\n\n".join("\n".join(part) for part in parts))
+    if data["differs"]:
         raise click.exceptions.Exit(1)
 
 
@@ -198,57 +183,228 @@ def _is_trouble(comparison: Comparison, *, is_one: bool) -> bool:
     return comparison.trouble or refused > (1 if is_one else 0)
 
 
-def print_asked_json(found: AskedComparison, name: str) -> None:
-    """Print one object."""
-    zone = found.clock.zone
-    data: results.DiffResult = {
-        "differs": found.differs,
-        "pairs": [],
-        "schedules": [
-            {
-                **asked_data(found.schedule, found.clock),
-                "file": name,
-                "jobs": len(found.jobs),
-                "compared_until": instant(found.until, zone),
-                "compared": found.compared,
-                "partings": [
-                    {**instant(time, zone), "fires": "first" if is_first else "second"}
-                    for time, is_first in found.partings
-                ],
-                "first_common": instant_or_none(found.common, zone),
-            }
-        ],
-        "diagnostics": [diagnostic_data(each) for each in dict.fromkeys(found.findings)],
+def _pair(c: Comparison) -> results.Pair:
+    clock = c.first.job.clock
+    relation: results.Relation | None = None
+    if c.wall is not None and c.zone is not None:
+        relation = {"wall_clock": c.wall.value, "zone": c.zone.value}
+    times: list[results.Parting] = []
+    for parting in c.partings:
+        fires = "first" if parting.is_first else "second"
+        times.append({**instant(parting.time, clock.zone), "fires": fires, "retry": parting.is_retry})
+    return {
+        "first": _side_data(c.first),
+        "second": _side_data(c.second),
+        "zone": clock.zone_name,
+        "now": clock.now,
+        "until": c.until,
+        "differs": c.differs,
+        "relation": relation,
+        "fields": [_field(c, field) for field in c.fields],
+        "terms": [{"term": name, "first": one, "second": two} for name, one, two in c.terms],
+        "partings": times,
+        "first_common": instant_or_none(c.common, clock.zone),
+        "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(c.findings)],
     }
-    echo_json(data)
 
 
-def print_asked(found: AskedComparison, name: str, count: int) -> None:
-    """Print both sides, how many times they have in common, and where they part."""
-    clock, schedule = found.clock, found.schedule
-    jobs = "" if len(found.jobs) == 1 else f" ({len(found.jobs)} schedules)"
-    lines = [f"< {printable(schedule.text)}", f"    {printable(schedule.words)}", f"> {printable(name)}{jobs}"]
-    lines += [f"    {printable(words)}" for words in found.words]
-    own = "" if schedule.zone.name == clock.zone_name else f"{schedule.zone.name} for <, "
-    lines.append(f"  zone          {own}{clock.zone_name} (the submit host's)")
-    known = known_text(schedule, clock)
-    lines += [f"  known         {known}"] if known else []
-    end = local_text(found.until, clock.zone)
-    lines += [f"  looked until  {end}{f' ({found.reason})' if found.reason and not known else ''}"]
+def _side_data(side: ComparedSide) -> results.Side:
+    spec, schedule = side.spec, side.schedule
+    time = schedule.time if schedule is not None and spec is None else None
+    return {
+        "name": side.job.name,
+        "line": side.job.line,
+        "count": side.job.count,
+        "dialect": side.dialect.value,
+        "words": None if spec is None else describe(spec),
+        "canonical": None if spec is None else str(spec),
+        "deferral_time": time if time is None or isinstance(time, int) else str(time),
+        "refusal": side.refusal,
+    }
+
+
+def _field(c: Comparison, field: Field) -> results.Field:
+    return {"field": field.name, "first": _reading(c.first.spec, field), "second": _reading(c.second.spec, field)}
+
+
+def _reading(spec: CronSpec | None, field: Field) -> results.Reading | None:
+    if spec is None:
+        return None
+    return {"written": spec.given[field.index], "values": list(spec.values(field)), "starred": spec.stars[field.index]}
+
+
+def _show_asked(found: AskedComparison, name: str, warnings: list[Diagnostic], count: int, form: str) -> None:
+    """Print --schedule compared with the jobs of a file, or a crontab line. Exits with 1 where they differ, else 2."""
+    show(dict.fromkeys([*warnings, *found.findings]))
+    if found.trouble:
+        raise click.exceptions.Exit(2)
+    row = _asked(found, name)
+    if form == "json":
+        findings = [diagnostic_data(each) for each in dict.fromkeys(found.findings)]
+        data: results.DiffResult = {"differs": found.differs, "pairs": [], "schedules": [row], "diagnostics": findings}
+        echo_json(data)
+    else:
+        say("\n".join(_asked_lines(row, found, count)))
+    if found.differs:
+        raise click.exceptions.Exit(1)
+
+
+def _asked(found: AskedComparison, name: str) -> results.ComparedSchedule:
+    zone = found.clock.zone
+    return {
+        **asked_data(found.schedule, found.clock),
+        "file": name,
+        "jobs": len(found.jobs),
+        "compared_until": instant(found.until, zone),
+        "compared": found.compared,
+        "partings": [
+            {**instant(time, zone), "fires": "first" if is_first else "second"} for time, is_first in found.partings
+        ],
+        "first_common": instant_or_none(found.common, zone),
+    }
+
+
+def _asked_lines(row: results.ComparedSchedule, found: AskedComparison, count: int) -> Iterator[str]:
+    """Yield both sides, how many times they have in common, and where they part."""
+    clock, until, same = found.clock, row["until"], row["compared"] - len(found.partings)
+    jobs = "" if row["jobs"] == 1 else f" ({row['jobs']} schedules)"
+    yield from (f"< {printable(row['text'])}", f"    {printable(row['words'])}", f"> {printable(row['file'])}{jobs}")
+    yield from (f"    {printable(words)}" for words in found.words)
+    own = "" if row["zone"] == clock.zone_name else f"{row['zone']} for <, "
+    yield f"  zone          {own}{clock.zone_name} (the submit host's)"
+    if until is not None:
+        yield f"  known         {known_text(until, clock)}"
+    reason = f" ({found.reason})" if found.reason and until is None else ""
+    yield f"  looked until  {local_text(row['compared_until']['time'], clock.zone)}{reason}"
     if not found.differs:
-        said = f"both have the same {plural(found.compared, 'time')}" if found.compared else "neither has a time"
-        say("\n".join([*lines, f"  result        the same: {said}"]))
+        said = f"both have the same {plural(same, 'time')}" if same else "neither has a time"
+        yield f"  result        the same: {said}"
         return
+    yield f"  result        they differ; {plural(same, 'time')} up to there {'is' if same == 1 else 'are'} the same"
     named = len(found.partings)
-    same = plural(found.compared - named, "time")
-    lines += [
-        f"  result        they differ; {same} up to there {'is' if same.startswith('1 ') else 'are'} the same",
-        "",
-    ]
-    times = f"{'first ' * (named == count)}{'time' if named == 1 else f'{named} times'}"
-    lines.append(f"  The {times} that only one of them has:")
-    rows = [
-        [f"{'<' if is_first else '>'}  {local_text(time, clock.zone)}", relative(time - clock.now)]
-        for time, is_first in found.partings
-    ]
-    say("\n".join(chain(lines, (f"  {line}" for line in columns(rows)))))
+    first = "first " if named == count else ""
+    yield from ("", f"  The {first}{'time' if named == 1 else f'{named} times'} that only one of them has:")
+    yield from (f"  {line}" for line in columns([_parting_cells(each, clock) for each in row["partings"]]))
+
+
+_RELATIONS = {
+    "same": "both mean the same",
+    "subset": "every run of < is one of >, but not the other way round",
+    "superset": "every run of > is one of <, but not the other way round",
+    "neither": "neither contains the other",
+}
+
+
+def _sections(row: results.Pair, c: Comparison, count: int) -> Iterator[list[str]]:
+    """Yield the parts of a comparison, each some lines."""
+    clock = c.first.job.clock
+    is_plain = all(side.dialect is Dialect.MANUAL for side in c.sides)
+    head: list[str] = []
+    for mark, side, shown in (("<", c.first, row["first"]), (">", c.second, row["second"])):
+        name = printable(shown["name"] if shown["line"] is None else f"{shown['name']}:{shown['line']}")
+        jobs = "" if shown["count"] == 1 else f" ({shown['count']} jobs)"
+        head.append(f"{mark} {name}{jobs}{'' if is_plain else ', ' + shown['dialect']}")
+        head += prose(printable(_words(shown, side)), screen_columns(sys.stdout), "    ", "    ", FACTS)
+    yield [*head, *_fact("zone", zone_text(clock))]
+    if c.is_refused:
+        return
+    if c.fields or c.terms:
+        yield _table(row, c)
+    if c.has_instants:
+        until = "before 2201"
+        if row["until"] != LAST_INSTANT:
+            until = f"until {datetime.fromtimestamp(row['until'], clock.zone):%Y-%m-%d %H:%M}"
+        common = f"no time {until} that both have"
+        if row["first_common"] is not None:
+            time = row["first_common"]["time"]
+            common = f"{local_text(time, clock.zone)}, {relative(time - clock.now)}"
+        yield [*_relation(row, c), *_fact("first common", common)]
+        yield list(_partings(list(row["partings"]), c, count, until))
+    for mark, side in zip("<>", c.sides, strict=True):
+        if side.dialect is Dialect.HTCONDOR and side.spec is not None and has_day_zero(side.spec):
+            yield prose(f"{mark} has the schedd's {DAY_ZERO}", screen_columns(sys.stdout), "  ", "  ")
+
+
+def _words(row: results.Side, side: ComparedSide) -> str:
+    if side.schedule is None:
+        return f"{'the schedd would not run it' if side.dialect is Dialect.HTCONDOR else 'refused'}: {row['refusal']}"
+    if row["words"] is not None:
+        return row["words"]
+    time = row["deferral_time"]
+    if time is None:
+        return "no schedule: the job may run at once"
+    return f"once, at {local_text(time, side.job.clock.zone) if isinstance(time, int) else time}"
+
+
+def _fact(name: str, text: str) -> list[str]:
+    return prose(text, screen_columns(sys.stdout), f"  {name:<12}  ", " " * 16, FACTS)
+
+
+def _table(row: results.Pair, c: Comparison) -> list[str]:
+    """Return what differs, a pair of lines for each field."""
+    rows = [["field", "", "written", "values"]]
+    a, b = c.first.spec, c.second.spec
+    if a is not None and b is not None:
+        for field in c.fields:
+            ours, theirs = value_set(a, field), value_set(b, field)
+            if ours == theirs:
+                starred = b.stars[field.index]
+                note = "" if a.stars[field.index] == starred else f", {'' if starred else 'not '}starred"
+                theirs = f"the same{note}"
+            rows.append([field.title, "<", printable(written(a, field)), ours])
+            rows.append(["", ">", printable(written(b, field)), theirs])
+    for term in row["terms"]:
+        unit = " s" if term["term"] in {"window", "prep_time"} else ""
+        rows.append([term["term"].replace("_", " "), "<", printable(f"{term['first']}{unit}"), ""])
+        rows.append(["", ">", printable(f"{term['second']}{unit}"), ""])
+    lines = columns(rows)
+    if a is not None and b is not None and decided_by(a) is not decided_by(b):
+        lines += [*_fact("day rule", f"<  {day_rule_words(a)}"), *_fact("", f">  {day_rule_words(b)}")]
+    return lines
+
+
+def _relation(row: results.Pair, c: Comparison) -> list[str]:
+    never = [mark for mark, side in zip("<>", c.sides, strict=True) if side.spec and never_reason(side.spec)]
+    relation = row["relation"]
+    if never:
+        hangs = ", and the schedd hangs in its search" if relation is None else ""
+        text = f"{'neither ever' if len(never) == 2 else f'{never[0]} never'} fires{hangs}"
+    elif relation is None:
+        if any(side.spec is None for side in c.sides):
+            return []
+        text = "none: the htcondor dialect is no set of times, since its answers depend on when it is asked"
+    elif relation["wall_clock"] == relation["zone"]:
+        text = _RELATIONS[relation["zone"]]
+    else:
+        wall, zone = _RELATIONS[relation["wall_clock"]], _RELATIONS[relation["zone"]]
+        text = f"on the wall clock {wall}; in {row['zone']} {zone}"
+    return _fact("relation", text)
+
+
+def _partings(partings: list[results.Parting], c: Comparison, count: int, until: str) -> Iterator[str]:
+    """Yield the times that one side alone has."""
+    clock = c.first.job.clock
+    if not partings:
+        yield from _fact("partings", f"no time {until} that only one of them has")
+        return
+    first = f"first {count} times" if count > 1 else "first time"
+    yield f"  The {f'times {until}' if len(partings) < count else first} that only one of them has:"
+    rows = []
+
+    def retry_of(parting: results.Parting) -> tuple[str, int] | None:
+        return (parting["fires"], parting["time"]) if parting["retry"] else None
+
+    def last_of(fires: str, time: int) -> int | None:
+        recurrence = (c.first if fires == "first" else c.second).recurrence
+        return None if recurrence is None else last_retry(recurrence, time)
+
+    for parting, last in folded(partings, retry_of, last_of):
+        rows.append(_parting_cells(parting, clock, " (retry)" if parting["retry"] else ""))
+        if last is not None:
+            rows.append([retries_text(parting["time"], last, clock.zone)])
+    yield from (f"  {line}" for line in columns(rows))
+
+
+def _parting_cells(parting: results.AskedParting, clock: PreviewClock, mark: str = "") -> list[str]:
+    side, time = "<" if parting["fires"] == "first" else ">", parting["time"]
+    return [f"{side}  {local_text(time, clock.zone)}{mark}", relative(time - clock.now)]

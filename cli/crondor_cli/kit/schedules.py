@@ -95,11 +95,9 @@ def without_fields(paths: Iterable[str], crontab: str | None, fields: Mapping[st
     return {"FILES": tuple(paths), "--crontab": crontab, **singles}
 
 
-def known_text(schedule: WrittenSchedule, clock: Clock) -> str:
-    """Return up to when a schedule is known, and why no further; empty for one that is known for ever."""
-    if schedule.until is None:
-        return ""
-    return f"until {local_text(schedule.until, clock.zone)}: {schedule.until_reason}"
+def known_text(until: results.Known, clock: Clock) -> str:
+    """Return up to when a schedule is known, and why no further."""
+    return f"until {local_text(until['time'], clock.zone)}: {until['reason']}"
 
 
 def asked_data(schedule: WrittenSchedule, clock: Clock) -> results.AskedSchedule:

@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING
 
 from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable, shortened
-from crondor_cli.kit.screen import SEVERITIES, echo_lines, echo_pieces, emit, in_columns, marked, say, screen_columns
+from crondor_cli.kit.screen import (
+    SEVERITIES,
+    echo_lines,
+    echo_pieces,
+    emit,
+    in_columns,
+    marked,
+    prose,
+    say,
+    screen_columns,
+    whole,
+)
 
 if TYPE_CHECKING:
     from crondor.preview.runs import DialectReason
@@ -127,6 +138,15 @@ def diagnostic_data(diagnostic: Diagnostic) -> results.Diagnostic:
 def reason_data(reason: DialectReason) -> results.Difference:
     """Return why the real schedd differs."""
     return {"code": reason.code, "reason": reason.why, "write": reason.write, "is_clause": reason.is_clause}
+
+
+def reason_lines(reasons: Iterable[results.Difference]) -> Iterator[str]:
+    """Yield why the real schedd differs, and what to write."""
+    for reason in reasons:
+        yield from prose(printable(reason["reason"]), screen_columns(sys.stdout), "    ", "    ")
+        if reason["write"]:
+            verb = "add to requirements" if reason["is_clause"] else "write"
+            yield whole(f"      {verb}:  {printable(reason['write'])}")
 
 
 def iso(epoch: int, zone: tzinfo) -> str | None:

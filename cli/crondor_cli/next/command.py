@@ -44,7 +44,7 @@ from crondor_cli.kit.schedules import check_alone, read_asked, read_schedules, s
 from crondor_cli.kit.screen import echo_lines, say, show, usage
 from crondor_cli.kit.tables import echo_json, instant
 from crondor_cli.kit.times import ClockFace, local_text, relative
-from crondor_cli.next.asked import show_next, show_previous
+from crondor_cli.next.asked import show_asked
 from crondor_cli.next.shown import print_csv, print_epochs, print_json, print_table
 
 if TYPE_CHECKING:
@@ -241,10 +241,7 @@ def command(
     start = clock.after(from_) if not is_previous else clock.now if from_ is None else clock.read(from_, "--from") + 1
     if is_text:
         read = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
-        if is_previous:
-            show_previous(read, clock, start, count, format_)
-        else:
-            show_next(read, clock, start, end, count, format_)
+        show_asked(read, clock, start, end, count, format_, is_previous=is_previous)
         return
     request = ScheduleRequest(
         paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
