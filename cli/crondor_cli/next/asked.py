@@ -34,7 +34,7 @@ def show_asked(
     last = LAST_INSTANT if end is None else end
     runs = array("q", islice(schedule.backwards(start) if is_previous else schedule.between(start, last), count))
     findings = [*schedule.warnings]
-    if not is_previous and schedule.until is not None and len(runs) < count and last > schedule.until:
+    if not is_previous and schedule.until is not None and len(runs) < count and (end is None or end > schedule.until):
         message = f"no run is known beyond: {schedule.until_reason}"
         findings.append(Diagnostic("schedule-known", message, Severity.WARNING))
     show(findings)
