@@ -14,7 +14,7 @@ from crondor.preview.span import MOST_DAYS, AgendaSpan
 from crondor.preview.suggestion import suggest
 from crondor.spec import Dialect
 from crondor.zones import Policy
-from crondor_cli.agenda.shown import print_json, print_table
+from crondor_cli.agenda.shown import print_agenda
 from crondor_cli.agenda.suggest import SuggestOptions, pinned_by, print_suggestion, suggestion_data, write_files
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, needs_matplotlib, writes
@@ -195,10 +195,7 @@ def command(
     if plot is not None:
         _draw(agenda, clock, plot)
     show(dict.fromkeys(agenda.findings))
-    if format_ == "table":
-        print_table(agenda, clock, pairs)
-    else:
-        print_json(agenda, clock, pairs)
+    print_agenda(agenda, clock, pairs, format_)
     if agenda.failed:
         raise click.exceptions.Exit(1)
 
@@ -233,11 +230,11 @@ def _suggest(
             save_suggestion(agenda, found, clock, plot)
     failed = write_files(found) if options.write else []
     show(dict.fromkeys((*agenda.findings, *found.problems)))
-    is_written = options.write and not failed
-    if format_ == "table":
-        print_suggestion(agenda, found, clock, is_written=options.write)
+    row = suggestion_data(found, clock, is_written=options.write and not failed)
+    if format_ == "json":
+        print_agenda(agenda, clock, pairs, format_, row)
     else:
-        print_json(agenda, clock, pairs, suggestion_data(found, clock, is_written=is_written))
+        print_suggestion(row, agenda, found, clock, shows_diff=not options.write)
     files = f"{len(found.files) - len(failed)} file{'' if len(found.files) - len(failed) == 1 else 's'}"
     for error in failed:
         say(f"Error: {error.message}", err=True)

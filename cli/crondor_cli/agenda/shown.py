@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -26,21 +26,104 @@ _SHORTEST_DATE = len("We25")
 _HOURS = tuple(f"{hour:02}" for hour in range(24))
 
 
-def print_table(agenda: Agenda, clock: Clock, pairs: int) -> None:
-    """Print the agenda; nothing where no file has a job with a time."""
-    if not agenda.entries:
-        return
-    title, surroundings = _title(agenda, clock)
-    lines = [tinted(title, bold=True), surroundings]
-    if agenda.total:
-        lines += ["", *_table(agenda), *_notes(agenda)]
-        lines += ["", _heading("First starts"), *_minutes(agenda, agenda.soonest(), clock)]
-        lines += ["", *_busiest(agenda, clock)]
-        lines += _collisions(agenda, clock, pairs)
-    lines += _idle(agenda, clock)
-    lines += _leaving(agenda)
-    lines += _invalid(agenda)
-    echo_lines(lines)
+def print_agenda(
+    agenda: Agenda, clock: Clock, pairs: int, form: str, suggestion: results.Suggestion | None = None
+) -> None:
+    """Print the agenda, in JSON with what is suggested; as a table nothing where no file has a job with a time."""
+    if form == "json":
+        data = _row(agenda, clock, pairs, agenda.collisions(pairs))
+        if suggestion is not None:
+            data["suggestion"] = suggestion
+        echo_json(data)
+    elif agenda.entries:
+        echo_lines(_lines(_row(agenda, clock, pairs, ([], 0)), agenda, clock))
+
+
+def _row(agenda: Agenda, clock: Clock, pairs: int, collisions: tuple[list[Collision], int]) -> results.AgendaResult:
+    """Return what JSON has; ``collisions`` are pairs of jobs, of which there may be too many for a table to look."""
+    span, zone = agenda.span, clock.zone
+    busiest, ties = agenda.busiest()
+    found, more = collisions
+    groups, others = agenda.collision_groups(pairs)
+    return {
+        "zone": clock.zone_name,
+        "now": clock.now,
+        "from": span.start,
+        "until": span.end,
+        "dialect": agenda.dialect.value,
+        "job_count": agenda.jobs,
+        "starts": agenda.total,
+        "days": [_day(agenda, day) for day in span.days],
+        "first": [_minute(span, minute, zone) for minute in agenda.soonest()],
+        "busiest": [_minute(span, minute, zone) for minute in busiest],
+        "busiest_more": ties,
+        "collisions": [
+            {"jobs": each.jobs, "count": each.times, **instant(span.instant(each.first), zone)} for each in found
+        ],
+        "collisions_more": more,
+        "collision_groups": [{**_minute(span, each.first, zone), "count": each.times} for each in groups],
+        "collision_groups_more": others,
+        "jobs": (_job(entry, zone) for entry in agenda.entries),
+        "invalid": [{"name": name, "line": line} for name, line in agenda.invalid],
+        "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(agenda.findings)],
+    }
+
+
+def _day(agenda: Agenda, day: Day) -> results.Day:
+    return {
+        "date": day.date.isoformat(),
+        "weekday": short_weekday(day.date),
+        "seconds": day.end - day.start,
+        "starts": agenda.in_day(day),
+        "hours": [agenda.in_hour(hour) for hour in day.hours],
+    }
+
+
+def _minute(span: AgendaSpan, minute: Minute, zone: tzinfo) -> results.Minute:
+    return {**instant(span.instant(minute.number), zone), "starts": minute.starts, "jobs": minute.entries}
+
+
+def _job(entry: AgendaEntry, zone: tzinfo) -> results.Job:
+    spec = entry.schedule.spec
+    return {
+        "name": entry.job.name,
+        "line": entry.job.line,
+        "count": entry.job.count,
+        "canonical": None if spec is None else str(spec),
+        "runs": entry.starts,
+        "leaves": entry.leaves,
+        "time": entry.first,
+        "local": None if entry.first is None else iso(entry.first, zone),
+    }
+
+
+def _lines(row: results.AgendaResult, agenda: Agenda, clock: Clock) -> Iterator[str]:
+    """Yield the lines of the table."""
+    start, end = row["from"], row["until"] - (not agenda.span.is_whole)
+    counted = f"{plural(row['job_count'], 'job')}, {plural(row['starts'], 'start')}"
+    yield _heading(f"{counted} from {local_text(start, clock.zone)} until {local_text(end, clock.zone)}")
+    yield f"zone {zone_text(clock)}, dialect {row['dialect']}"
+    if row["starts"]:
+        yield from ("", *_table(list(row["days"]), agenda.span), *_notes(agenda.span))
+        yield from ("", _heading("First starts"), *_minutes(agenda, row["first"], clock))
+        yield from ("", *_busiest(list(row["busiest"]), row["busiest_more"], agenda, clock))
+        yield from _collisions(row, agenda, clock)
+    idle = [[with_count(entry), _later(entry, agenda.span, clock.zone)] for entry in agenda.idle[:_LISTED]]
+    yield from _listed("No start in this time", aligned(idle), len(agenda.idle))
+    leaving = [entry for entry in agenda.entries if entry.leaves]
+    names = [f"  {with_count(entry)}" for entry in leaving[:_LISTED]]
+    yield from _listed("Leave the queue after the first run, without on_exit_remove = false", names, len(leaving))
+    invalid = [name if line is None else f"{name}:{line}" for name, line in agenda.invalid]
+    names = [f"  {printable(name)}" for name in invalid[:_LISTED]]
+    yield from _listed("Left out, for the errors above", names, len(invalid))
+
+
+def _listed(title: str, lines: list[str], count: int) -> Iterator[str]:
+    """Yield a list with its title, and how many more there are; nothing for an empty one."""
+    if lines:
+        yield from ("", _heading(title), *lines)
+    if count > _LISTED:
+        yield f"  and {count - _LISTED:,} more"
 
 
 def _heading(text: str) -> str:
@@ -54,26 +137,16 @@ def some(agenda: Agenda, numbers: Sequence[int], most: int = _NAMED) -> str:
     return ", ".join(labels) + (f" and {more} more" if more > 0 else "")
 
 
-def _title(agenda: Agenda, clock: Clock) -> tuple[str, str]:
-    span = agenda.span
-    start, end = (local_text(time, clock.zone) for time in (span.start, span.end if span.is_whole else span.end - 1))
-    return (
-        f"{plural(agenda.jobs, 'job')}, {plural(agenda.total, 'start')} from {start} until {end}",
-        f"zone {zone_text(clock)}, dialect {agenda.dialect.value}",
-    )
-
-
-def _table(agenda: Agenda) -> list[str]:
+def _table(days: list[results.Day], span: AgendaSpan) -> list[str]:
     """Return a row for each date, and several, below each other, where a screen is too narrow for a whole day."""
-    days = agenda.span.days
-    counts = [[agenda.in_hour(hour) for hour in day.hours] for day in days]
+    counts = [list(day["hours"]) for day in days]
     unit = _unit(max(count or 0 for row in counts for count in row))
     cells = [
-        [_cell(count, unit, skipped=is_skipped(day, hour, agenda.span)) for hour, count in enumerate(row)]
-        for day, row in zip(days, counts, strict=True)
+        [_cell(count, unit, skipped=is_skipped(day, hour, span)) for hour, count in enumerate(row)]
+        for day, row in zip(span.days, counts, strict=True)
     ]
     width = max(2, *(len(cell) for row in cells for cell in row))
-    totals = [_cell(agenda.in_day(day), unit) for day in days]
+    totals = [_cell(day["starts"], unit) for day in days]
     last = max(3, *map(len, totals))
     columns = screen_columns(sys.stdout)
     hours, room = len(_HOURS), 6 if width > 2 else 14
@@ -81,7 +154,7 @@ def _table(agenda: Agenda) -> list[str]:
         rooms = {many: columns - many * (width + 1) - 1 - last for many in (24, 12, 8, 6, 4)}
         hours = next((many for many, room in rooms.items() if room >= _SHORTEST_DATE), 4)
         room = rooms[hours]
-    names = _dates(days, room)
+    names = _dates(span.days, room)
     table = [(" " * len(names[0]), _HOURS, "all"), *zip(names, cells, totals, strict=True)]
     whole = [[name, *(cell.rjust(width) for cell in row), total.rjust(last)] for name, row, total in table]
     seen = {count for row in counts for count in row if count}
@@ -120,9 +193,8 @@ def _cell(count: int | None, unit: int, *, skipped: bool = False) -> str:
     return str(count // unit) if count >= unit else "<1"
 
 
-def _notes(agenda: Agenda) -> Iterator[str]:
+def _notes(span: AgendaSpan) -> Iterator[str]:
     """Say which days have no 24 hours, and why."""
-    span = agenda.span
     for change in span.changes:
         day = next(day for day in span.days if day.start <= change.instant < day.end)
         old, new = (_wall(change.instant + offset) for offset in (change.before, change.after))
@@ -137,82 +209,48 @@ def _wall(local: int) -> str:
     return f"{minutes // 60:02}:{minutes % 60:02}"
 
 
-def _minutes(agenda: Agenda, minutes: list[Minute], clock: Clock) -> list[str]:
+def _minutes(agenda: Agenda, minutes: Iterable[results.Minute], clock: Clock) -> list[str]:
     rows = []
     for minute in minutes:
-        time = agenda.span.instant(minute.number)
-        count = plural(minute.starts, "start")
-        rows.append(
-            [
-                local_text(time, clock.zone) + _remark(agenda, minute, time),
-                relative(time - clock.now),
-                count,
-                some(agenda, minute.entries),
-            ]
-        )
-    return _aligned(rows, right={2})
+        time, jobs = minute["time"], list(minute["jobs"])
+        shown = local_text(time, clock.zone) + _remark(agenda, jobs, time)
+        rows.append([shown, relative(time - clock.now), plural(minute["starts"], "start"), some(agenda, jobs)])
+    return aligned(rows, right={2})
 
 
-def _busiest(agenda: Agenda, clock: Clock) -> list[str]:
-    minutes, more = agenda.busiest()
-    shared = [minute for minute in minutes if minute.starts > 1]
+def _busiest(minutes: list[results.Minute], more: int, agenda: Agenda, clock: Clock) -> Iterator[str]:
+    shared = [minute for minute in minutes if minute["starts"] > 1]
     if not shared:
-        return ["Busiest minutes: no minute has more than one start"]
-    lines = [_heading("Busiest minutes"), *_minutes(agenda, shared, clock)]
+        yield "Busiest minutes: no minute has more than one start"
+        return
+    yield from (_heading("Busiest minutes"), *_minutes(agenda, shared, clock))
     if more and shared == minutes:
-        lines.append(f"  and {plural(more, 'more minute')} with {plural(minutes[-1].starts, 'start')}")
-    return lines
+        yield f"  and {plural(more, 'more minute')} with {plural(minutes[-1]['starts'], 'start')}"
 
 
-def _collisions(agenda: Agenda, clock: Clock, pairs: int) -> list[str]:
-    found, more = agenda.collision_groups(pairs)
-    if not found and not more:
-        return ["", "Collisions: no two jobs start in the same minute"] if agenda.jobs > 1 else []
-    rows = [
-        [
-            plural(each.times, "time"),
-            f"first {local_text(agenda.span.instant(each.first.number), clock.zone)}",
-            _crowd(agenda, each.first),
-        ]
-        for each in found
-    ]
-    lines = ["", _heading("Collisions, jobs that start in the same minute"), *_aligned(rows, right={0})]
+def _collisions(row: results.AgendaResult, agenda: Agenda, clock: Clock) -> Iterator[str]:
+    more = row["collision_groups_more"]
+    rows = []
+    for each in row["collision_groups"]:
+        jobs = list(each["jobs"])
+        crowd = f"{some(agenda, jobs)} with one another"
+        if len(jobs) > 1:
+            crowd = f"{plural(each['starts'], 'job')}: {some(agenda, jobs, _GATHERED)}"
+        rows.append([plural(each["count"], "time"), f"first {local_text(each['time'], clock.zone)}", crowd])
+    if rows or more:
+        yield from ("", _heading("Collisions, jobs that start in the same minute"), *aligned(rows, right={0}))
+    elif row["job_count"] > 1:
+        yield from ("", "Collisions: no two jobs start in the same minute")
     if more:
-        lines.append(f"  {'and ' if found else ''}{plural(more, 'more group' if found else 'group')}")
-    return lines
+        yield f"  {'and ' if rows else ''}{plural(more, 'more group' if rows else 'group')}"
 
 
-def _remark(agenda: Agenda, minute: Minute, time: int) -> str:
+def _remark(agenda: Agenda, jobs: list[int], time: int) -> str:
     """Return what a clock change did to a start of the minute, if it did anything."""
-    recurrences = (agenda.entries[number].schedule.recurrence for number in minute.entries[:_NAMED])
+    recurrences = (agenda.entries[number].schedule.recurrence for number in jobs[:_NAMED])
     marks = (None if recurrence is None else recurrence.clock_mark(time) for recurrence in recurrences)
     mark = next((mark for mark in marks if mark is not None), None)
     return "" if mark is None else f" ({mark})"
-
-
-def _crowd(agenda: Agenda, minute: Minute) -> str:
-    if len(minute.entries) == 1:
-        return f"{some(agenda, minute.entries)} with one another"
-    return f"{plural(minute.starts, 'job')}: {some(agenda, minute.entries, _GATHERED)}"
-
-
-def _idle(agenda: Agenda, clock: Clock) -> list[str]:
-    idle = agenda.idle
-    if not idle:
-        return []
-    rows = [[with_count(entry), _later(entry, agenda.span, clock.zone)] for entry in idle[:_LISTED]]
-    more = [f"  and {len(idle) - _LISTED:,} more"] if len(idle) > _LISTED else []
-    return ["", _heading("No start in this time"), *_aligned(rows), *more]
-
-
-def _leaving(agenda: Agenda) -> list[str]:
-    """Name the jobs that leave the queue after their first run: only that start counts."""
-    found = [entry for entry in agenda.entries if entry.leaves]
-    if not found:
-        return []
-    names = [f"  {with_count(entry)}" for entry in found[:_LISTED]]
-    more = [f"  and {len(found) - _LISTED:,} more"] if len(found) > _LISTED else []
-    return ["", _heading("Leave the queue after the first run, without on_exit_remove = false"), *names, *more]
 
 
 def _later(entry: AgendaEntry, span: AgendaSpan, zone: tzinfo) -> str:
@@ -221,79 +259,7 @@ def _later(entry: AgendaEntry, span: AgendaSpan, zone: tzinfo) -> str:
     return f"{'next' if entry.first >= span.end else 'was'} {local_text(entry.first, zone)}"
 
 
-def _invalid(agenda: Agenda) -> list[str]:
-    if not agenda.invalid:
-        return []
-    names = [printable(name if line is None else f"{name}:{line}") for name, line in agenda.invalid[:_LISTED]]
-    more = [f"  and {len(agenda.invalid) - _LISTED:,} more"] if len(agenda.invalid) > _LISTED else []
-    return ["", _heading("Left out, for the errors above"), *(f"  {name}" for name in names), *more]
-
-
-def _aligned(rows: list[list[str]], right: Container[int] = ()) -> list[str]:
+def aligned(rows: list[list[str]], right: Container[int] = ()) -> list[str]:
+    """Return rows as indented columns without heads."""
     head = [""] * len(rows[0]) if rows else []
     return in_columns(head, rows, screen_columns(sys.stdout), margin="  ", right=right)
-
-
-def print_json(agenda: Agenda, clock: Clock, pairs: int, suggestion: results.Suggestion | None = None) -> None:
-    """Print one object, with what is suggested if that was asked for."""
-    span = agenda.span
-    busiest, ties = agenda.busiest()
-    found, more = agenda.collisions(pairs)
-    groups, others = agenda.collision_groups(pairs)
-    data: results.AgendaResult = {
-        "zone": clock.zone_name,
-        "now": clock.now,
-        "from": span.start,
-        "until": span.end,
-        "dialect": agenda.dialect.value,
-        "job_count": agenda.jobs,
-        "starts": agenda.total,
-        "days": [_day(agenda, day) for day in span.days],
-        "first": [_minute(agenda, minute, clock) for minute in agenda.soonest()],
-        "busiest": [_minute(agenda, minute, clock) for minute in busiest],
-        "busiest_more": ties,
-        "collisions": [_collision(agenda, collision, clock) for collision in found],
-        "collisions_more": more,
-        "collision_groups": [{**_minute(agenda, each.first, clock), "count": each.times} for each in groups],
-        "collision_groups_more": others,
-        "jobs": [_job(entry, clock) for entry in agenda.entries],
-        "invalid": [{"name": name, "line": line} for name, line in agenda.invalid],
-        "diagnostics": [diagnostic_data(finding) for finding in dict.fromkeys(agenda.findings)],
-    }
-    if suggestion is not None:
-        data["suggestion"] = suggestion
-    echo_json(data)
-
-
-def _day(agenda: Agenda, day: Day) -> results.Day:
-    return {
-        "date": day.date.isoformat(),
-        "weekday": short_weekday(day.date),
-        "seconds": day.end - day.start,
-        "starts": agenda.in_day(day),
-        "hours": [agenda.in_hour(hour) for hour in day.hours],
-    }
-
-
-def _minute(agenda: Agenda, minute: Minute, clock: Clock) -> results.Minute:
-    time = agenda.span.instant(minute.number)
-    return {**instant(time, clock.zone), "starts": minute.starts, "jobs": minute.entries}
-
-
-def _collision(agenda: Agenda, collision: Collision, clock: Clock) -> results.Collision:
-    time = agenda.span.instant(collision.first)
-    return {"jobs": collision.jobs, "count": collision.times, "time": time, "local": iso(time, clock.zone)}
-
-
-def _job(entry: AgendaEntry, clock: Clock) -> results.Job:
-    spec = entry.schedule.spec
-    return {
-        "name": entry.job.name,
-        "line": entry.job.line,
-        "count": entry.job.count,
-        "canonical": None if spec is None else str(spec),
-        "runs": entry.starts,
-        "leaves": entry.leaves,
-        "time": entry.first,
-        "local": None if entry.first is None else iso(entry.first, clock.zone),
-    }

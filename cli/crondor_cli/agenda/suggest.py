@@ -14,7 +14,7 @@ from crondor.diagnostics import Source, printable
 from crondor.preview.agenda import LISTED, Agenda, AgendaEntry, with_count
 from crondor.preview.suggestion import Suggestion, why
 from crondor.spreading import Load
-from crondor_cli.agenda.shown import some
+from crondor_cli.agenda.shown import aligned, some
 from crondor_cli.kit.files import diff_of, write_source
 from crondor_cli.kit.options import Clock
 from crondor_cli.kit.screen import emit, in_columns, say, screen_columns, usage
@@ -77,70 +77,63 @@ def _is_named(entry: AgendaEntry, pin: str) -> bool:
 _REASONS = 10  # jobs that stay, listed
 
 
-def print_suggestion(agenda: Agenda, suggestion: Suggestion, clock: Clock, *, is_written: bool) -> None:
-    """Print it, and unless it was written the diff of each file; nothing where no file has a job with a time."""
+def print_suggestion(
+    row: results.Suggestion, agenda: Agenda, suggestion: Suggestion, clock: Clock, *, shows_diff: bool
+) -> None:
+    """Print it, with the diff of each file if wanted; nothing where no file has a job with a time."""
     if not agenda.entries:
         return
-    before, after = suggestion.spreading.before, suggestion.spreading.after
-    lines = [_title(agenda, suggestion, clock), ""]
-    rows = [
-        ["most starts in a minute", str(before.most_starts), str(after.most_starts)],
-        ["most slots held at once", str(before.most_held), str(after.most_held)],
-    ]
-    lines += in_columns(["", "before", "after"], rows, screen_columns(sys.stdout), right={1, 2})
-    for name, load in (("before", before), ("after", after))[: 2 if suggestion.moves else 1]:
-        lines += ["", f"Busiest minutes {name}" if suggestion.moves else "Busiest minutes"]
-        lines += _minutes(load, suggestion, clock)
-    lines += ["", *_moves(agenda, suggestion)]
-    lines += _staying(agenda, suggestion)
-    say("\n".join(lines))
-    if suggestion.files and not is_written:
+    say("\n".join(_lines(row, agenda, clock)))
+    if suggestion.files and shows_diff:
         say()
         for old, new in suggestion.files:
             emit(diff_of(old, new).encode("utf-8", "surrogateescape"))
 
 
-def _title(agenda: Agenda, suggestion: Suggestion, clock: Clock) -> str:
-    time = suggestion.time
-    return (
-        f"{plural(agenda.jobs, 'job')} from {local_text(time.start, clock.zone)} until "
-        f"{local_text(time.end, clock.zone)}\nzone {clock.zone_name}, dialect {agenda.dialect.value}; a slot is held "
-        f"from when a job may be matched until its window ends"
-        + (f", or {time.run_time} s after its start" if time.run_time else "")
-    )
-
-
-def _minutes(load: Load, suggestion: Suggestion, clock: Clock) -> list[str]:
-    rows = []
-    for minute in load.busiest(LISTED):
-        at = local_text(suggestion.time.start + 60 * minute, clock.zone)
-        rows.append([at, plural(load.held[minute], "slot"), plural(load.starts[minute], "start")])
-    return in_columns([""] * 3, rows, screen_columns(sys.stdout), margin="  ", right={1, 2}) if rows else ["  none"]
-
-
-def _moves(agenda: Agenda, suggestion: Suggestion) -> Iterator[str]:
-    if not suggestion.moves:
+def _lines(row: results.Suggestion, agenda: Agenda, clock: Clock) -> Iterator[str]:
+    before, after, moves, fixed = row["before"], row["after"], list(row["moves"]), list(row["fixed"])
+    start, end = (local_text(time, clock.zone) for time in (row["from"], row["until"]))
+    yield f"{plural(agenda.jobs, 'job')} from {start} until {end}"
+    held = "a slot is held from when a job may be matched until its window ends"
+    held += f", or {row['run_time']} s after its start" if row["run_time"] else ""
+    yield from (f"zone {clock.zone_name}, dialect {agenda.dialect.value}; {held}", "")
+    rows = [
+        ["most starts in a minute", str(before["most_starts"]), str(after["most_starts"])],
+        ["most slots held at once", str(before["most_held"]), str(after["most_held"])],
+    ]
+    yield from in_columns(["", "before", "after"], rows, screen_columns(sys.stdout), right={1, 2})
+    loads = (("Busiest minutes before", before), ("Busiest minutes after", after))
+    for title, load in loads if moves else (("Busiest minutes", before),):
+        yield from ("", title, *(aligned(_minutes(load, clock), right={1, 2}) or ["  none"]))
+    yield ""
+    if moves:
+        has_hours = any(_moves_hours(move) for move in moves)
+        yield "Proposed for cron_minute and cron_hour" if has_hours else "Proposed for cron_minute"
+        yield from aligned([_move_cells(move, agenda, has_hours=has_hours) for move in moves])
+    else:
         yield "Nothing to move: the jobs that may be moved stand well where they are"
-        return
-    has_hours = any(move.after.later for move in suggestion.moves)
-    yield "Proposed for cron_minute and cron_hour" if has_hours else "Proposed for cron_minute"
-    rows = []
-    for number, move in enumerate(suggestion.moves):
-        hours = [f"hour {move.hours[0]} -> {move.hours[1]}" if move.after.later else ""] if has_hours else []
-        minutes = f"{move.before.text} -> {move.after.text}"
-        rows.append([some(agenda, move.jobs), minutes, *hours, why(suggestion, number)])
-    yield from in_columns([""] * (4 if has_hours else 3), rows, screen_columns(sys.stdout), margin="  ")
-
-
-def _staying(agenda: Agenda, suggestion: Suggestion) -> Iterator[str]:
-    fixed = suggestion.spreading.fixed
-    if not fixed:
-        return
-    yield from ("", "Not moved")
-    rows = [[with_count(agenda.entries[number]), fixed[number]] for number in sorted(fixed)[:_REASONS]]
-    yield from in_columns([""] * 2, rows, screen_columns(sys.stdout), margin="  ")
+    if fixed:
+        rows = [[with_count(agenda.entries[each["job"]]), each["reason"]] for each in fixed[:_REASONS]]
+        yield from ("", "Not moved", *aligned(rows))
     if len(fixed) > _REASONS:
         yield f"  and {len(fixed) - _REASONS:,} more"
+
+
+def _minutes(load: results.Load, clock: Clock) -> list[list[str]]:
+    return [
+        [local_text(each["time"], clock.zone), plural(each["held"], "slot"), plural(each["starts"], "start")]
+        for each in load["busiest"]
+    ]
+
+
+def _moves_hours(move: results.Move) -> bool:
+    return move["hour"] != move["proposed_hour"]
+
+
+def _move_cells(move: results.Move, agenda: Agenda, *, has_hours: bool) -> list[str]:
+    hours = f"hour {move['hour']} -> {move['proposed_hour']}" if _moves_hours(move) else ""
+    minutes = f"{move['minute']} -> {move['proposed']}"
+    return [some(agenda, list(move["jobs"])), minutes, *([hours] if has_hours else []), move["reason"]]
 
 
 def suggestion_data(suggestion: Suggestion, clock: Clock, *, is_written: bool) -> results.Suggestion:
