@@ -53,7 +53,7 @@ def test_written_once_there_is_nothing_left(files: list[str]) -> None:
     assert len({new[1] for new in after}) == 4
     again = suggest(*files)
     assert again.status == 0
-    assert "Nothing to move: the jobs that may be moved stand well where they are" in again.lines
+    assert "Nothing to move: no other minutes would be better" in again.lines
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="patch(1) is not there")

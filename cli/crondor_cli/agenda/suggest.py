@@ -111,7 +111,7 @@ def _lines(row: results.Suggestion, agenda: Agenda, clock: Clock) -> Iterator[st
         yield "Proposed for cron_minute and cron_hour" if has_hours else "Proposed for cron_minute"
         yield from aligned([_move_cells(move, agenda, has_hours=has_hours) for move in moves])
     else:
-        yield "Nothing to move: the jobs that may be moved stand well where they are"
+        yield "Nothing to move: no other minutes would be better"
     if fixed:
         rows = [[with_count(agenda.entries[each["job"]]), each["reason"]] for each in fixed[:_REASONS]]
         yield from ("", "Not moved", *aligned(rows))
