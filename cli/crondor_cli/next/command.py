@@ -45,7 +45,7 @@ from crondor_cli.kit.screen import echo_lines, say, show, usage
 from crondor_cli.kit.tables import echo_json, instant
 from crondor_cli.kit.times import ClockFace, local_text, relative
 from crondor_cli.next.asked import show_asked
-from crondor_cli.next.shown import print_csv, print_epochs, print_json, print_table
+from crondor_cli.next.shown import print_runs
 
 if TYPE_CHECKING:
     from crondor.knowledge.words import Release
@@ -266,7 +266,7 @@ def _show_coming(request: ScheduleRequest, wanted: Wanted, form: str, *, strict:
     previews = [preview(job, request.dialect, wanted) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
     for findings in _by_file(request.paths, warnings, previews):
         show(dict.fromkeys(findings))
-    _print(previews, warnings, form)
+    print_runs(previews, warnings, form)
     if form == "epoch":
         show(_unseen(previews))
     if _is_finding(previews, strict=strict) or has_error(warnings):
@@ -325,13 +325,6 @@ def _by_file(
     for p in previews:
         found.setdefault(p.job.name, []).extend(p.findings)
     return found.values()
-
-
-def _print(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:
-    if form == "table":
-        print_table(previews)
-    else:
-        {"json": print_json, "csv": print_csv, "epoch": print_epochs}[form](previews, warnings)
 
 
 def _unseen(previews: list[Preview]) -> Iterator[Diagnostic]:

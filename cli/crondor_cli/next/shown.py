@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from crondor.algebra import Untranslatable, portable
 from crondor.codes import INVALID_CRON_SETTINGS
-from crondor.deferral import Deferral
 from crondor.diagnostics import Diagnostic, printable, shortened
 from crondor.preview.jobs import Clock, JobState
 from crondor.preview.runs import Preview, RunRow, RunSide
@@ -20,7 +19,7 @@ from crondor.spec import CronSpec, Dialect
 from crondor.times import MOST_EXCLUDED
 from crondor.words import describe, steps_beyond
 from crondor_cli.kit.screen import columns_of_rows, echo_lines, prose, screen_columns, tinted, whole
-from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, iso, moments, reason_data
+from crondor_cli.kit.tables import diagnostic_data, echo_csv, echo_json, iso, moments, reason_data, reason_lines
 from crondor_cli.kit.times import ClockFace, local_text, retries_text, zone_text
 
 if TYPE_CHECKING:
@@ -28,243 +27,25 @@ if TYPE_CHECKING:
 
 _SAME = "the same"
 _LONGEST_REASON = 300  # characters of a HoldReason
-_PASTED = frozenset(("canonical", "portable"))  # facts that are lines of a crontab
 
 
-def print_table(previews: list[Preview]) -> None:
-    """Print all previews, a blank line between them."""
-    echo_lines(map(_marked, _lines(previews)))
-
-
-def _lines(previews: list[Preview]) -> Iterator[str]:
-    between: list[str] = []
-    for preview in filter(_has_something, previews):
-        yield from between
-        yield from _block(preview)
-        between = [""]
-
-
-def _marked(line: str) -> str:
-    """Return a row where the real schedd differs in colour."""
-    return tinted(line, colour="yellow") if line.startswith("  !") else line
-
-
-def _has_something(preview: Preview) -> bool:
-    return bool(preview.rows) or (preview.schedule is not None and preview.schedule.is_deferred)
-
-
-def _block(preview: Preview) -> Iterator[str]:
-    yield _title(preview)
-    for name, text in _facts(preview):
-        line = f"  {name:<10} {text}"
-        yield whole(line) if name in _PASTED else line
-    if preview.rows:
-        yield ""
-        yield from _table(preview)
-    elif not preview.failed and not (preview.job.state and preview.job.state.is_halted):
-        yield from ("", "  no run in this time")
-    if preview.differs or preview.schedd_fault:
-        yield from ("", *_reasons(preview))
-    if preview.excluded:
-        yield from ("", *_excluded(preview))
-    if preview.leaving:
-        yield from ("", *_wrapped(f"{preview.leaving[0].upper()}{preview.leaving[1:]}.", 2))
-
-
-def _title(preview: Preview) -> str:
-    job = preview.job
-    if job.state is not None:
-        return job.state.title
-    where = job.name if job.line is None else f"{job.name}:{job.line}"
-    jobs = "" if job.count == 1 else f" ({job.count} jobs)"
-    return printable(where) + jobs
-
-
-def _facts(preview: Preview) -> list[tuple[str, str]]:
-    schedule, clock = preview.schedule, preview.job.clock
-    facts = []
-    if schedule is not None and schedule.spec is not None:
-        facts += [("schedule", describe(schedule.spec)), *_spellings(schedule.spec)]
-        facts += [("step", printable(remark)) for remark in steps_beyond(schedule.spec)]
-    elif schedule is not None and schedule.time is not None:
-        facts.append(("schedule", f"once, deferral_time = {printable(shortened(str(schedule.time)))}"))
-    if preview.job.state is not None:
-        words = _state_words(preview.job.state, clock)
-        facts += [("state", printable(text)) for text in words]
-    if preview.job.submitted is not None:
-        facts.append(("submitted", f"{local_text(preview.job.submitted, clock.zone)} assumed (QDate)"))
-    facts.append(("zone", zone_text(clock)))
-    if schedule is not None:
-        first = next((row.run.deferral for row in preview.rows if row.run is not None), None)
-        facts.append(("timing", _timing(schedule, first)))
-    return facts
-
-
-def _state_words(state: JobState, clock: Clock) -> Iterator[str]:
-    """Yield sentences about what the job does now, and what it waits for."""
-    queued, status = state.queued, _status(state)
-    time = queued.integer("DeferralTime")
-    if status == "held":
-        reason, code = queued.string("HoldReason") or "no HoldReason", queued.integer("HoldReasonCode")
-        yield f"held{'' if code is None else f' (code {code})'}: {shortened(reason, _LONGEST_REASON)}"
-        yield "does not run, and gets no new time, until it is released"
-    elif state.is_halted:
-        yield f"{status}: it does not run again"
-    elif status in {"running", "suspended"} and time is not None and time > clock.now:
-        paused = "" if status == "running" else ", suspended"
-        yield f"matched{paused}: waits on its machine for {local_text(time, clock.zone)}"
-    elif status is not None and status != "idle":
-        word = status.replace("_", " ")
-        yield f"{word}: the next time is computed when the run ends" if queued.is_crontab else word
-    elif queued.is_crontab:
-        yield _idle_words(queued.present, clock.now)
-    if not state.is_halted and queued.is_crontab and queued.leaves:
-        yield "leaves the queue when a run ends: on_exit_remove is not false"
-
-
-def _status(state: JobState) -> str | None:
-    status = state.queued.status
-    return None if status is None else status.name.lower()
-
-
-def _idle_words(present: int | None, now: int) -> str:
-    if present is None:
-        return "idle, without a DeferralTime: the schedd computes one at its next look"
-    if present > now:
-        return "idle; the first time below is the DeferralTime that the schedd has computed"
-    return "idle; its DeferralTime is past, and the schedd computes another when the window is"
-
-
-def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
-    """Return the canonical line, and the one that every dialect reads alike where that is another."""
-    text = str(spec)
-    found = [("canonical", text)]
-    if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
-        with suppress(Untranslatable):
-            spelled = " ".join(part or "*" for part in portable(CronSpec.from_line(text, dialect=spec.dialect)).given)
-            found += [("portable", spelled)] if spelled != text else []
-    return found
-
-
-def _timing(schedule: JobSchedule, first: Deferral | None) -> str:
-    """Return the numbers around a run; what an expression comes to is that of the first run."""
-    window = _length(schedule.window, None if first is None else first.window)
-    prep_time = _length(schedule.prep_time, None if first is None else first.prep_time)
-    return (
-        f"window {window}, prep time {prep_time}, "
-        f"SCHEDD_INTERVAL {schedule.schedd_interval} s, {schedule.universe.name.lower()} universe"
-    )
-
-
-def _length(written: int | ExpressionText, value: int | None) -> str:
-    if isinstance(written, int):
-        return f"{written} s"
-    text = printable(shortened(written.text))
-    return text if value is None else f"{text} = {value} s"
-
-
-def _table(preview: Preview) -> Iterator[str]:
-    refused = preview.schedule is None  # then the schedd's side is all there is
-    both = preview.differs and not refused
-    size = len(str(preview.rows.shown))
-    head = ["  " + "#".rjust(size + 1), "real schedd" if refused else "local time"]
-    head += ["from now", "match opens", "last start", *(["real schedd"] if both else [])]
-    rows = _row_cells(preview, size, refused=refused, both=both)
-    return columns_of_rows(head, rows, screen_columns(sys.stdout), plain={"", "-", _SAME})
-
-
-def _row_cells(preview: Preview, size: int, *, refused: bool, both: bool) -> Iterator[list[str]]:
-    clock = preview.job.clock
-    face = ClockFace(clock.zone)
-    for number, (row, last_retry) in enumerate(preview.rows.folded(), 1):
-        _, run, schedd, _ = row
-        differs = row.differs
-        mark = f"  {'!' if differs else ' '}{number:>{size}}"
-        cells = [mark, *_cells(schedd if refused else run, clock.now, face)]
-        if both:
-            cells.append(_schedd_cell(row, face) if differs or not row.compared else _SAME)
-        yield cells
-        side = schedd if run is None else run
-        if last_retry is not None and side is not None:
-            yield [retries_text(side.time, last_retry, clock.zone)]
-
-
-def _cells(run: RunSide | None, now: int, face: ClockFace) -> list[str]:
-    if run is None:
-        return ["no run", "", "", ""]
-    time, deferral = run.time, run.deferral
-    return [
-        face.text(time) if run.mark is None and run.answer is None else face.text(time) + run.remark,
-        face.relative(time - now),
-        face.beside(deferral.match_opens, time),
-        face.beside(deferral.last_start, time),
-    ]
-
-
-def _schedd_cell(row: RunRow, face: ClockFace) -> str:
-    if not row.compared:
-        return "not reached"
-    if row.schedd is None:
-        return "no run"
-    return face.text(row.schedd.time) + row.schedd.remark
-
-
-def _reasons(preview: Preview) -> list[str]:
-    if preview.hold_reason is not None:
-        held = printable(shortened(preview.hold_reason))
-        lines = [f"  The real schedd holds this job (code {INVALID_CRON_SETTINGS}): {held}"]
-    elif preview.schedd_fault is not None:
-        lines = _wrapped(f"The real schedd does not run this job: {preview.schedd_fault.diagnostics[0].message}", 2)
-    elif preview.schedule is None:
-        return ["  The manual does not allow this. The real schedd (HTCondor 25.14) accepts it and runs it as shown."]
+def print_runs(previews: list[Preview], warnings: list[Diagnostic], form: str) -> None:
+    """Print the runs of all jobs in file order: as a table, a JSON object, CSV, or epoch seconds a line each."""
+    if form == "table":
+        echo_lines(_lines(previews))
+    elif form == "json":
+        coming: results.Coming = {"jobs": map(_job, previews), "diagnostics": [diagnostic_data(w) for w in warnings]}
+        echo_json(coming)
+    elif form == "csv":
+        echo_csv(chain((CSV_COLUMNS,), *map(_csv_lines, previews)))
     else:
-        lines = ["  ! The real schedd (HTCondor 25.14) differs:"]
-    for reason in preview.reasons:
-        lines += _wrapped(reason.why, 4)
-        if reason.write:
-            verb = "add to requirements" if reason.is_clause else "write"
-            lines.append(whole(f"      {verb}:  {printable(reason.write)}"))
-    return lines
-
-
-def _excluded(preview: Preview) -> list[str]:
-    job, schedule = preview.job, preview.schedule
-    first, count = preview.excluded[0], len(preview.excluded)
-    time = local_text(first, job.clock.zone)
-    why = "" if schedule is None else f" ({shortened(job.times(schedule).why_excluded(first))})"
-    if schedule is not None and schedule.recurrence is None:
-        return _wrapped(f"Requirements exclude its time, {time}{why}: the job never matches, and does not run.", 2)
-    number = f"more than {MOST_EXCLUDED:,}" if count > MOST_EXCLUDED else str(count)
-    times = f"one more time, {time}" if count == 1 else f"{number} more times, the first {time}"
-    them = "it" if count == 1 else "them"
-    text = f"The real schedd computes {times}: requirements exclude {them}{why}, so the job does not match or run then."
-    return _wrapped(text, 2)
-
-
-def _wrapped(text: str, indent: int) -> list[str]:
-    return prose(printable(text), screen_columns(sys.stdout), " " * indent, "    ")
+        echo_lines(str(row.run.time) for preview in previews for row in preview.rows if row.run is not None)
 
 
 CSV_COLUMNS = (
     *("name", "line", "number", "time", "local"),
     *("match_opens", "last_start", "schedd_time", "retry", "differs"),
 )
-
-
-def print_json(previews: list[Preview], warnings: list[Diagnostic]) -> None:
-    """Print one object with the jobs in file order."""
-    coming: results.Coming = {"jobs": map(_job, previews), "diagnostics": [diagnostic_data(w) for w in warnings]}
-    echo_json(coming)
-
-
-def print_csv(previews: list[Preview], _: list[Diagnostic]) -> None:
-    """Print a line for each run; times are epoch seconds beside the local time."""
-    echo_csv(chain((CSV_COLUMNS,), *map(_csv_lines, previews)))
-
-
-def print_epochs(previews: list[Preview], _: list[Diagnostic]) -> None:
-    """Print the epoch seconds of each run, a line each."""
-    echo_lines(str(row.run.time) for preview in previews for row in preview.rows if row.run is not None)
 
 
 def _csv_lines(preview: Preview) -> Iterator[tuple[object, ...]]:
@@ -308,7 +89,8 @@ def _job(preview: Preview) -> results.Job:
 
 
 def _queued(state: JobState) -> results.Queued:
-    queued, status = state.queued, _status(state)
+    queued = state.queued
+    status = None if queued.status is None else queued.status.name.lower()
     is_held = status == "held"
     return {
         "job": queued.id,
@@ -386,3 +168,182 @@ def _schedd_run(run: RunSide, zone: tzinfo) -> results.ScheddStart:
 def _start(run: RunSide, zone: tzinfo) -> results.ReadStart:
     skipped = None if run.mark is None else [wall.isoformat() for wall in run.mark.skipped] or None
     return {**moments(run.deferral, zone), "skipped": skipped}
+
+
+def _lines(previews: list[Preview]) -> Iterator[str]:
+    """Yield the blocks of the table, an empty line between them; a row where the real schedd differs in colour."""
+    between: list[str] = []
+    for preview in previews:
+        if preview.rows or (preview.schedule is not None and preview.schedule.is_deferred):
+            yield from between
+            for line in _block(_job(preview), preview):
+                yield tinted(line, colour="yellow") if line.startswith("  !") else line
+            between = [""]
+
+
+def _block(row: results.Job, preview: Preview) -> Iterator[str]:
+    state, fault = preview.job.state, row["schedd_fault"]
+    jobs = "" if row["count"] == 1 else f" ({row['count']} jobs)"
+    where = row["name"] if row["line"] is None else f"{row['name']}:{row['line']}"
+    yield state.title if state is not None else printable(where) + jobs
+    yield from _facts(row, preview)
+    if preview.rows:
+        yield ""
+        yield from _table(preview)
+    elif not preview.failed and not (state and state.is_halted):
+        yield from ("", "  no run in this time")
+    if preview.differs or fault is not None:
+        yield from ("", *_fault(fault, preview), *reason_lines(row["differences"]))
+    if row["kept_out"] is not None:
+        yield from ("", *_excluded(row["kept_out"], preview))
+    if row["leaves"]:
+        yield from ("", *_wrapped(f"{preview.leaving[0].upper()}{preview.leaving[1:]}."))
+
+
+def _facts(row: results.Job, preview: Preview) -> Iterator[str]:
+    state, schedule, clock = preview.job.state, preview.schedule, preview.job.clock
+    if schedule is not None and schedule.spec is not None:
+        yield f"  schedule   {describe(schedule.spec)}"
+        for name, text in _spellings(schedule.spec):
+            yield whole(f"  {name:<10} {text}")
+        for remark in steps_beyond(schedule.spec):
+            yield f"  step       {printable(remark)}"
+    elif row["deferral_time"] is not None:
+        yield f"  schedule   once, deferral_time = {printable(shortened(str(row['deferral_time'])))}"
+    if state is not None and row["queued"] is not None:
+        for words in _state_words(row["queued"], state, clock):
+            yield f"  state      {printable(words)}"
+    if row["submitted"] is not None:
+        yield f"  submitted  {local_text(row['submitted'], clock.zone)} assumed (QDate)"
+    yield f"  zone       {zone_text(clock)}"
+    if schedule is not None:
+        first = next((each.run.deferral for each in preview.rows if each.run is not None), None)
+        window = _length(row["window"], None if first is None else first.window)
+        prep_time = _length(row["prep_time"], None if first is None else first.prep_time)
+        interval = f"SCHEDD_INTERVAL {row['schedd_interval']} s"
+        yield f"  timing     window {window}, prep time {prep_time}, {interval}, {row['universe']} universe"
+
+
+def _state_words(row: results.Queued, state: JobState, clock: Clock) -> Iterator[str]:
+    """Yield sentences about what the job does now, and what it waits for."""
+    queued, status = state.queued, row["state"]
+    time = queued.integer("DeferralTime")
+    if status == "held":
+        code = "" if row["hold_reason_code"] is None else f" (code {row['hold_reason_code']})"
+        yield f"held{code}: {shortened(row['hold_reason'] or 'no HoldReason', _LONGEST_REASON)}"
+        yield "does not run, and gets no new time, until it is released"
+    elif state.is_halted:
+        yield f"{status}: it does not run again"
+    elif status in {"running", "suspended"} and time is not None and time > clock.now:
+        paused = "" if status == "running" else ", suspended"
+        yield f"matched{paused}: waits on its machine for {local_text(time, clock.zone)}"
+    elif status is not None and status != "idle":
+        word = status.replace("_", " ")
+        yield f"{word}: the next time is computed when the run ends" if queued.is_crontab else word
+    elif queued.is_crontab:
+        yield _idle_words(row["deferral_time"], clock.now)
+    if not state.is_halted and queued.is_crontab and row["leaves"]:
+        yield "leaves the queue when a run ends: on_exit_remove is not false"
+
+
+def _idle_words(present: int | None, now: int) -> str:
+    if present is None:
+        return "idle, without a DeferralTime: the schedd computes one at its next look"
+    if present > now:
+        return "idle; the first time below is the DeferralTime that the schedd has computed"
+    return "idle; its DeferralTime is past, and the schedd computes another when the window is"
+
+
+def _spellings(spec: CronSpec) -> list[tuple[str, str]]:
+    """Return the canonical line, and the one that every dialect reads alike where that is another."""
+    text = str(spec)
+    found = [("canonical", text)]
+    if spec.dialect is not Dialect.HTCONDOR and ("/" in text or "-31" in text):
+        with suppress(Untranslatable):
+            spelled = " ".join(part or "*" for part in portable(CronSpec.from_line(text, dialect=spec.dialect)).given)
+            found += [("portable", spelled)] if spelled != text else []
+    return found
+
+
+def _length(written: int | str | None, value: int | None) -> str:
+    """Return a number of seconds; for an expression also what it comes to for the first run."""
+    if isinstance(written, int):
+        return f"{written} s"
+    text = printable(shortened(written or ""))
+    return text if value is None else f"{text} = {value} s"
+
+
+def _table(preview: Preview) -> Iterator[str]:
+    refused = preview.schedule is None  # then the schedd's side is all there is
+    both = preview.differs and not refused
+    size = len(str(preview.rows.shown))
+    head = ["  " + "#".rjust(size + 1), "real schedd" if refused else "local time"]
+    head += ["from now", "match opens", "last start", *(["real schedd"] if both else [])]
+    rows = _row_cells(preview, size, refused=refused, both=both)
+    return columns_of_rows(head, rows, screen_columns(sys.stdout), plain={"", "-", _SAME})
+
+
+def _row_cells(preview: Preview, size: int, *, refused: bool, both: bool) -> Iterator[list[str]]:
+    clock = preview.job.clock
+    face = ClockFace(clock.zone)
+    for number, (row, last_retry) in enumerate(preview.rows.folded(), 1):
+        _, run, schedd, _ = row
+        differs = row.differs
+        mark = f"  {'!' if differs else ' '}{number:>{size}}"
+        cells = [mark, *_cells(schedd if refused else run, clock.now, face)]
+        if both:
+            cells.append(_schedd_cell(row, face) if differs or not row.compared else _SAME)
+        yield cells
+        side = schedd if run is None else run
+        if last_retry is not None and side is not None:
+            yield [retries_text(side.time, last_retry, clock.zone)]
+
+
+def _cells(run: RunSide | None, now: int, face: ClockFace) -> list[str]:
+    if run is None:
+        return ["no run", "", "", ""]
+    time, deferral = run.time, run.deferral
+    return [
+        face.text(time) if run.mark is None and run.answer is None else face.text(time) + run.remark,
+        face.relative(time - now),
+        face.beside(deferral.match_opens, time),
+        face.beside(deferral.last_start, time),
+    ]
+
+
+def _schedd_cell(row: RunRow, face: ClockFace) -> str:
+    if not row.compared:
+        return "not reached"
+    if row.schedd is None:
+        return "no run"
+    return face.text(row.schedd.time) + row.schedd.remark
+
+
+def _fault(fault: results.ScheddFault | None, preview: Preview) -> list[str]:
+    """Return what the real schedd does otherwise."""
+    if fault is not None and fault["hold_reason"] is not None:
+        held = printable(shortened(fault["hold_reason"]))
+        return [f"  The real schedd holds this job (code {INVALID_CRON_SETTINGS}): {held}"]
+    if fault is not None:
+        return _wrapped(f"The real schedd does not run this job: {fault['message']}")
+    if preview.schedule is None:
+        return ["  The manual does not allow this. The real schedd (HTCondor 25.14) accepts it and runs it as shown."]
+    return ["  ! The real schedd (HTCondor 25.14) differs:"]
+
+
+def _excluded(row: results.KeptOut, preview: Preview) -> list[str]:
+    job, schedule, count = preview.job, preview.schedule, row["count"]
+    time = local_text(row["first"], job.clock.zone)
+    why = "" if schedule is None else f" ({shortened(job.times(schedule).why_excluded(row['first']))})"
+    if schedule is not None and schedule.recurrence is None:
+        return _wrapped(f"Requirements exclude its time, {time}{why}: the job never matches, and does not run.")
+    number = f"more than {MOST_EXCLUDED:,}" if count > MOST_EXCLUDED else str(count)
+    times = f"one more time, {time}" if count == 1 else f"{number} more times, the first {time}"
+    them = "it" if count == 1 else "them"
+    return _wrapped(
+        f"The real schedd computes {times}: requirements exclude {them}{why}, so the job does not match or run then."
+    )
+
+
+def _wrapped(text: str) -> list[str]:
+    return prose(printable(text), screen_columns(sys.stdout), "  ", "    ")
