@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from crondor.diagnostics import printable, shortened
-from crondor.router import JobVerdict, Matcher, Route, RouteOutcome, Search, why
+from crondor.router import JobVerdict, Matcher, RouteOutcome, Search, why
 from crondor.router.match.matcher import Judged, judge
 from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
@@ -80,10 +80,11 @@ def _explain(asking: Asking, jobs: Iterable[CandidateJob], form: str) -> None:
         told = why(table, job.ad, route_state, asking.context, owner=asking.owner, accepting=accepting)
         if told.chosen is not None:
             route_state = route_state.after({told.chosen.name: 1})
+        row = explained(job, told)
         if form == "json":
-            data.append(explained(job, told))
+            data.append(row)
         else:
-            for line in lines(job, told):
+            for line in lines(row, job, told):
                 say(line)
     if form == "json":
         result: results.Explained = {"jobs": data, "rejected": [each.name for each in table.rejected]}
@@ -119,28 +120,24 @@ def _counted(asking: Asking, judged: Iterable[Judged[NearAd | None]]) -> Iterato
         yield each
 
 
-def lines(job: CandidateJob, told: JobVerdict) -> Iterator[str]:
+def lines(row: results.Job, job: CandidateJob, told: JobVerdict) -> Iterator[str]:
     """Yield a block for a job: where it goes, why it is no candidate, and each route."""
     place = "" if job.ad.place is None else f" ({job.ad.place.name}:{job.ad.place.line})"
-    fate = "no route" if told.chosen is None else f"goes on {told.chosen.name}"
-    yield printable(f"job {job.id}{place}: {fate}")
-    for missed in told.missed:
-        yield f"  not a candidate: {shortened(printable(missed.reason), _LONGEST)}"
+    fate = "no route" if row["route"] is None else f"goes on {row['route']}"
+    yield printable(f"job {row['job']}{place}: {fate}")
+    for missed in row["missed"]:
+        yield f"  not a candidate: {shortened(printable(missed['reason']), _LONGEST)}"
     width = min(_WIDEST, max((len(each.route.name) for each in told.verdicts), default=0))
-    for verdict in told.verdicts:
-        if verdict.outcome is RouteOutcome.NOT_CANDIDATE:
-            said = "matched, if it were a candidate" + _every(verdict.route)
-        elif verdict.reason is None:
-            said = "matched" if verdict.route is told.chosen else "matched, but another route takes it"
-            said += _every(verdict.route)
+    for verdict, route in zip(row["routes"], (each.route for each in told.verdicts), strict=True):
+        name, outcome, reason = verdict["route"], verdict["outcome"], verdict["reason"]
+        every = "" if route.transform.requirements is not None else " (it has no REQUIREMENTS: every candidate matches)"
+        if outcome == RouteOutcome.NOT_CANDIDATE.value:
+            said = f"matched, if it were a candidate{every}"
+        elif reason is None:
+            said = f"matched{'' if name == row['route'] else ', but another route takes it'}{every}"
         else:
-            said = f"{verdict.outcome.value}: {shortened(printable(verdict.reason), _LONGEST)}"
-        yield f"  {printable(verdict.route.name):<{width}}  {said}"
-
-
-def _every(route: Route) -> str:
-    """Say of a route without REQUIREMENTS that they have not been forgotten, or that they have."""
-    return "" if route.transform.requirements is not None else " (it has no REQUIREMENTS: every candidate matches)"
+            said = f"{outcome}: {shortened(printable(reason), _LONGEST)}"
+        yield f"  {printable(name):<{width}}  {said}"
 
 
 def explained(job: CandidateJob, told: JobVerdict) -> results.Job:

@@ -18,7 +18,6 @@ from crondor.classad.scope import Context
 from crondor.deferral import LATEST
 from crondor.diagnostics import Diagnostic, Severity, printable, shortened
 from crondor.job.policy import QueuedJob
-from crondor.router.match.reasons import JobVerdict
 from crondor.router_bridge import (
     CopySchedule,
     JobSettings,
@@ -167,9 +166,10 @@ def as_table(made: RoutePlan, clock: Clock, runs: Iterable[PlannedRun], _: dict[
         if run.outcome in _NO_MORE and was is run.outcome:
             same[run.job.id] += 1
             continue
-        yield _row(run, face, clock.zone, width)
-        told = run.why()
-        lines = list(_why(told)) if told is not None else [_NOT_ASKED] if run.outcome is PlannedOutcome.LOCAL else []
+        row = _row(run)
+        yield _line(width, *_cells(row, face, clock.zone))
+        is_local = run.outcome is PlannedOutcome.LOCAL
+        lines = list(_why(row)) if run.asked is not None else [_NOT_ASKED] * is_local
         if lines != reasons.get(run.job.id, []):
             yield from (f"  {line}" for line in lines)
             reasons[run.job.id] = lines
@@ -186,19 +186,43 @@ def _manner(made: RoutePlan) -> str:
     return f"HTCondor's job router: it takes a job whole, at its next poll (every {period} s) after it is idle."
 
 
-def _row(run: PlannedRun, face: ClockFace, zone: tzinfo, width: int) -> str:
+def _row(run: PlannedRun) -> results.PlannedRow:
     room = run.room
-    return _line(
-        width,
-        run.job.id,
-        face.text(run.run.time),
-        "-" if run.route is None else run.route.name,
-        _beside(run.taken, run, zone),
-        _beside(run.starts, run, zone) or ("never" if run.conduct is not None else ""),
-        "" if room is None else _of(room.jobs, room.max_jobs),
-        "" if room is None else _of(room.idle, room.max_idle_jobs),
-        run.conduct.value if run.outcome is PlannedOutcome.ROUTED and run.conduct is not None else run.outcome.value,
-    )
+    return {
+        "job": run.job.id,
+        "number": run.number,
+        "time": run.run.time,
+        "match_opens": run.run.match_opens,
+        "last_start": run.run.last_start,
+        "outcome": run.outcome.value,
+        "route": None if run.route is None else run.route.name,
+        "taken": run.taken,
+        "starts": run.starts,
+        "ends": run.ends,
+        "conduct": run.conduct and run.conduct.value,
+        "room": None
+        if room is None
+        else {
+            "jobs": room.jobs,
+            "max_jobs": room.max_jobs,
+            "idle": room.idle,
+            "max_idle_jobs": room.max_idle_jobs,
+            "managed": room.managed,
+            "max_managed": room.max_managed,
+        },
+        **judged_data(run.why()),
+    }
+
+
+def _cells(row: results.PlannedRow, face: ClockFace, zone: tzinfo) -> Iterator[str]:
+    room, conduct, time = row["room"], row["conduct"], row["time"]
+    yield from (row["job"], face.text(time), row["route"] or "-")
+    yield _beside(row["taken"], time, zone)
+    yield _beside(row["starts"], time, zone) or ("" if conduct is None else "never")
+    yield "" if room is None else _of(room["jobs"], room["max_jobs"])
+    yield "" if room is None else _of(room["idle"], room["max_idle_jobs"])
+    is_routed = row["outcome"] == PlannedOutcome.ROUTED.value
+    yield conduct if is_routed and conduct is not None else row["outcome"]
 
 
 def _line(width: int, *cells: str) -> str:
@@ -211,11 +235,10 @@ def _of(count: int, most: int) -> str:
     return str(count) if most < 0 else f"{count}/{most}"
 
 
-def _beside(epoch: int | None, run: PlannedRun, zone: tzinfo) -> str:
-    """Return a moment as briefly as it can be said beside the run's own time."""
+def _beside(epoch: int | None, time: int, zone: tzinfo) -> str:
+    """Return a moment as briefly as it can be said next to the time of its run."""
     if epoch is None:
         return ""
-    time = run.run.time
     if not 0 <= epoch <= LATEST:
         return local_text(epoch, zone)
     if abs(epoch - time) > _SAME_WEEK:
@@ -225,14 +248,14 @@ def _beside(epoch: int | None, run: PlannedRun, zone: tzinfo) -> str:
     return clock if moment.date() == beside.date() else f"{local_text(epoch, zone)[:3]} {clock}"
 
 
-def _why(told: JobVerdict) -> Iterator[str]:
+def _why(row: results.PlannedRow) -> Iterator[str]:
     """Yield why no route took the job."""
-    if told.missed:
-        yield f"not a candidate: {shortened(printable(told.missed[0].reason), _LONGEST)}"
+    for missed in row["missed"]:
+        yield f"not a candidate: {shortened(printable(missed['reason']), _LONGEST)}"
         return
-    for verdict in told.verdicts:
-        reason = "" if verdict.reason is None else f": {shortened(printable(verdict.reason), _LONGEST)}"
-        yield f"{printable(verdict.route.name)}: {verdict.outcome.value}{reason}"
+    for verdict in row["routes"]:
+        reason = "" if verdict["reason"] is None else f": {shortened(printable(verdict['reason']), _LONGEST)}"
+        yield f"{printable(verdict['route'])}: {verdict['outcome']}{reason}"
 
 
 def _summary(made: RoutePlan, counts: Counter[PlannedOutcome]) -> str:
@@ -308,31 +331,9 @@ def as_json(made: RoutePlan, _: Clock, runs: Iterable[PlannedRun], found: dict[D
 
 
 def _data(made: RoutePlan, run: PlannedRun) -> results.Run:
-    cured, room = made.cure(run), run.room
-    copy = None if run.routed is None else run.routed.ad
+    cured, copy = made.cure(run), None if run.routed is None else run.routed.ad
     return {
-        "job": run.job.id,
-        "number": run.number,
-        "time": run.run.time,
-        "match_opens": run.run.match_opens,
-        "last_start": run.run.last_start,
-        "outcome": run.outcome.value,
-        "route": None if run.route is None else run.route.name,
-        "taken": run.taken,
-        "starts": run.starts,
-        "ends": run.ends,
-        "conduct": run.conduct and run.conduct.value,
-        "room": None
-        if room is None
-        else {
-            "jobs": room.jobs,
-            "max_jobs": room.max_jobs,
-            "idle": room.idle,
-            "max_idle_jobs": room.max_idle_jobs,
-            "managed": room.managed,
-            "max_managed": room.max_managed,
-        },
-        **judged_data(run.why()),
+        **_row(run),
         "cure": cured and {"text": cured.text, "conduct": cured.manner.conduct.value},
         "codes": [each.code for each in run.findings],
         "ad": None if copy is None else json.loads(copy.print(Format.JSON, Order.NAME)),

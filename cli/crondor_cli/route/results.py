@@ -328,8 +328,8 @@ class Cure(TypedDict):
     conduct: Annotated[str, "how the copy keeps to its time with them", CopySchedule]
 
 
-class Run(Judged):
-    """A coming run of a job, and what becomes of it."""
+class PlannedRow(Judged):
+    """A coming run of a job, and what becomes of it, as the table has it too."""
 
     job: Annotated[str, "ClusterId.ProcId"]
     number: Annotated[int, "the run's number among those of its job (from 1)"]
@@ -343,6 +343,11 @@ class Run(Judged):
     ends: Annotated[int | None, "when the copy has ended (epoch seconds)"]
     conduct: Annotated[str | None, "how the copy keeps to its time; null where there is none", CopySchedule]
     room: Annotated[Room | None, "how the route stands with this job"]
+
+
+class Run(PlannedRow):
+    """A coming run of a job, and what becomes of it."""
+
     cure: Annotated[Cure | None, "what to write"]
     codes: Annotated[Iterable[str], "codes of the findings that this run brought"]
     ad: Annotated[Mapping[str, object] | None, "the routed copy"]

@@ -71,7 +71,7 @@ def _effective(files: JobFiles, wanted: str | None, table: RoutingTable, configu
 
 def _print_effective(found: Effective, data: results.Effective) -> None:
     """Print where the job goes, and each transform with its variables."""
-    for line in lines(found.job, found.verdict):
+    for line in lines(data, found.job, found.verdict):
         say(line)
     for passed in data["transforms"]:
         say()
