@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from crondor_cli.classad.group import COMMANDS
+from crondor_cli.groups import CLASSAD
 from crondor_cli.main import COMMANDS as ALL
 from crondor_cli.main import main
 from tests.cli.running import separate_runner
@@ -33,7 +33,7 @@ class Result(NamedTuple):
 
 @pytest.fixture(autouse=True)
 def _listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ALL, "classad", ("crondor_cli.classad.group", "ClassAd expressions and ads."))
+    monkeypatch.setitem(ALL, "classad", ("crondor_cli.groups:classad", "ClassAd expressions and ads."))
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def classad(*arguments: str, stdin: bytes = b"") -> Result:
     return Result(end.value.code, out.getvalue(), err.getvalue().decode())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", CLASSAD)
 def test_help_has_examples(name: str) -> None:
     """And says what the exit status means."""
     result = classad(name, "--help")

@@ -11,7 +11,7 @@ import pytest
 
 from crondor.classad.ad import ClassAd
 from crondor.schedd.embedded import LOG, EmbeddedSchedd
-from crondor_cli.queue.group import COMMANDS
+from crondor_cli.groups import QUEUE
 from tests.cli.running import NOW, NOW_EPOCH, ROOT, Result, crondor
 from tests.schedd.conftest import StandIn
 
@@ -296,7 +296,7 @@ def test_help_says_where_the_queue_is() -> None:
     """The options and the variable; every subcommand has examples and exit statuses."""
     text = crondor("queue", "-h").out
     assert all(word in text for word in ("CRONDOR_QUEUE", "--queue", "--live"))
-    for name in COMMANDS:
+    for name in QUEUE:
         help_ = crondor("queue", name, "-h").out
         assert "Examples:" in help_
         assert re.search(r"Exit\s+status", help_)

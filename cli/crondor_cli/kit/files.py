@@ -81,14 +81,16 @@ def may_say(project: str) -> bool:
 
 def may_be_set() -> bool:
     """Say whether there is a variable or a file that may set anything, or that cannot be read."""
-    if any(name.startswith(VARIABLES) for name in os.environ):
-        return True
-    if any(path is not None and os.path.lexists(path) for path in (system_file(), f"{user_folder()}/{OWN_FILE}")):
-        return True
-    return any(
-        os.path.lexists(os.path.join(folder, OWN_FILE)) or _may_set(os.path.join(folder, PROJECT_FILE))
-        for folder in folders_upwards()
-    )
+    for name in os.environ:
+        if name.startswith(VARIABLES):
+            return True
+    for path in (system_file(), f"{user_folder()}/{OWN_FILE}"):
+        if path is not None and os.path.lexists(path):
+            return True
+    for folder in folders_upwards():
+        if os.path.lexists(os.path.join(folder, OWN_FILE)) or _may_set(os.path.join(folder, PROJECT_FILE)):
+            return True
+    return False
 
 
 def _may_set(path: str) -> bool:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
 
 
+MOST_JOBS: Final = 64
+"""The most processes that share work."""
+
 HOST: Final = "host"
 """The word for this host's own configuration in the place of a file."""
 

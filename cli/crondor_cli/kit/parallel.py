@@ -21,8 +21,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
+from crondor_cli.kit.options import MOST_JOBS
 from crondor_cli.kit.progress import PROGRESS, THREAD
-from crondor_cli.kit.settings import MOST_JOBS
 
 _Item = TypeVar("_Item")
 _Task = TypeVar("_Task")

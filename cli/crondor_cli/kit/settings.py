@@ -26,7 +26,7 @@ from crondor_cli.kit.files import (
     system_file,
     user_folder,
 )
-from crondor_cli.kit.options import ReleaseType, UsageProblem
+from crondor_cli.kit.options import MOST_JOBS, ReleaseType, UsageProblem
 from crondor_cli.kit.screen import COLORS, show
 from crondor_cli.kit.times import find_zone
 
@@ -39,7 +39,6 @@ else:
 
 
 WIDTHS = click.IntRange(40, 1000)
-MOST_JOBS = 64
 MAX_INTERVAL = 86400  # seconds
 HINTS = ("next-run", "macros", "all", "none")
 

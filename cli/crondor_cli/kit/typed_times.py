@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from enum import Enum, auto
 
-from crondor.calendar import MONTHS, WEEKDAYS
+from crondor.calendar import MONTHS, SHORT_MONTHS, SHORT_WEEKDAYS, WEEKDAYS
 from crondor.diagnostics import CrondorError, Diagnostic, Source, similar
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -65,11 +65,10 @@ def _shift(epoch: int, zone: tzinfo) -> timedelta:
 
 LONGEST = 100  # characters; every sensible time is far shorter, and all later work is bounded by it
 
-_MONTHS = [name.lower() for name in MONTHS[1:]]
-_WEEKDAYS = [name.lower() for name in (*WEEKDAYS[1:], WEEKDAYS[0])]
-MONTH_OF = {name: n % 12 + 1 for n, name in enumerate([*(name[:3] for name in _MONTHS), *_MONTHS])} | {"sept": 9}
-WEEKDAY_OF = {name: n % 7 for n, name in enumerate([*(name[:3] for name in _WEEKDAYS), *_WEEKDAYS])}  # Monday is 0
-WEEKDAY_OF |= {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}
+MONTH_OF = dict(zip(" ".join((*SHORT_MONTHS, *MONTHS)).lower().split(), (*range(1, 13), *range(1, 13)), strict=True))
+MONTH_OF["sept"] = 9
+WEEKDAY_OF = dict(zip(" ".join((*SHORT_WEEKDAYS, *WEEKDAYS)).lower().split(), (6, *range(6)) * 2, strict=True))
+WEEKDAY_OF |= {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}  # Monday is 0
 CLOCK_WORDS = {"midnight": time(0), "noon": time(12)}
 ZONE_WORDS = frozenset({"z", "utc", "gmt"})
 DAY_STEPS = {"yesterday": -1, "today": 0, "tomorrow": 1}
