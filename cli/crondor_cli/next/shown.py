@@ -193,7 +193,8 @@ def _block(row: results.Job, preview: Preview) -> Iterator[str]:
     elif not preview.failed and not (state and state.is_halted):
         yield from ("", "  no run in this time")
     if preview.differs or fault is not None:
-        yield from ("", *_fault(fault, preview), *reason_lines(row["differences"]))
+        is_accepted = fault is None and preview.schedule is None
+        yield from ("", *_fault(fault, preview), *reason_lines(() if is_accepted else row["differences"]))
     if row["kept_out"] is not None:
         yield from ("", *_excluded(row["kept_out"], preview))
     if row["leaves"]:
