@@ -14,8 +14,8 @@ from crondor.preview.agenda import Agenda
 from crondor.preview.span import AgendaSpan
 from crondor.spec import Dialect
 from crondor_cli.agenda.command import read_each
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock
+from crondor_cli.kit.schedules import ScheduleRequest
 
 FILES = 2000
 _START = 1795132925  # 2026-11-20 00:02:05 UTC
@@ -78,7 +78,7 @@ def _write(folder: Path, number: int, line: str) -> str:
 
 def _requests(paths: list[str]) -> list[tuple[str, ScheduleRequest]]:
     clock = Clock(_START, "America/New_York", _ZONE)
-    return [(path, ScheduleRequest((path,), None, {}, clock, Dialect.MANUAL)) for path in paths]
+    return [(path, ScheduleRequest(clock, (path,), dialect=Dialect.MANUAL)) for path in paths]
 
 
 def _agenda(paths: list[str]) -> int:

@@ -25,7 +25,7 @@ from crondor.pool.local import programs, run_records, session
 from crondor.pool.local import programs as real_programs
 from crondor.pool.local import session as local_clock
 from crondor.schedd import embedded
-from crondor_cli.kit import jobs
+from crondor_cli.kit import schedules
 from crondor_cli.main import main
 from crondor_cli.run import command as run_command
 from crondor_cli.run import loop as run_loop
@@ -34,7 +34,7 @@ from tests.cli.schemas import check_output
 from tests.cli.test_process import on_terminal
 from tests.hooks.test_runner import ends
 
-LOADED = (jobs, run_command, run_loop)  # here, so that no copy of this process has to
+LOADED = (schedules, run_command, run_loop)  # here, so that no copy of this process has to
 SOON = 2  # seconds from the writing of a submit file to its deferral_time
 WINDOW = 3600  # seconds; no machine is as slow as that
 # Says that it runs, runs for a while, says that it has, and fails.

@@ -13,15 +13,12 @@ from crondor.preview.agenda import Agenda
 from crondor.preview.span import MOST_DAYS, AgendaSpan
 from crondor.preview.suggestion import suggest
 from crondor.spec import Dialect
-from crondor.zones import Policy
 from crondor_cli.agenda.shown import print_agenda
 from crondor_cli.agenda.suggest import SuggestOptions, pinned_by, print_suggestion, suggestion_data, write_files
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, needs_matplotlib, writes
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
-    Surroundings,
     ads_option,
     clock_options,
     file_options,
@@ -34,14 +31,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.parallel import jobs_option, of_many
 from crondor_cli.kit.progress import PROGRESS, watch_option
-from crondor_cli.kit.schedules import (
-    Schedules,
-    check_alone,
-    read_asked,
-    read_schedules,
-    schedule_text_option,
-    without_fields,
-)
+from crondor_cli.kit.schedules import ScheduleRequest, Schedules, as_request, read_schedules, schedule_text_option
 from crondor_cli.kit.screen import say, show, usage
 
 LEAST: Final = 500
@@ -138,19 +128,12 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
     help="With --suggest: by how many hours a job may move, too.",
 )
 @jobs_option
+@as_request
 def command(
-    paths: tuple[str, ...],
-    crontab: str | None,
-    ads: tuple[str, ...],
-    schedule: str | None,
-    own_zone: str | None,
+    request: ScheduleRequest,
     days: int | None,
     from_: str | None,
     until: str | None,
-    clock: Clock,
-    dialect: Dialect | None,
-    policy: Policy | None,
-    schedd_interval: int,
     pairs: int,
     format_: str,
     plot: str | None,
@@ -160,8 +143,6 @@ def command(
     run_time: int,
     hours: int,
     jobs: int | None,
-    surroundings: Surroundings,
-    **fields: str | None,
 ) -> None:
     """List when the jobs of submit files start in the coming days, all together; - reads standard input.
 
@@ -171,19 +152,15 @@ def command(
     check_plot(plot)
     options = SuggestOptions(suggest, write, pin, run_time, hours)
     options.check()
+    clock = request.clock
     span = _span(clock, from_, until, days)
-    agenda = Agenda(span, dialect or Dialect.MANUAL)
-    request = ScheduleRequest(
-        paths, crontab, fields, clock, agenda.dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
-    )
-    requests = request.each()
-    if check_alone(schedule, own_zone, {}):
-        asked = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+    agenda = Agenda(span, request.dialect or Dialect.MANUAL)
+    request = request._replace(dialect=agenda.dialect)
+    asked = request.alone(None)
+    given = asked is None or request.crontab is not None or any((request.paths, request.ads, *request.fields.values()))
+    if asked is not None:
         agenda.take_asked(asked, request.terms)
-        given = any(without_fields(paths, crontab, fields).values()) or ads
-        requests = request.each() if given else iter(())
-    else:
-        given = True
+    requests = request.each() if given else iter(())
     if given:
         request.check()
     named = list(requests)

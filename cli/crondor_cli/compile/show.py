@@ -20,8 +20,8 @@ from crondor.macro.files import Files
 from crondor.words import describe
 from crondor.zones import Policy, zone_of
 from crondor_cli.kit.files import read_source, write_source
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
+from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import emit, prose, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, instant
 from crondor_cli.kit.times import find_zone, length, local_text, relative, zone_text
@@ -320,7 +320,7 @@ def write_file(path: str, asked: Asked, surroundings: Surroundings) -> None:
         line = source.span(line.start, line.start + len(whole))
     schedule = asked.schedule(line, os.path.dirname(path) or ".")
     show(schedule.warnings)
-    request = ScheduleRequest((path,), None, {}, asked.clock, surroundings=surroundings)
+    request = ScheduleRequest(asked.clock, (path,), surroundings=surroundings)
     made = compile_text(
         source,
         lambda universe, options: asked.wish(schedule, options, universe),

@@ -26,13 +26,9 @@ from crondor.preview.export import (
 from crondor.schedule import COMMANDS
 from crondor.spec import Dialect
 from crondor.times import REQUIREMENTS, JobTimes, requirements_of
-from crondor.zones import Policy
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import write_file
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
-    Clock,
-    Surroundings,
     clock_options,
     file_options,
     output_option,
@@ -41,7 +37,7 @@ from crondor_cli.kit.options import (
     until_option,
 )
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.schedules import check_alone, read_asked, schedule_text_option, without_fields
+from crondor_cli.kit.schedules import ScheduleRequest, as_request, schedule_text_option
 from crondor_cli.kit.screen import emit, show, usage
 
 
@@ -136,41 +132,26 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
 @file_options
 @clock_options
 @reading_options(htcondor=False)
+@as_request
 def command(
-    paths: tuple[str, ...],
-    crontab: str | None,
-    schedule: str | None,
-    own_zone: str | None,
-    to: str,
-    out: str,
-    text: str | None,
-    count: int | None,
-    until: str | None,
-    rrule: bool,
-    clock: Clock,
-    dialect: Dialect | None,
-    policy: Policy | None,
-    surroundings: Surroundings,
-    **fields: str | None,
+    request: ScheduleRequest, to: str, out: str, text: str | None, count: int | None, until: str | None, rrule: bool
 ) -> None:
     """Convert the schedules of submit files, a crontab line or single fields to another form."""
     if to == "crontab" and (rrule or until is not None or count is not None):
         raise usage("--count, --until and --rrule go with --to ics: a crontab line has no end")
-    if to == "crontab" and not paths and text is None:
+    if to == "crontab" and not request.paths and text is None:
         raise usage("a crontab line needs a command: name it with --command")
-    if check_alone(schedule, own_zone, without_fields(paths, crontab, fields) | {"--dialect": dialect}):
-        wanted = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+    clock, wanted = request.clock, request.alone({})
+    if wanted is not None:
         show(wanted.warnings)
         if to == "ics":
             if rrule:
                 raise usage("--rrule is for cron fields; a schedule is exported run by run")
             _put(asked_calendar(wanted, clock, count, clock.last(until, "no run")), out)
             return
-        crontab = line_of(wanted, clock)
-    asked = ScheduleOptions(clock, dialect or Dialect.MANUAL, policy, to == "crontab")
-    request = ScheduleRequest(
-        paths, crontab, fields, clock, asked.dialect, policy=asked.policy, surroundings=surroundings
-    )
+        request = request._replace(crontab=line_of(wanted, clock))
+    asked = ScheduleOptions(clock, request.dialect or Dialect.MANUAL, request.policy, to == "crontab")
+    request = request._replace(dialect=asked.dialect)
     jobs, findings = jobs_of(request, asked, text)
     end = clock.last(until, "no run")
     data, more = crontab_of(jobs) if to == "crontab" else calendar_of(jobs, clock, count, end, rrule=rrule)

@@ -22,7 +22,6 @@ from crondor.recurrence import never_reason
 from crondor.spec import CronSpec, Dialect, Field
 from crondor.words import describe
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     Surroundings,
@@ -32,7 +31,7 @@ from crondor_cli.kit.options import (
     format_option,
     until_option,
 )
-from crondor_cli.kit.schedules import asked_data, check_alone, known_text, read_asked, schedule_text_option
+from crondor_cli.kit.schedules import ScheduleRequest, asked_data, known_text, schedule_text_option
 from crondor_cli.kit.screen import FACTS, prose, say, screen_columns, show, usage
 from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, instant_or_none, plural
 from crondor_cli.kit.times import local_text, relative, retries_text, zone_text
@@ -98,18 +97,18 @@ def command(
     surroundings: Surroundings,
 ) -> None:
     """Show where two schedules differ: the first times that only one of them has, and each field."""
-    is_asked = check_alone(schedule, own_zone, {})
-    if is_asked and len(sides) != 1:
+    if schedule is not None and len(sides) != 1:
         raise usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")
-    readings = _readings((*sides, *sides) if is_asked else sides, dialects)
+    readings = _readings((*sides, *sides) if schedule is not None else sides, dialects)
     end = clock.last(until, "no difference")
     end = None if end is None else min(end, LAST_INSTANT)
-    if schedule is not None:
-        try:
-            asked = read_asked(schedule, own_zone, clock, None, surroundings.allow_dirs)
-            jobs, warnings = _of(sides[0], readings[0], clock, surroundings)
-        except CrondorError as error:
-            raise UsageProblem(error) from None
+    request = ScheduleRequest(clock, surroundings=surroundings, schedule=schedule, own_zone=own_zone)
+    try:
+        asked = request.alone(None)
+        jobs, warnings = ([], []) if asked is None else _of(sides[0], readings[0], clock, surroundings)
+    except CrondorError as error:
+        raise UsageProblem(error) from None
+    if asked is not None:
         found = compare_asked(asked, jobs, readings[0], clock, end, count)
         _show_asked(found, "<stdin>" if sides[0] == "-" else sides[0], warnings, count, format_)
         return
@@ -164,7 +163,7 @@ def _jobs(
 def _of(side: str, dialect: Dialect, clock: Clock, surroundings: Surroundings) -> tuple[list[Job], list[Diagnostic]]:
     is_line = _is_line(side)
     paths, line = ((), side) if is_line else ((side,), None)
-    return ScheduleRequest(paths, line, {}, clock, dialect, line_name=f"'{side}'", surroundings=surroundings).jobs()
+    return ScheduleRequest(clock, paths, line, dialect=dialect, line_name=f"'{side}'", surroundings=surroundings).jobs()
 
 
 def _is_line(side: str) -> bool:

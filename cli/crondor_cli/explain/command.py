@@ -23,10 +23,8 @@ from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe, steps_beyond
 from crondor.zones import Policy
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
-    Surroundings,
     UsageProblem,
     ads_option,
     clock_options,
@@ -38,13 +36,12 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.schedules import (
+    ScheduleRequest,
+    as_request,
     asked_data,
-    check_alone,
     known_text,
-    read_asked,
     read_schedules,
     schedule_text_option,
-    without_fields,
 )
 from crondor_cli.kit.screen import FACTS, PROSE, echo_lines, prose, say, screen_columns, show, tinted, usage, whole
 from crondor_cli.kit.tables import (
@@ -91,35 +88,20 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 @clock_options
 @reading_options(htcondor=True)
 @format_option("table", "json", text="How to print the explanation.")
-def command(
-    paths: tuple[str, ...],
-    crontab: str | None,
-    ads: tuple[str, ...],
-    schedule: str | None,
-    own_zone: str | None,
-    at: str | None,
-    until: str | None,
-    clock: Clock,
-    dialect: Dialect | None,
-    policy: Policy | None,
-    format_: str,
-    surroundings: Surroundings,
-    **fields: str | None,
-) -> None:
+@as_request
+def command(request: ScheduleRequest, at: str | None, until: str | None, format_: str) -> None:
     """Explain a schedule: its values, gaps and counts, what the schedd reads otherwise, and clock changes ahead.
 
     With --at it says instead why the schedule fires at that time, or which field keeps it from firing.
     """
+    clock, only = request.clock, request.dialect or Dialect.MANUAL
     end = _until(clock, until, at)
     instant, skipped = _instant(clock, at)
-    others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect, "--until": until}
-    if check_alone(schedule, own_zone, others):
-        asked = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+    asked = request.alone({"--until": until})
+    if asked is not None:
         show_explanation(asked, clock, instant, format_)
         return
-    only = dialect or Dialect.MANUAL
-    request = ScheduleRequest(paths, crontab, fields, clock, only, policy=policy, surroundings=surroundings, ads=ads)
-    jobs, warnings = read_schedules(request)
+    jobs, warnings = read_schedules(request._replace(dialect=only))
     counted = PROGRESS.counted(jobs, "explaining", "jobs")
     explanations = [explain(job, only, end, instant, skipped) for job in counted]
     show(dict.fromkeys([*warnings, *(finding for e in explanations for finding in e.findings)]))

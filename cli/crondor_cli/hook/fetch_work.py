@@ -21,9 +21,9 @@ from crondor.submit import SubmitHost, job_ads
 from crondor.zones import Policy
 from crondor_cli.hook.run import HookChoice
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import Clock, clock_options, policy_option
 from crondor_cli.kit.progress import state_folder
+from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import emit, say, show, show_error
 from crondor_cli.kit.times import local_text
 
@@ -138,7 +138,7 @@ def _specs(folder: Path, owner: str | None, clock: Clock, findings: list[Diagnos
     if not os.access(folder, os.R_OK | os.X_OK):
         findings.append(_refused(folder, f"{user_name(current_user())} may not read it"))
         return
-    request = ScheduleRequest((), None, {}, clock)
+    request = ScheduleRequest(clock)
     for number, path in enumerate(sorted(folder.glob("*.sub")), 1):
         try:
             writer, text = _read_file(path)

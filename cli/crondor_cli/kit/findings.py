@@ -30,8 +30,8 @@ from crondor_cli.kit.files import (
     write_file,
     write_source,
 )
-from crondor_cli.kit.jobs import host_of
 from crondor_cli.kit.options import Surroundings, gathered, is_typed
+from crondor_cli.kit.schedules import host_of
 from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
 from crondor_cli.kit.tables import plural
 

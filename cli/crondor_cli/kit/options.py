@@ -243,19 +243,30 @@ def submit_files(text: str = "A submit file, as FILES.") -> Callable[[Callable[.
 crontab_option = click.option("--crontab", metavar="LINE", help='A crontab line, such as "30 2 * * *".')
 """--crontab LINE, as ``crontab``."""
 
+
+def _fields(
+    minute: str | None, hour: str | None, day_of_month: str | None, month: str | None, day_of_week: str | None
+) -> dict[str, str | None]:
+    return {"minute": minute, "hour": hour, "day_of_month": day_of_month, "month": month, "day_of_week": day_of_week}
+
+
 field_options = options_of(
     crontab_option,
-    *(
-        click.option(
-            f"--{field.name.replace('_', '-')}",
-            field.name,
-            metavar="FIELD",
-            help=f"{field.command} without a file: {field.low}-{field.high}.",
-        )
-        for field in FIELDS
+    gathered(
+        "fields",
+        _fields,
+        *(
+            click.option(
+                f"--{field.name.replace('_', '-')}",
+                field.name,
+                metavar="FIELD",
+                help=f"{field.command} without a file: {field.low}-{field.high}.",
+            )
+            for field in FIELDS
+        ),
     ),
 )
-"""A crontab line and single fields."""
+"""A crontab line as ``crontab``, and single fields by name as ``fields``."""
 
 schedule_options = options_of(submit_files(), field_options)
 """The ways to name schedules: submit files (as ``paths``), a crontab line, or single fields."""

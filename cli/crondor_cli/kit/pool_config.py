@@ -17,8 +17,8 @@ from crondor.submit import SubmitFile
 from crondor.transform import TransformFacts
 from crondor_cli.kit.configs import ConfigReader
 from crondor_cli.kit.files import check_stdin
-from crondor_cli.kit.jobs import Through, host_of
 from crondor_cli.kit.options import ConfigFiles
+from crondor_cli.kit.schedules import Through, host_of
 from crondor_cli.kit.screen import show
 
 if TYPE_CHECKING:

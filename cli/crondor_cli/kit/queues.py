@@ -29,7 +29,6 @@ from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, StatusReader, m
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, ads_in, chunks, context_of, name_of
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
@@ -42,6 +41,7 @@ from crondor_cli.kit.options import (
     source_options,
 )
 from crondor_cli.kit.progress import PROGRESS, LockWait
+from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import show, usage
 from crondor_cli.kit.tables import diagnostic_data, plural
 

@@ -1,28 +1,209 @@
-"""The schedules that a command line names, from wherever they are, and one in words with --schedule."""
+"""The schedules that a command line names: jobs of submit files or of a queue, crontab lines, fields, or words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+import getpass
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import click
 
-from crondor.diagnostics import CrondorError, Diagnostic
+from crondor.diagnostics import CrondorError, Diagnostic, Source
+from crondor.knowledge.kinds import FileKind
 from crondor.macro.files import Files
-from crondor.preview.jobs import Clock, Job
+from crondor.preview.jobs import Job, ReadingTerms, job_of_line, jobs_of_file
+from crondor.schedule import misspelt
+from crondor.spec import Dialect
+from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor.zones import Policy
-from crondor_cli.kit.jobs import ScheduleRequest
-from crondor_cli.kit.options import UsageProblem, complete_zone, options_of
+from crondor_cli.kit.files import check_stdin, files_of, read_source
+from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, complete_zone, gathered, options_of
+from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import usage
 from crondor_cli.kit.tables import instant
 from crondor_cli.kit.times import find_zone, local_text
 
 if TYPE_CHECKING:
+    from crondor.access_point import AccessPoint
     from crondor.compile.meaning import WrittenSchedule
+    from crondor.preview.jobs import Clock as PreviewClock
     from crondor_cli.kit import results
 
 
+_HOST = SubmitHost()
 Schedules: TypeAlias = "tuple[list[Job], list[Diagnostic]]"
+
+
+class Through(NamedTuple):
+    """What submitted jobs go through: an access point whose configuration is known.
+
+    ``host`` is what that says of the submit machine, ``commands`` are those that it adds. ``schedules`` gives the jobs
+    of a file as they are stored, and what was changed of their schedules; it raises CrondorError where they are
+    refused.
+    """
+
+    host: SubmitHost
+    commands: frozenset[str]
+    schedules: Callable[[SubmitFile, ReadingTerms], tuple[list[Job], list[Diagnostic]]]
+
+
+class ScheduleRequest(NamedTuple):
+    """What the command line says about the schedules to read."""
+
+    clock: Clock
+    paths: tuple[str, ...] = ()
+    crontab: str | None = None
+    fields: Mapping[str, str | None] = {}
+    dialect: Dialect | None = None
+    schedd_interval: int = 300
+    policy: Policy | None = None
+    line_name: str = "--crontab"  # what errors call the line
+    surroundings: Surroundings = Surroundings()
+    ads: tuple[str, ...] = ()  # files with the jobs of a queue
+    through: Through | None = None
+    schedule: str | None = None  # one in any language
+    own_zone: str | None = None  # and its zone
+
+    def each(self) -> Iterator[tuple[str, ScheduleRequest]]:
+        """Yield a request for each file alone, with its name; without files the request itself."""
+        for path in PROGRESS.counted(self.paths, "reading", "files"):
+            yield "<stdin>" if path == "-" else path, self._replace(paths=(path,))
+        if not self.paths:
+            yield (self.crontab or next(iter(self.ads), "command line")).strip(), self
+
+    def check(self) -> None:
+        """Look whether schedules are named, in one way. Raises UsageError."""
+        given = any(text is not None for text in self.fields.values())
+        if sum([bool(self.paths), self.crontab is not None, bool(self.ads), given]) != 1:
+            raise usage(_ways())
+        check_stdin(*self.ads)
+
+    def alone(self, others: Mapping[str, object] | None) -> WrittenSchedule | None:
+        """Return the schedule of --schedule, None without it; .ics files are those below this folder and --allow-dir.
+
+        ``others`` are further options that then have no place, None: all have. Raises UsageError for one of them and
+        for --zone without a schedule, UsageProblem for a zone that is none, CrondorError for a text that is no
+        schedule.
+        """
+        if self.schedule is None:
+            if self.own_zone is not None:
+                raise usage("--zone needs --schedule; --tz is the submit host's zone")
+            return None
+        if others is not None:
+            singles = {f"--{name.replace('_', '-')}": text for name, text in self.fields.items()}
+            named: dict[str, object] = {"FILES": self.paths, "--crontab": self.crontab, **singles, "--ads": self.ads}
+            named |= {"--dialect": self.dialect, **others}
+            given = [name for name, value in named.items() if value not in {None, (), False}]
+            if given:
+                raise usage(f"--schedule says all of the schedule: leave out {', '.join(given)}")
+        try:
+            zone = self.clock.zone_name if self.own_zone is None else find_zone(self.own_zone, label="--zone").key
+        except CrondorError as error:
+            raise UsageProblem(error) from None
+        from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - ten modules of languages, for this alone
+
+        files, policy = Files((".", *self.surroundings.allow_dirs), base="."), self.policy or Policy.COMPATIBLE
+        return read_schedule(self.schedule, zone=zone, files=files, policy=policy, label="--schedule")
+
+    def jobs(self) -> tuple[list[Job], list[Diagnostic]]:
+        """Return the jobs and the warnings about their file; those of a queue are not looked for.
+
+        Raises CrondorError, and UsageError for a file that cannot be read.
+        """
+        if self.paths:
+            return self._of_files()
+        if self.crontab is not None:
+            source = Source(self.crontab, self.line_name)
+            return [job_of_line(source, self.terms, self.dialect or Dialect.MANUAL)], []
+        given = {name: text for name, text in self.fields.items() if text is not None}
+        spans = {f"cron_{name}": Source(text, f"--{name.replace('_', '-')}").span() for name, text in given.items()}
+        commands = {f"cron_{name}": text for name, text in given.items()}
+        return [Job("command line", None, 1, commands, spans, self.terms)], []
+
+    @property
+    def terms(self) -> ReadingTerms:
+        """How the schedules are read."""
+        return ReadingTerms(self.clock, self.policy, self.schedd_interval)
+
+    def _of_files(self) -> tuple[list[Job], list[Diagnostic]]:
+        """Read the files in their order; of several, what is refused is a finding, and the others count."""
+        jobs: list[Job] = []
+        findings: list[Diagnostic] = []
+        for path in PROGRESS.counted(self.paths, "reading", "files"):
+            try:
+                found, said = self._of_file(path)
+            except CrondorError as error:
+                if len(self.paths) == 1:
+                    raise
+                findings += error.diagnostics
+                continue
+            jobs += found
+            findings += said
+        return jobs, findings
+
+    def _of_file(self, path: str) -> tuple[list[Job], list[Diagnostic]]:
+        file = self.read(path)
+        known = frozenset() if self.through is None else self.through.commands
+        names = ((key, file.name(key)) for key in file.keys if key not in known)
+        warnings = [*file.warnings, *misspelt((span.text if span else key, span) for key, span in names)]
+        jobs, findings = jobs_of_file(file, self.terms)
+        warnings += findings
+        if self.through is not None:
+            changed, said = self.through.schedules(file, self.terms)
+            if said:
+                return changed, [*warnings, *said]
+        return jobs, warnings
+
+    def read(self, path: str) -> SubmitFile:
+        """Return a submit file, read with all it may see. Raises CrondorError, UsageError if unreadable."""
+        return self.read_from(
+            read_source(path, FileKind.SUBMIT), path, _HOST if self.through is None else self.through.host
+        )
+
+    def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
+        """Return a submit file of which the text is known. Raises CrondorError."""
+        allow_dirs, seed, environ = self.surroundings
+        return read_submit(
+            source,
+            files=files_of(path, allow_dirs),
+            environ=environ,
+            now=self.clock.now,
+            zone=self.clock.zone,
+            seed=seed,
+            host=host,
+        )
+
+
+def _ways() -> str:
+    """Say how a schedule is named in the command that runs."""
+    context = click.get_current_context(silent=True)
+    takes = {name for parameter in context.command.params for name in parameter.opts} if context is not None else set()
+    ways = ["FILES", *(way for way in ("--crontab LINE", "--ads FILE") if way.split()[0] in takes)]
+    return f"name the schedule, in one way: {', '.join(ways)}, or --minute, --hour and so on"
+
+
+def host_of(access_point: AccessPoint | None, owner: str | None = None) -> SubmitHost:
+    """Return the facts of the submit machine, as far as an access point's configuration says them."""
+    if access_point is None:
+        return SubmitHost()
+    return access_point.host(SubmitHost(user=owner or getpass.getuser(), folder=os.getcwd()))
+
+
+as_request = gathered("request", ScheduleRequest)
+"""Put the options that say which schedules to read together, as one argument ``request``."""
+
+schedule_text_option = options_of(
+    click.option("--schedule", metavar="TEXT", help='A schedule in any language, such as "every 2 hours".'),
+    click.option(
+        "--zone",
+        "own_zone",
+        metavar="ZONE",
+        shell_complete=complete_zone,
+        help="The time zone of --schedule (default: that of --tz).",
+    ),
+)
+"""--schedule TEXT, as ``schedule``, and --zone ZONE, as ``own_zone``."""
 
 
 def read_schedules(request: ScheduleRequest) -> Schedules:
@@ -44,63 +225,12 @@ def read_schedules(request: ScheduleRequest) -> Schedules:
     return jobs, findings
 
 
-schedule_text_option = options_of(
-    click.option("--schedule", metavar="TEXT", help='A schedule in any language, such as "every 2 hours".'),
-    click.option(
-        "--zone",
-        "own_zone",
-        metavar="ZONE",
-        shell_complete=complete_zone,
-        help="The time zone of --schedule (default: that of --tz).",
-    ),
-)
-"""--schedule TEXT, as ``schedule``, and --zone ZONE, as ``own_zone``."""
-
-
-def read_asked(
-    text: str, own_zone: str | None, clock: Clock, policy: Policy | None = None, allow_dirs: Iterable[str] = ()
-) -> WrittenSchedule:
-    """Return the schedule of --schedule; .ics files are those below this folder and --allow-dir.
-
-    Raises UsageProblem for a zone that is none, CrondorError for a text that is no schedule.
-    """
-    try:
-        zone = clock.zone_name if own_zone is None else find_zone(own_zone, label="--zone").key
-    except CrondorError as error:
-        raise UsageProblem(error) from None
-    files = Files((".", *allow_dirs), base=".")
-    from crondor.compile.meaning import read_schedule  # noqa: PLC0415 - ten modules of languages, for --schedule alone
-
-    return read_schedule(text, zone=zone, files=files, policy=policy or Policy.COMPATIBLE, label="--schedule")
-
-
-def check_alone(schedule: str | None, own_zone: str | None, others: Mapping[str, object]) -> bool:
-    """Say whether --schedule is what is asked about; ``others`` are the options that then have no place.
-
-    Raises UsageError for one of them, and for --zone without a schedule.
-    """
-    if schedule is None:
-        if own_zone is not None:
-            raise usage("--zone needs --schedule; --tz is the submit host's zone")
-        return False
-    given = [name for name, value in others.items() if value not in {None, (), False}]
-    if given:
-        raise usage(f"--schedule says all of the schedule: leave out {', '.join(given)}")
-    return True
-
-
-def without_fields(paths: Iterable[str], crontab: str | None, fields: Mapping[str, str | None]) -> dict[str, object]:
-    """Return the ways to name schedules that a command has beside --schedule, as ``check_alone`` takes them."""
-    singles = {f"--{name.replace('_', '-')}": value for name, value in fields.items()}
-    return {"FILES": tuple(paths), "--crontab": crontab, **singles}
-
-
-def known_text(until: results.Known, clock: Clock) -> str:
+def known_text(until: results.Known, clock: PreviewClock) -> str:
     """Return up to when a schedule is known, and why no further."""
     return f"until {local_text(until['time'], clock.zone)}: {until['reason']}"
 
 
-def asked_data(schedule: WrittenSchedule, clock: Clock) -> results.AskedSchedule:
+def asked_data(schedule: WrittenSchedule, clock: PreviewClock) -> results.AskedSchedule:
     """Return what every command prints of a schedule as JSON."""
     return {
         "text": schedule.text,

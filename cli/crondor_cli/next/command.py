@@ -13,15 +13,12 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, p
 from crondor.preview.jobs import Job
 from crondor.preview.runs import Preview, Wanted, placed, preview
 from crondor.spec import Dialect
-from crondor.zones import Policy
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import find
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
     QueueOptions,
-    Surroundings,
     ads_option,
     check_target,
     clock_options,
@@ -40,7 +37,7 @@ from crondor_cli.kit.options import (
     until_option,
 )
 from crondor_cli.kit.progress import PROGRESS, watch_option
-from crondor_cli.kit.schedules import check_alone, read_asked, read_schedules, schedule_text_option, without_fields
+from crondor_cli.kit.schedules import ScheduleRequest, as_request, read_schedules, schedule_text_option
 from crondor_cli.kit.screen import echo_lines, say, show, usage
 from crondor_cli.kit.tables import echo_json, instant
 from crondor_cli.kit.times import ClockFace, local_text, relative
@@ -187,22 +184,16 @@ _NOT_OF_PREVIOUS = frozenset(("until", "pool_config", "config_root", "ce", "targ
 @click.option("--list", "is_listed", is_flag=True, help="List the starts of all jobs of --ads, or of CRONDOR_QUEUE.")
 @constraint_option
 @format_option("table", "json", "csv", "epoch", text="How to print the runs.")
+@as_request
 def command(
     files: tuple[str, ...],
     specs: tuple[str, ...],
-    crontab: str | None,
-    ads: tuple[str, ...],
-    schedule: str | None,
-    own_zone: str | None,
+    request: ScheduleRequest,
     is_previous: bool,
     at: str | None,
     count: int | None,
     from_: str | None,
     until: str | None,
-    clock: Clock,
-    dialect: Dialect | None,
-    policy: Policy | None,
-    schedd_interval: int,
     pool_config: ConfigFiles | None,
     target: Release | None,
     strict: bool,
@@ -210,14 +201,13 @@ def command(
     is_listed: bool,
     constraint: str | None,
     format_: str,
-    surroundings: Surroundings,
-    **fields: str | None,
 ) -> None:
     """Show when a job will run, from when it may be matched, and until when it may start.
 
     Show the last runs with --previous, the coming starts of a queue with --queue, --log, --live or --list, and a
     time in words as deferral_time with --at.
     """
+    clock, ads = request.clock, request.ads
     if at is not None:
         _print_time(at, clock, format_)
         return
@@ -228,34 +218,29 @@ def command(
         if len(ads) > 1:
             raise usage("--list takes one --ads")
         asked = asked._replace(ads=ads[0] if ads else None)
-        show_starts(asked, files, constraint, clock, dialect, policy, count or _MANY, format_)
+        show_starts(asked, files, constraint, clock, request.dialect, request.policy, count or _MANY, format_)
         return
     _refuse("only a queue takes", ("constraint",))
     if is_previous:
-        dialect = _checked_previous(dialect, format_)
-    paths = find((*specs, *files))
-    others = without_fields(paths, crontab, fields) | {"--ads": ads, "--dialect": dialect, "--strict": strict}
-    is_text = check_alone(schedule, own_zone, others)
+        request = request._replace(dialect=_checked_previous(request.dialect, format_))
+    request = request._replace(paths=find((*specs, *files)))
+    read = request.alone({"--strict": strict})
     end = clock.last(until, "no run", from_)
     count = count or (1 if is_previous else _MANY)
     start = clock.after(from_) if not is_previous else clock.now if from_ is None else clock.read(from_, "--from") + 1
-    if is_text:
-        read = read_asked(schedule or "", own_zone, clock, policy, surroundings.allow_dirs)
+    if read is not None:
         show_asked(read, clock, start, end, count, format_, is_previous=is_previous)
         return
-    request = ScheduleRequest(
-        paths, crontab, fields, clock, dialect, schedd_interval, policy, surroundings=surroundings, ads=ads
-    )
     if is_previous:
-        show_past(request._replace(dialect=dialect or Dialect.MANUAL), start, count, format_)
+        show_past(request._replace(dialect=request.dialect or Dialect.MANUAL), start, count, format_)
         return
     check_target(pool_config)
     if pool_config is not None:
         from crondor_cli.kit.pool_config import read_pool, through  # noqa: PLC0415 - 60 ms, and optional
 
-        access_point = read_pool(pool_config, surroundings.allow_dirs, clock, target, beside=(*paths, *ads))
-
-        interval = interval_of(schedd_interval, access_point)
+        beside = (*request.paths, *ads)
+        access_point = read_pool(pool_config, request.surroundings.allow_dirs, clock, target, beside=beside)
+        interval = interval_of(request.schedd_interval, access_point)
         request = request._replace(schedd_interval=interval, through=through(access_point))
     _show_coming(request, Wanted(start, count, end, is_one=format_ == "table"), format_, strict=strict)
 

@@ -21,7 +21,6 @@ from crondor.preview.accepted import PreviewedFile, PreviewedJobs, accepted_jobs
 from crondor.submit import read_submit
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import files_of, read_source
-from crondor_cli.kit.jobs import host_of
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -34,6 +33,7 @@ from crondor_cli.kit.options import (
     target_option,
 )
 from crondor_cli.kit.pool_config import read_pool
+from crondor_cli.kit.schedules import host_of
 from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together, usage
 from crondor_cli.kit.tables import diagnostic_data
 

@@ -15,7 +15,6 @@ from crondor.submit import job_ads
 from crondor.zones import Policy
 from crondor_cli.kit.ads import context_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     QueueOptions,
@@ -28,6 +27,7 @@ from crondor_cli.kit.options import (
     submit_files,
 )
 from crondor_cli.kit.queues import QueueJobs, QueueReading, reading_of, selection_of
+from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import emit, show, usage
 
 EXAMPLE = """\
@@ -92,7 +92,7 @@ def command(
 
 def _submitted(paths: tuple[str, ...], constraint: str | None, clock: Clock, surroundings: Surroundings) -> QueueJobs:
     """Return the jobs of submit files, as if each file was a cluster."""
-    request = ScheduleRequest(paths, None, {}, clock, surroundings=surroundings)
+    request = ScheduleRequest(clock, paths, surroundings=surroundings)
     chosen, context = selection_of((), constraint), context_of(clock)
     made = [ad for number, path in enumerate(paths, 1) for ad in _jobs(request, path, number)]
     ads = [ad for ad in made if chosen.holds(ad, context)]

@@ -37,7 +37,6 @@ from crondor.zones import Policy
 from crondor_cli.kit.ads import FirstFaults, ads_in, name_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_stdin
-from crondor_cli.kit.jobs import ScheduleRequest
 from crondor_cli.kit.options import (
     Clock,
     ConfigFiles,
@@ -54,6 +53,7 @@ from crondor_cli.kit.options import (
 )
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
+from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import echo_lines, emit, say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, plural
 from crondor_cli.kit.times import ClockFace, local_text
@@ -77,7 +77,7 @@ def read_plannable(
     Raises CrondorError for a file with faults, UsageError for one that cannot be read.
     """
     around = surroundings._replace(environ=surroundings.around(os.environ))
-    request = ScheduleRequest((), None, {}, clock, surroundings=around)
+    request = ScheduleRequest(clock, surroundings=around)
     for path in PROGRESS.counted(list(specs), "reading", "files"):
         file = request.read(path)
         findings += file.warnings

@@ -14,9 +14,9 @@ from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import FIELDS, CronSpec
 from crondor.submit import SubmitFile, SubmitHost, read_submit
 from crondor_cli.kit.files import files_of, read_source
-from crondor_cli.kit.jobs import host_of
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.progress import PROGRESS
+from crondor_cli.kit.schedules import host_of
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
