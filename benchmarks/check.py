@@ -53,7 +53,7 @@ def measured() -> Measured:
             path = Path(folder, f"{number}.sub")
             path.write_text(text, encoding="utf-8", newline="")
             paths.append(str(path))
-        options = CheckOptions((), (), Surroundings(), "UTC", 300, strict=False, no_files=False)
+        options = CheckOptions((), (), Surroundings(), "UTC", 300, strict=False, no_files=False, now=_NOW)
         reading, checking, fixing = list[float](), list[float](), list[float]()
         for _ in range(_ROUNDS):
             begun = process_time()
@@ -61,7 +61,7 @@ def measured() -> Measured:
                 with suppress(CrondorError):
                     read_submit(read_source(name))
             read = process_time()
-            result = run(tuple(paths), options, _NOW)
+            result = run(tuple(paths), options, 1)
             checked = process_time()
             cured = [fixed(report, result.settings, read=result.read) for report in result.reports]
             reading.append(read - begun)

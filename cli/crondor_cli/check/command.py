@@ -20,23 +20,21 @@ from crondor.submit import SubmitFile
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, read_source
 from crondor_cli.kit.findings import (
-    BaselineOptions,
     ChosenReports,
-    baseline_options,
+    choosing_options,
     codes_of,
     explain_rule,
     list_rules,
     read_checked,
+    reporting_options,
 )
 from crondor_cli.kit.options import (
     ConfigFiles,
     ReleaseType,
     Surroundings,
     clock_of,
-    completing,
-    completing_list,
     file_options,
-    format_option,
+    gathered,
     interval_of,
     interval_option,
     now_options,
@@ -44,7 +42,7 @@ from crondor_cli.kit.options import (
     submit_files,
 )
 from crondor_cli.kit.parallel import jobs_option, of_many
-from crondor_cli.kit.printing import Asked, conclude
+from crondor_cli.kit.printing import Asked, conclude, report_options
 from crondor_cli.kit.progress import PROGRESS, watch_option
 
 LEAST: Final = 60
@@ -65,6 +63,7 @@ class CheckOptions(NamedTuple):
     no_files: bool
     target: Release | None = None
     pool_config: ConfigFiles | None = None
+    now: str | None = None
     tries_fixes: bool = True  # so that those are shown and counted that --fix makes
 
 
@@ -81,12 +80,12 @@ class CheckResult(ChosenReports):
         return read_checked(source, self.settings, self.surroundings)
 
 
-def run(paths: tuple[str, ...], given: CheckOptions, now: str | None, jobs: int | None = 1) -> CheckResult:
+def run(paths: tuple[str, ...], given: CheckOptions, jobs: int | None = 1) -> CheckResult:
     """Check the files, by so many processes; those that cannot be read are left out.
 
     Raises UsageError for options and settings that cannot be used, and where no file can be read.
     """
-    result = _settle(given, now, paths)
+    result = _settle(given, paths)
     reports: list[CheckReport] = []
     unread: list[click.UsageError] = []
     all_checked = of_many(
@@ -108,9 +107,9 @@ def _is_typed(path: str) -> bool:
     return path == "-"
 
 
-def _settle(given: CheckOptions, now: str | None, paths: tuple[str, ...]) -> CheckResult:
+def _settle(given: CheckOptions, paths: tuple[str, ...]) -> CheckResult:
     """Put together what the options say, before anything is checked."""
-    clock = clock_of(now, given.tz)
+    clock = clock_of(given.now, given.tz)
     access_point = None
     if given.pool_config is not None:
         from crondor_cli.kit.pool_config import read_pool  # noqa: PLC0415 - 25 modules, and optional
@@ -184,20 +183,7 @@ that cannot be read."""
 @click.command("check", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @watch_option(here=True)
 @submit_files()
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="CODES",
-    shell_complete=completing_list(lambda _: RULES),
-    help="Only rules whose code begins like this (comma-separated).",
-)
-@click.option(
-    "--ignore",
-    multiple=True,
-    metavar="CODES",
-    shell_complete=completing_list(lambda _: RULES),
-    help="Skip rules whose code begins like this.",
-)
+@choosing_options(RULES)
 @click.option(
     "--target",
     type=ReleaseType(),
@@ -207,41 +193,23 @@ that cannot be read."""
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would fix the findings.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
-@click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: RULES), help="Explain a rule.")
-@click.option("--rules", is_flag=True, help="List the rules.")
-@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
-@baseline_options
-@click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
+@reporting_options(RULES)
 @click.option("--no-files", is_flag=True, help="Do not look if the files are there that a description names.")
 @file_options
 @now_options
 @interval_option
 @pool_config_options
 @jobs_option
-@click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
-@format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
+@report_options
+@gathered("given", CheckOptions)
 def command(
     paths: tuple[str, ...],
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    target: Release | None,
-    fix: bool,
-    write: bool,
+    given: CheckOptions,
+    asked: Asked,
     unsafe: bool,
     explain: str | None,
     rules: bool,
-    statistics: bool,
-    strict: bool,
-    baseline: BaselineOptions,
-    no_files: bool,
-    surroundings: Surroundings,
-    now: str | None,
-    tz: str | None,
-    schedd_interval: int,
-    pool_config: ConfigFiles | None,
     jobs: int | None,
-    quiet: bool,
-    format_: str,
 ) -> None:
     """Say what condor_submit lets through, what the schedd silently changes, and what will be held.
 
@@ -250,12 +218,8 @@ def command(
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules()
         return
-    asked = Asked(baseline, fix, write, statistics, quiet, format_)
     asked.refuse(unsafe=unsafe)
-    given = CheckOptions(
-        select, ignore, surroundings, tz, schedd_interval, strict, no_files, target, pool_config, not fix
-    )
-    result = run(paths or _here(), given, now, jobs)
+    result = run(paths or _here(), given._replace(tries_fixes=not asked.fix), jobs)
     raise click.exceptions.Exit(conclude(result, asked, partial(_cured, unsafe=unsafe)))
 
 

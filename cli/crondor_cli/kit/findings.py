@@ -30,7 +30,7 @@ from crondor_cli.kit.files import (
     write_file,
     write_source,
 )
-from crondor_cli.kit.options import Surroundings, gathered, is_typed
+from crondor_cli.kit.options import Surroundings, completing, completing_list, gathered, is_typed, options_of
 from crondor_cli.kit.schedules import host_of
 from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
 from crondor_cli.kit.tables import plural
@@ -147,6 +147,38 @@ baseline_options = gathered(
     click.option("--update-baseline", is_flag=True, help="Write what is found now to --baseline FILE."),
 )
 """--baseline and --update-baseline, which come as one argument ``baseline``."""
+
+
+def choosing_options(rules: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add --select and --ignore for some rules, by their codes."""
+    complete = completing_list(lambda _: rules)
+    return options_of(
+        click.option(
+            "--select",
+            multiple=True,
+            metavar="CODES",
+            shell_complete=complete,
+            help="Only rules whose code begins like this (comma-separated).",
+        ),
+        click.option(
+            "--ignore",
+            multiple=True,
+            metavar="CODES",
+            shell_complete=complete,
+            help="Skip rules whose code begins like this.",
+        ),
+    )
+
+
+def reporting_options(rules: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add --explain and --rules for some rules, --statistics, --baseline and --strict."""
+    return options_of(
+        click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: rules), help="Explain a rule."),
+        click.option("--rules", is_flag=True, help="List the rules."),
+        click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them."),
+        baseline_options,
+        click.option("--strict", is_flag=True, help="Exit with 1 for notes as well."),
+    )
 
 
 Result = TypeVar("Result", bound=ChosenReports)

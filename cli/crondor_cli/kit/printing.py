@@ -14,12 +14,15 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import quote
 
+import click
+
 from crondor.diagnostics import Diagnostic, Severity, Source, Span, printable, render
 from crondor.lint import CheckReport, Cured, Finding, Fix, address, page
 from crondor.lint.baseline import KnownFinding
 from crondor.lint.report import finding_data
 from crondor.submit.edits import TextEdit, changed
 from crondor_cli.kit.findings import BaselineOptions, ChosenReports, Result, report_fixed, with_baseline, write_baseline
+from crondor_cli.kit.options import format_option, gathered, options_of
 from crondor_cli.kit.screen import (
     SCREEN,
     coloured,
@@ -349,7 +352,7 @@ class Asked(NamedTuple):
     write: bool
     statistics: bool
     quiet: bool
-    form: str
+    format_: str
 
     def refuse(self, *, unsafe: bool = False, is_fixable: bool = True) -> None:
         """Raise UsageError for options that do not go together."""
@@ -358,7 +361,7 @@ class Asked(NamedTuple):
             reason = f"{'--write' if self.write else '--unsafe'} needs --fix"
         elif self.fix and self.baseline.update:
             reason = "--update-baseline writes what is found, --fix cures it: one after the other"
-        elif self.fix and self.form != "text":
+        elif self.fix and self.format_ != "text":
             reason = "--fix shows a diff, and no other --format"
         elif self.fix and not is_fixable:
             reason = "--fix changes the files that --config names"
@@ -381,14 +384,22 @@ def conclude(result: Result, asked: Asked, cures: Callable[[Result], Iterable[tu
         status = report_fixed(result, cures(result), write=asked.write)
     else:
         if not asked.statistics:
-            _FORMS[asked.form](result)
-        elif asked.form in _COUNTS:
-            _COUNTS[asked.form](result, _counted(result.all_findings))
+            _FORMS[asked.format_](result)
+        elif asked.format_ in _COUNTS:
+            _COUNTS[asked.format_](result, _counted(result.all_findings))
         else:
-            message = f"--statistics counts, and --format {asked.form} has no place for that: text, json or github"
+            message = f"--statistics counts, and --format {asked.format_} has no place for that: text, json or github"
             raise usage(message)
-        if asked.form in {"text", "concise"} and not asked.quiet:
+        if asked.format_ in {"text", "concise"} and not asked.quiet:
             say(_summary(result))
     for reason in result.unread:
         say(f"Error: {reason}", err=True)
     return status
+
+
+report_options = options_of(
+    click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary."),
+    format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each."),
+    gathered("asked", Asked),
+)
+"""--quiet and --format, which come with --fix, --write, --statistics and --baseline as one argument ``asked``."""

@@ -16,24 +16,15 @@ from crondor.lint.routes import ROUTE_RULES, CheckedRoutes, check_routes, fixed_
 from crondor_cli.kit.ads import context_of
 from crondor_cli.kit.configs import ConfigCommand, ConfigReader
 from crondor_cli.kit.findings import (
-    BaselineOptions,
     ChosenReports,
-    baseline_options,
+    choosing_options,
     codes_of,
     explain_rule,
     list_rules,
+    reporting_options,
 )
-from crondor_cli.kit.options import (
-    ConfigFiles,
-    clock_of,
-    completing,
-    completing_list,
-    config_options,
-    format_option,
-    include_option,
-    now_options,
-)
-from crondor_cli.kit.printing import Asked, conclude
+from crondor_cli.kit.options import ConfigFiles, clock_of, config_options, include_option, now_options
+from crondor_cli.kit.printing import Asked, conclude, report_options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,44 +131,21 @@ that cannot be read."""
 @click.command("check", example=EXAMPLE, cls=ConfigCommand, epilog=EPILOG)
 @config_options
 @include_option
-@click.option(
-    "--select",
-    multiple=True,
-    metavar="CODES",
-    shell_complete=completing_list(lambda _: ROUTE_RULES),
-    help="Only rules whose code begins like this (comma-separated).",
-)
-@click.option(
-    "--ignore",
-    multiple=True,
-    metavar="CODES",
-    shell_complete=completing_list(lambda _: ROUTE_RULES),
-    help="Skip rules whose code begins like this.",
-)
+@choosing_options(ROUTE_RULES)
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would fix the findings.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
-@click.option("--explain", metavar="CODE", shell_complete=completing(lambda _: ROUTE_RULES), help="Explain a rule.")
-@click.option("--rules", is_flag=True, help="List the rules.")
-@click.option("--statistics", is_flag=True, help="Count the findings of each rule instead of showing them.")
-@baseline_options
-@click.option("--strict", is_flag=True, help="Exit with 1 for notes as well.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary.")
-@format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each.")
+@reporting_options(ROUTE_RULES)
+@report_options
 @now_options
 def command(
     config: ConfigFiles,
     allow_dirs: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    fix: bool,
-    write: bool,
+    asked: Asked,
     explain: str | None,
     rules: bool,
-    statistics: bool,
     strict: bool,
-    baseline: BaselineOptions,
-    quiet: bool,
-    format_: str,
     now: str | None,
     tz: str | None,
 ) -> None:
@@ -188,10 +156,9 @@ def command(
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules(ROUTE_RULES)
         return
-    asked = Asked(baseline, fix, write, statistics, quiet, format_)
     asked.refuse(is_fixable=is_fixable(config))
     chosen, ignored = codes_of(select, ROUTE_RULES), codes_of(ignore, ROUTE_RULES)
     result = _checked(config, allow_dirs, context_of(clock_of(now, tz)), chosen, ignored, strict=strict)
-    if not fix:  # those are shown and counted that --fix makes
+    if not asked.fix:  # those are shown and counted that --fix makes
         result = replace(result, reports=tuple(_offered(result)))
     raise click.exceptions.Exit(conclude(result, asked, _cured))
