@@ -24,6 +24,7 @@ from crondor_cli.kit.options import (
     file_options,
     format_option,
     from_option,
+    gathered,
     interval_option,
     reading_options,
     schedule_options,
@@ -129,6 +130,7 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
 )
 @jobs_option
 @as_request
+@gathered("options", SuggestOptions)
 def command(
     request: ScheduleRequest,
     days: int | None,
@@ -137,11 +139,7 @@ def command(
     pairs: int,
     format_: str,
     plot: str | None,
-    suggest: bool,
-    write: bool,
-    pin: tuple[str, ...],
-    run_time: int,
-    hours: int,
+    options: SuggestOptions,
     jobs: int | None,
 ) -> None:
     """List when the jobs of submit files start in the coming days, all together; - reads standard input.
@@ -150,7 +148,6 @@ def command(
     in the same minute, and the jobs that do not start in these days.
     """
     check_plot(plot)
-    options = SuggestOptions(suggest, write, pin, run_time, hours)
     options.check()
     clock = request.clock
     span = _span(clock, from_, until, days)
@@ -166,7 +163,7 @@ def command(
     named = list(requests)
     with closing(read_each(named, jobs)) as found:
         agenda.read(PROGRESS.counted(found, "reading", "files", len(named)))
-    if suggest:
+    if options.suggest:
         _suggest(agenda, request, options, clock, format_, pairs, plot)
         return
     if plot is not None:
@@ -199,7 +196,7 @@ def _suggest(
     plot: str | None,
 ) -> None:
     """Show or write other minutes, and exit."""
-    found = suggest(agenda, request.read_from, pinned_by(agenda, options.pins), options.run_time, options.hours)
+    found = suggest(agenda, request.read_from, pinned_by(agenda, options.pin), options.run_time, options.hours)
     if plot is not None:
         with needs_matplotlib():
             from crondor_cli.agenda.plot import save_suggestion  # noqa: PLC0415 - as below

@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 class SuggestOptions(NamedTuple):
     """What the command line says of a suggestion; ``run_time`` in seconds, ``hours`` that may move."""
 
-    is_asked: bool
+    suggest: bool
     write: bool
-    pins: tuple[str, ...]
+    pin: tuple[str, ...]
     run_time: int
-    hours: int = 0
+    hours: int
 
     def check(self) -> None:
         """Refuse options that go with --suggest, without it. Raises UsageError."""
-        given = {"--write": self.write, "--pin": bool(self.pins), "--run-time": bool(self.run_time)}
+        given = {"--write": self.write, "--pin": bool(self.pin), "--run-time": bool(self.run_time)}
         given["--hours"] = bool(self.hours)
         for name, is_given in given.items():
-            if is_given and not self.is_asked:
+            if is_given and not self.suggest:
                 raise usage(f"{name} needs --suggest")
 
 

@@ -28,6 +28,7 @@ from crondor_cli.kit.options import (
     clock_options,
     file_options,
     format_option,
+    gathered,
     pool_config_options,
     submit_files,
     target_option,
@@ -67,41 +68,6 @@ Exit status: 0 all jobs are accepted; 1 a job is refused, or a file is invalid; 
 read."""
 
 
-@click.command("preview", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@submit_files()
-@pool_config_options
-@target_option
-@click.option("--job", type=click.IntRange(0), metavar="N", help="Only the job with this ProcId.")
-@click.option("--owner", metavar="USER", help="Who submits (default: this account).")
-@click.option("--diff", is_flag=True, help="Print what changes in each job instead of its ad.")
-@file_options
-@clock_options
-@format_option("text", "long", "json", text="How to print; long: the stored ads, as condor_q -long has them.")
-def command(
-    paths: tuple[str, ...],
-    pool_config: ConfigFiles | None,
-    target: Release | None,
-    job: int | None,
-    owner: str | None,
-    diff: bool,
-    surroundings: Surroundings,
-    clock: Clock,
-    format_: str,
-) -> None:
-    """Show the ads of submitted jobs before and after the access point's transforms, and whether it takes them.
-
-    --pool-config names the configuration of the access point; without it HTCondor's defaults are used.
-    """
-    if not paths:
-        raise usage("name at least one submit file: crondor preview FILE")
-    if diff and format_ != "text":
-        raise usage("--diff is a text: leave --format out")
-
-    request = PreviewRequest(paths, pool_config, target, job, owner, clock, surroundings)
-    if not show_all(previewed(request), format_, diff=diff):
-        raise click.exceptions.Exit(1)
-
-
 class PreviewRequest(NamedTuple):
     """What the command line says."""
 
@@ -112,6 +78,31 @@ class PreviewRequest(NamedTuple):
     owner: str | None
     clock: Clock
     surroundings: Surroundings
+
+
+@click.command("preview", cls=Command, example=EXAMPLE, epilog=EPILOG)
+@submit_files()
+@pool_config_options
+@target_option
+@click.option("--job", type=click.IntRange(0), metavar="N", help="Only the job with this ProcId.")
+@click.option("--owner", metavar="USER", help="Who submits (default: this account).")
+@click.option("--diff", is_flag=True, help="Print what changes in each job instead of its ad.")
+@file_options
+@clock_options
+@format_option("text", "long", "json", text="How to print; long: the stored ads, as condor_q -long has them.")
+@gathered("request", PreviewRequest)
+def command(request: PreviewRequest, diff: bool, format_: str) -> None:
+    """Show the ads of submitted jobs before and after the access point's transforms, and whether it takes them.
+
+    --pool-config names the configuration of the access point; without it HTCondor's defaults are used.
+    """
+    if not request.paths:
+        raise usage("name at least one submit file: crondor preview FILE")
+    if diff and format_ != "text":
+        raise usage("--diff is a text: leave --format out")
+
+    if not show_all(previewed(request), format_, diff=diff):
+        raise click.exceptions.Exit(1)
 
 
 def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:

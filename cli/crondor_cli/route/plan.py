@@ -7,6 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,7 @@ from crondor_cli.kit.options import (
     config_options,
     file_options,
     format_option,
+    gathered,
     interval_option,
     reading_options,
     submit_files,
@@ -399,6 +401,7 @@ _DEFAULT_COUNT = 10
 @interval_option
 @click.option("--cure", is_flag=True, help="Print the lines that take the schedules out of the copies.")
 @format_option("table", "long", "json", text="How to print; long: the routed ads.")
+@gathered("options", PlanOptions)
 def command(
     paths: tuple[str, ...],
     ads: tuple[str, ...],
@@ -406,18 +409,13 @@ def command(
     config: ConfigFiles,
     surroundings: Surroundings,
     legacy: bool,
-    count: int | None,
     until: str | None,
     days: int | None,
-    at_gate: bool,
-    run_time: int | None,
-    queue_time: int,
-    rejected: int | None,
     loads: tuple[str, ...],
     throttled: tuple[str, ...],
     count_copies: bool,
-    owner: str | None,
     job_owner: str | None,
+    options: PlanOptions,
     clock: Clock,
     dialect: Dialect | None,
     policy: Policy | None,
@@ -441,17 +439,9 @@ def command(
     read_plannable(paths, ads, queue, clock, surroundings, jobs, findings)
     if count_copies:
         route_state = with_copies(route_state, table, (each for each in jobs if isinstance(each, ClassAd)), context)
-    limit = count if count is not None or end is not None else _DEFAULT_COUNT
-    options = PlanOptions(
-        at_gate=at_gate,
-        run_time=run_time,
-        queue_time=queue_time,
-        rejected=rejected,
-        count=limit,
-        route_state=route_state,
-        owner=owner,
-        reading=reading,
-    )
+    if options.count is None and end is None:
+        options = replace(options, count=_DEFAULT_COUNT)
+    options = replace(options, route_state=route_state, reading=reading)
     made = plan(jobs, table, clock.now, end, options)
     said = _Said([*findings, *made.findings])
     forms = {"table": as_table, "json": as_json, "long": as_long}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.core import ParameterSource
@@ -26,6 +26,7 @@ from crondor_cli.kit.options import (
     crontab_option,
     file_options,
     format_option,
+    gathered,
     interval_of,
     interval_option,
     is_typed,
@@ -39,7 +40,7 @@ from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import show
 from crondor_cli.kit.tables import plural
 from crondor_cli.simulate.routes import draw, run
-from crondor_cli.simulate.runs import SimulatedFiles, SimulatedRouter, begun, few_collections
+from crondor_cli.simulate.runs import SimulatedFiles, SimulationOptions, begun, few_collections
 from crondor_cli.simulate.shown import (
     COLOURS,
     Lanes,
@@ -55,24 +56,11 @@ if TYPE_CHECKING:
     from crondor_cli.simulate import results
 
 
-class SimulationViews(NamedTuple):
-    """What is wanted of a simulation: other dialects beside htcondor's, advice, and views."""
-
-    dialects: tuple[Dialect, ...]
-    advice: bool
-    events: bool
-    trace: bool
-    timeline: bool
-    plot: str | None
-    log: str | None
-    format: str
-
-
-def simulate(simulated: Simulated, shown: SimulationViews) -> None:
+def simulate(simulated: Simulated, shown: SimulationOptions) -> None:
     """Run the jobs of the files in each dialect, and show what became of them."""
-    _show_findings(simulated, shown.format)
+    _show_findings(simulated, shown.format_)
     views = _Views(simulated, shown)
-    for dialect in dict.fromkeys((Dialect.HTCONDOR, *shown.dialects)):
+    for dialect in dict.fromkeys((Dialect.HTCONDOR, *map(Dialect, shown.dialects))):
         bar = _progress(simulated, dialect)
         watchers, listeners = views.watchers(), views.listeners()
         with few_collections():
@@ -85,11 +73,11 @@ def simulate(simulated: Simulated, shown: SimulationViews) -> None:
 class _Views:
     """What is shown and written of a simulation; what happens is that of the first dialect."""
 
-    def __init__(self, simulated: Simulated, shown: SimulationViews) -> None:
+    def __init__(self, simulated: Simulated, shown: SimulationOptions) -> None:
         self._simulated = simulated
         self._shown = shown
         self._lanes = Lanes(simulated)
-        self._is_json = shown.format == "json"
+        self._is_json = shown.format_ == "json"
         self._happened: list[results.Event] = []
         self._messages: list[results.Message] = []
 
@@ -286,6 +274,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @click.option("--plot", metavar="FILE", help="Draw the timeline to a .svg or .png file (needs matplotlib).")
 @click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
 @format_option("table", "json")
+@gathered("shown", SimulationOptions)
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
@@ -303,20 +292,10 @@ def command(
     faults: tuple[str, ...],
     knobs: tuple[str, ...],
     skew: int,
-    routes: tuple[str, ...],
-    sites: tuple[str, ...],
-    wait_for_gates: bool,
-    dialects: tuple[str, ...],
     surroundings: Surroundings,
     policy: Policy | None,
     clock: Clock,
-    advice: bool,
-    events: bool,
-    trace: str | None,
-    timeline: bool,
-    plot: str | None,
-    log: str | None,
-    format_: str,
+    shown: SimulationOptions,
 ) -> None:
     """Simulate the jobs of submit files in a pool: which runs start, which are late, missed, held.
 
@@ -334,8 +313,8 @@ def command(
         schedd_interval = interval_of(schedd_interval, access_point)
     if not schedd_interval:
         raise click.UsageError("--schedd-interval 0: a simulated schedd has to rest between two looks", context)
-    check_plot(plot)
-    check_options(routed=bool(routes))
+    check_plot(shown.plot)
+    check_options(routed=bool(shown.routes))
     pool = PoolOptions(
         interval=schedd_interval,
         match_delay=match_delay,
@@ -353,16 +332,6 @@ def command(
         seed=surroundings.seed or 0,
         **({} if access_point is None else {"system_policy": access_point.policy}),
     )
-    simulated = begun(pool, clock, _days(days, routes), access_point)
+    simulated = begun(pool, clock, days or (1 if shown.routes else 30), access_point)
     SimulatedFiles(crontab, surroundings, access_point).read_into(simulated, paths)
-    if routes:
-        run(simulated, SimulatedRouter(routes, sites, wait_for_gates, events, timeline, plot, format_))
-    else:
-        shown = SimulationViews(
-            tuple(map(Dialect, dialects)), advice, events, trace is not None, timeline, plot, log, format_
-        )
-        simulate(simulated, shown)
-
-
-def _days(days: int | None, routes: tuple[str, ...]) -> int:
-    return days if days is not None else 1 if routes else 30
+    (run if shown.routes else simulate)(simulated, shown)

@@ -26,7 +26,7 @@ from crondor_cli.kit.route_tables import load_route_table
 from crondor_cli.kit.screen import say, screen_columns, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural, print_rows
 from crondor_cli.kit.times import local_text
-from crondor_cli.simulate.runs import SimulatedRouter
+from crondor_cli.simulate.runs import SimulationOptions
 from crondor_cli.simulate.shown import Lane, LaneSpan, Picture, TimeAxis
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def _fates(fates: JobEnds) -> results.Ends:
     }
 
 
-def run(simulated: Simulated, options: SimulatedRouter) -> None:
+def run(simulated: Simulated, options: SimulationOptions) -> None:
     """Simulate the jobs of some files, and print what became of them; exit with 1 where not all were done."""
     zone = simulated.clock.zone
     table = load_route_table(options.routes, (), Context(now=simulated.start, zone=zone), legacy=False)
@@ -273,12 +273,12 @@ def run(simulated: Simulated, options: SimulatedRouter) -> None:
     show(findings)
     if not table.is_enabled:
         say("JobRouter is disabled.", err=True)
-    screen = None if options.format == "json" else screen_columns(sys.stdout)
+    screen = None if options.format_ == "json" else screen_columns(sys.stdout)
     lanes = RouteLanes(made, screen) if options.timeline or options.plot is not None else None
     shown = lanes if options.timeline else None
     if lanes is not None:
         draw(lambda: _picture(made, lanes), options.plot)
-    if options.format == "json":
+    if options.format_ == "json":
         print_json(made, findings, shown, events=options.events)
     else:
         if options.events:

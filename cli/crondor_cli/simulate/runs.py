@@ -22,16 +22,20 @@ if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
 
 
-class SimulatedRouter(NamedTuple):
-    """The options of a simulated router."""
+class SimulationOptions(NamedTuple):
+    """What is wanted: the routes and sites of a router, other dialects next to htcondor's, advice, and views."""
 
     routes: tuple[str, ...]
     sites: tuple[str, ...]
     wait_for_gates: bool
+    dialects: tuple[str, ...]
+    advice: bool
     events: bool
+    trace: str | None
     timeline: bool
     plot: str | None
-    format: str
+    log: str | None
+    format_: str
 
 
 _OBJECTS = 100_000  # made and not freed between two searches for garbage
