@@ -15,21 +15,10 @@ from crondor.preview.suggestion import suggest
 from crondor.spec import Dialect
 from crondor_cli.agenda.shown import print_agenda
 from crondor_cli.agenda.suggest import SuggestOptions, pinned_by, print_suggestion, suggestion_data, write_files
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, needs_matplotlib, writes
-from crondor_cli.kit.options import (
-    Clock,
-    ads_option,
-    clock_options,
-    file_options,
-    format_option,
-    from_option,
-    gathered,
-    interval_option,
-    reading_options,
-    schedule_options,
-    until_option,
-)
+from crondor_cli.kit.options import Clock
 from crondor_cli.kit.parallel import jobs_option, of_many
 from crondor_cli.kit.progress import PROGRESS, watch_option
 from crondor_cli.kit.schedules import ScheduleRequest, Schedules, as_request, read_schedules, schedule_text_option
@@ -90,16 +79,16 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
 
 @click.command("agenda", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @watch_option()
-@schedule_options
-@ads_option
+@opts.schedule_options
+@opts.ads_option
 @schedule_text_option
 @click.option("--days", type=click.IntRange(1, MOST_DAYS), help="Local dates to show (default: 7).")
-@from_option("Show starts")
-@until_option("Show starts")
-@file_options
-@clock_options
-@reading_options(htcondor=True)
-@interval_option
+@opts.from_option("Show starts")
+@opts.until_option("Show starts")
+@opts.file_options
+@opts.clock_options
+@opts.reading_options(htcondor=True)
+@opts.interval_option
 @click.option(
     "--pairs",
     type=click.IntRange(0, 100_000),
@@ -107,7 +96,7 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
     show_default=True,
     help="Collisions to list: groups of jobs, and in JSON pairs as well.",
 )
-@format_option("table", "json", text="How to print the agenda.")
+@opts.format_option("table", "json", text="How to print the agenda.")
 @click.option("--plot", metavar="FILE", help="Draw the agenda as well, to a .svg or .png file (needs matplotlib).")
 @click.option("--suggest", is_flag=True, help="Propose minutes that flatten the busiest ones, as a diff.")
 @click.option("--write", is_flag=True, help="With --suggest: change the files.")
@@ -130,7 +119,7 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
 )
 @jobs_option
 @as_request
-@gathered("options", SuggestOptions)
+@opts.gathered("options", SuggestOptions)
 def command(
     request: ScheduleRequest,
     days: int | None,

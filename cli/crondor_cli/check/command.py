@@ -17,6 +17,7 @@ from crondor.knowledge.words import NEWEST, Release
 from crondor.lint import RULES, CheckReport, CheckSettings, Cured, check_submit, fixed, refused
 from crondor.lint.submit import offered
 from crondor.submit import SubmitFile
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import KINDS, FoundPath, below, inside_of, read_source
 from crondor_cli.kit.findings import (
@@ -28,19 +29,7 @@ from crondor_cli.kit.findings import (
     read_checked,
     reporting_options,
 )
-from crondor_cli.kit.options import (
-    ConfigFiles,
-    ReleaseType,
-    Surroundings,
-    clock_of,
-    file_options,
-    gathered,
-    interval_of,
-    interval_option,
-    now_options,
-    pool_config_options,
-    submit_files,
-)
+from crondor_cli.kit.options import ConfigFiles, ReleaseType, Surroundings, clock_of, interval_of
 from crondor_cli.kit.parallel import jobs_option, of_many
 from crondor_cli.kit.printing import Asked, conclude, report_options
 from crondor_cli.kit.progress import PROGRESS, watch_option
@@ -182,7 +171,7 @@ that cannot be read."""
 
 @click.command("check", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @watch_option(here=True)
-@submit_files()
+@opts.submit_files()
 @choosing_options(RULES)
 @click.option(
     "--target",
@@ -195,13 +184,13 @@ that cannot be read."""
 @click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
 @reporting_options(RULES)
 @click.option("--no-files", is_flag=True, help="Do not look if the files are there that a description names.")
-@file_options
-@now_options
-@interval_option
-@pool_config_options
+@opts.file_options
+@opts.now_options
+@opts.interval_option
+@opts.pool_config_options
 @jobs_option
 @report_options
-@gathered("given", CheckOptions)
+@opts.gathered("given", CheckOptions)
 def command(
     paths: tuple[str, ...],
     given: CheckOptions,

@@ -8,20 +8,9 @@ from crondor.compile.writing.wish import LineOptions
 from crondor.diagnostics import CrondorError
 from crondor.zones import Policy
 from crondor_cli.compile.show import Asked, print_compiled, print_refusal, write_file
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import (
-    Clock,
-    Surroundings,
-    asked_interval,
-    clock_options,
-    complete_zone,
-    format_option,
-    from_option,
-    include_option,
-    interval_option,
-    policy_option,
-    until_option,
-)
+from crondor_cli.kit.options import Clock, Surroundings, asked_interval, complete_zone
 from crondor_cli.kit.screen import usage
 
 EXAMPLE = "crondor compile 'last Friday of the month at 18:00'"
@@ -47,8 +36,8 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
 @click.option("--write", "write", metavar="FILE", help="Write the lines of a submit file's own schedule into the file.")
 @click.option("--except", "excepted", multiple=True, metavar="TEXT", help="What to exclude: days, holidays, a file.")
 @click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="The time zone of TEXT.")
-@from_option("Count steps, and run,")
-@until_option("Prove the lines", "5 years on")
+@opts.from_option("Count steps, and run,")
+@opts.until_option("Prove the lines", "5 years on")
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The job's cron_window.")
 @click.option(
     "--prep-time",
@@ -56,7 +45,7 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
     metavar="SECONDS",
     help="Its cron_prep_time (default: 300, or what fits).",
 )
-@interval_option
+@opts.interval_option
 @click.option(
     "--universe",
     type=click.Choice(["vanilla", "local"]),
@@ -72,10 +61,10 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
     help="Accept the nearest schedule that HTCondor can express, and list the differences.",
 )
 @click.option("-n", "--count", type=click.IntRange(0, 1000), default=5, show_default=True, help="Runs to show.")
-@policy_option()
-@include_option
-@clock_options
-@format_option("text", "json", "submit")
+@opts.policy_option()
+@opts.include_option
+@opts.clock_options
+@opts.format_option("text", "json", "submit")
 def command(
     words: tuple[str, ...],
     write: str | None,

@@ -14,18 +14,10 @@ import click
 
 from crondor.diagnostics import Diagnostic, Severity
 from crondor.schedd.live import Connection, connection_of
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import ConfigReader
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    QueueOptions,
-    clock_of,
-    format_option,
-    interval_option,
-    live_options,
-    now_options,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_of
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import live_of
 from crondor_cli.kit.screen import show
@@ -102,10 +94,10 @@ _READABLE, _UNREADABLE, _UNSEEN = "readable", "not readable", "not seen from her
 
 
 @click.command("doctor", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@live_options
-@interval_option
-@now_options
-@format_option("table", "json")
+@opts.live_options
+@opts.interval_option
+@opts.now_options
+@opts.format_option("table", "json")
 def command(asked: QueueOptions, schedd_interval: int, now: str | None, tz: str | None, format_: str) -> None:
     """Show what crondor finds on this host, and with --live whether it can work with a schedd."""
     clock = clock_of(now, tz)

@@ -26,16 +26,9 @@ from crondor.preview.export import (
 from crondor.schedule import COMMANDS
 from crondor.spec import Dialect
 from crondor.times import REQUIREMENTS, JobTimes, requirements_of
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import write_file
-from crondor_cli.kit.options import (
-    clock_options,
-    file_options,
-    output_option,
-    reading_options,
-    schedule_options,
-    until_option,
-)
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.schedules import ScheduleRequest, as_request, schedule_text_option
 from crondor_cli.kit.screen import emit, show, usage
@@ -116,7 +109,7 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
 
 
 @click.command("export", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@schedule_options
+@opts.schedule_options
 @schedule_text_option
 @click.option(
     "--to",
@@ -124,14 +117,14 @@ Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage.
     required=True,
     help="What to write: lines for Unix cron, or a calendar (RFC 5545).",
 )
-@output_option("Where to write the output; - prints it.")
+@opts.output_option("Where to write the output; - prints it.")
 @click.option("--command", "text", metavar="TEXT", help="The command to run, instead of the file's program.")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs in the calendar (default: 10).")
-@until_option("Put runs into the calendar")
+@opts.until_option("Put runs into the calendar")
 @click.option("--rrule", is_flag=True, help="One event with a recurrence rule, instead of an event for each run.")
-@file_options
-@clock_options
-@reading_options(htcondor=False)
+@opts.file_options
+@opts.clock_options
+@opts.reading_options(htcondor=False)
 @as_request
 def command(
     request: ScheduleRequest, to: str, out: str, text: str | None, count: int | None, until: str | None, rrule: bool

@@ -14,17 +14,10 @@ from crondor.diagnostics import has_error, printable
 from crondor.knowledge.kinds import FileKind
 from crondor.schedule import Universe
 from crondor.spec import FIELDS
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import file_problem, read_source, write_file
-from crondor_cli.kit.options import (
-    Clock,
-    asked_interval,
-    clock_options,
-    format_option,
-    interval_option,
-    output_option,
-    refuse_existing,
-)
+from crondor_cli.kit.options import Clock, asked_interval, refuse_existing
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import emit, say, show
 from crondor_cli.kit.tables import diagnostic_data, echo_json
@@ -50,7 +43,7 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
 
 @click.command("crontab", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("file", metavar="FILE|-")
-@output_option("Write NAME.sub files into this folder (default: print them).", "DIR", None)
+@opts.output_option("Write NAME.sub files into this folder (default: print them).", "DIR", None)
 @click.option(
     "--system/--user",
     "has_users",
@@ -66,9 +59,9 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
 )
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The cron_window of all jobs.")
 @click.option("--prep-time", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="Their cron_prep_time.")
-@interval_option
-@clock_options
-@format_option("text", "json", text="How to print the submit files.")
+@opts.interval_option
+@opts.clock_options
+@opts.format_option("text", "json", text="How to print the submit files.")
 def command(
     file: str,
     out: str | None,

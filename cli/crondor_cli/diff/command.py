@@ -21,16 +21,9 @@ from crondor.preview.runs import DAY_ZERO, folded, last_retry
 from crondor.recurrence import never_reason
 from crondor.spec import CronSpec, Dialect, Field
 from crondor.words import describe
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import (
-    Clock,
-    Surroundings,
-    UsageProblem,
-    clock_options,
-    file_options,
-    format_option,
-    until_option,
-)
+from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.schedules import ScheduleRequest, asked_data, known_text, schedule_text_option
 from crondor_cli.kit.screen import FACTS, prose, say, screen_columns, show, usage
 from crondor_cli.kit.tables import columns, diagnostic_data, echo_json, instant, instant_or_none, plural
@@ -74,9 +67,9 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 @click.argument("sides", nargs=-1, metavar="A [B]")
 @schedule_text_option
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), default=5, show_default=True, help="Times to show.")
-@until_option("Look for differences", "2200; with the real schedd: a year on")
-@file_options
-@clock_options
+@opts.until_option("Look for differences", "2200; with the real schedd: a year on")
+@opts.file_options
+@opts.clock_options
 @click.option(
     "--dialect",
     "dialects",
@@ -84,7 +77,7 @@ def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     metavar="X[,Y]",
     help="Read both sides in X, or A in X and B in Y (default: manual; A alone: manual,htcondor).",
 )
-@format_option("table", "json", text="How to print the comparison.")
+@opts.format_option("table", "json", text="How to print the comparison.")
 def command(
     sides: tuple[str, ...],
     schedule: str | None,

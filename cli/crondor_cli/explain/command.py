@@ -22,18 +22,9 @@ from crondor.schedule import JobSchedule
 from crondor.spec import DAY_OF_WEEK, FIELDS, MONTH, CronSpec, Dialect
 from crondor.words import describe, steps_beyond
 from crondor.zones import Policy
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import (
-    Clock,
-    UsageProblem,
-    ads_option,
-    clock_options,
-    file_options,
-    format_option,
-    reading_options,
-    schedule_options,
-    until_option,
-)
+from crondor_cli.kit.options import Clock, UsageProblem
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.schedules import (
     ScheduleRequest,
@@ -79,15 +70,15 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 
 
 @click.command("explain", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@schedule_options
-@ads_option
+@opts.schedule_options
+@opts.ads_option
 @schedule_text_option
 @click.option("--at", metavar="TIME", help="Say why the schedule fires at this time, or why not.")
-@until_option("Look for clock changes", "two years on")
-@file_options
-@clock_options
-@reading_options(htcondor=True)
-@format_option("table", "json", text="How to print the explanation.")
+@opts.until_option("Look for clock changes", "two years on")
+@opts.file_options
+@opts.clock_options
+@opts.reading_options(htcondor=True)
+@opts.format_option("table", "json", text="How to print the explanation.")
 @as_request
 def command(request: ScheduleRequest, at: str | None, until: str | None, format_: str) -> None:
     """Explain a schedule: its values, gaps and counts, what the schedd reads otherwise, and clock changes ahead.

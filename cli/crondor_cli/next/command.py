@@ -13,29 +13,10 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity, has_error, p
 from crondor.preview.jobs import Job
 from crondor.preview.runs import Preview, Wanted, placed, preview
 from crondor.spec import Dialect
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import find
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    QueueOptions,
-    ads_option,
-    check_target,
-    clock_options,
-    constraint_option,
-    field_options,
-    file_options,
-    format_option,
-    from_option,
-    interval_of,
-    interval_option,
-    is_typed,
-    pool_config_options,
-    queue_options,
-    reading_options,
-    target_option,
-    until_option,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, check_target, interval_of, is_typed
 from crondor_cli.kit.progress import PROGRESS, watch_option
 from crondor_cli.kit.schedules import ScheduleRequest, as_request, read_schedules, schedule_text_option
 from crondor_cli.kit.screen import echo_lines, say, show, usage
@@ -165,25 +146,25 @@ _NOT_OF_PREVIOUS = frozenset(("until", "pool_config", "config_root", "ce", "targ
 @watch_option()
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file, as FILES.")
-@field_options
-@ads_option
+@opts.field_options
+@opts.ads_option
 @schedule_text_option
 @click.option("--previous", "is_previous", is_flag=True, help="List the last runs instead, the latest first.")
 @click.option("--at", metavar="TIME", help="Print TIME as deferral_time, or epoch seconds as a time.")
 @click.option("-n", "--count", type=click.IntRange(1, 100_000), help="Runs to show (default: 10; with --previous: 1).")
-@from_option("Show runs")
-@until_option("Show runs")
-@file_options
-@clock_options
-@reading_options(htcondor=True)
-@interval_option
-@pool_config_options
-@target_option
+@opts.from_option("Show runs")
+@opts.until_option("Show runs")
+@opts.file_options
+@opts.clock_options
+@opts.reading_options(htcondor=True)
+@opts.interval_option
+@opts.pool_config_options
+@opts.target_option
 @click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
-@queue_options
+@opts.queue_options
 @click.option("--list", "is_listed", is_flag=True, help="List the starts of all jobs of --ads, or of CRONDOR_QUEUE.")
-@constraint_option
-@format_option("table", "json", "csv", "epoch", text="How to print the runs.")
+@opts.constraint_option
+@opts.format_option("table", "json", "csv", "epoch", text="How to print the runs.")
 @as_request
 def command(
     files: tuple[str, ...],

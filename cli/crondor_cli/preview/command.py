@@ -19,20 +19,10 @@ from crondor.job.attributes import printed
 from crondor.knowledge.kinds import FileKind
 from crondor.preview.accepted import PreviewedFile, PreviewedJobs, accepted_jobs, changed_by, place_text
 from crondor.submit import read_submit
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import files_of, read_source
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    Surroundings,
-    clock_options,
-    file_options,
-    format_option,
-    gathered,
-    pool_config_options,
-    submit_files,
-    target_option,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.schedules import host_of
 from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together, usage
@@ -81,16 +71,16 @@ class PreviewRequest(NamedTuple):
 
 
 @click.command("preview", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@submit_files()
-@pool_config_options
-@target_option
+@opts.submit_files()
+@opts.pool_config_options
+@opts.target_option
 @click.option("--job", type=click.IntRange(0), metavar="N", help="Only the job with this ProcId.")
 @click.option("--owner", metavar="USER", help="Who submits (default: this account).")
 @click.option("--diff", is_flag=True, help="Print what changes in each job instead of its ad.")
-@file_options
-@clock_options
-@format_option("text", "long", "json", text="How to print; long: the stored ads, as condor_q -long has them.")
-@gathered("request", PreviewRequest)
+@opts.file_options
+@opts.clock_options
+@opts.format_option("text", "long", "json", text="How to print; long: the stored ads, as condor_q -long has them.")
+@opts.gathered("request", PreviewRequest)
 def command(request: PreviewRequest, diff: bool, format_: str) -> None:
     """Show the ads of submitted jobs before and after the access point's transforms, and whether it takes them.
 

@@ -13,19 +13,10 @@ from crondor.schedd.reading import advertised, coming_starts
 from crondor.spec import Dialect
 from crondor.submit import job_ads
 from crondor.zones import Policy
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import context_of
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import (
-    Clock,
-    QueueOptions,
-    Surroundings,
-    clock_options,
-    constraint_option,
-    file_options,
-    reading_options,
-    source_options,
-    submit_files,
-)
+from crondor_cli.kit.options import Clock, QueueOptions, Surroundings
 from crondor_cli.kit.queues import QueueJobs, QueueReading, reading_of, selection_of
 from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import emit, show, usage
@@ -56,13 +47,13 @@ _MOST_JOBS = 1000  # of one submit file
 
 
 @click.command("advertise", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@submit_files("A submit file, as FILES, instead of a queue.")
-@constraint_option
+@opts.submit_files("A submit file, as FILES, instead of a queue.")
+@opts.constraint_option
 @click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")
-@source_options
-@file_options
-@clock_options
-@reading_options(htcondor=True)
+@opts.source_options
+@opts.file_options
+@opts.clock_options
+@opts.reading_options(htcondor=True)
 def command(
     paths: tuple[str, ...],
     constraint: str | None,

@@ -17,16 +17,9 @@ from crondor.schedd.embedded import no_queue
 from crondor.schedd.reading import ScheduledJob, ScheduledState, job_id, mirror_of
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.options import (
-    Clock,
-    QueueOptions,
-    clock_options,
-    format_option,
-    reading_options,
-    schedd_options,
-    source_options,
-)
+from crondor_cli.kit.options import Clock, QueueOptions
 from crondor_cli.kit.queues import (
     QueueReading,
     embedded_of,
@@ -138,7 +131,7 @@ usage."""
 @click.command("status", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @job_arguments
 @reads_queue
-@format_option("table", "json")
+@opts.format_option("table", "json")
 def command(read: QueueReading, format_: str) -> None:
     """List the jobs that have a schedule: their state, their next start, and what keeps them from it."""
     looks = _Watched(read.looks())
@@ -194,10 +187,10 @@ Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wr
 @click.command("recalc", cls=Command, example=RECALC_EXAMPLE, epilog=RECALC_EPILOG)
 @job_arguments
 @click.option("--apply", is_flag=True, help="Write the times to the embedded queue or the live schedd.")
-@source_options
-@clock_options
-@reading_options(htcondor=True)
-@format_option("table", "json")
+@opts.source_options
+@opts.clock_options
+@opts.reading_options(htcondor=True)
+@opts.format_option("table", "json")
 def recalc(
     jobs: tuple[str, ...],
     constraint: str | None,
@@ -255,9 +248,9 @@ Exit status: 0 fine, 1 a queue that cannot be read, 2 wrong usage."""
 @click.command("history", cls=Command, example=HISTORY_EXAMPLE, epilog=HISTORY_EPILOG)
 @job_arguments
 @click.option("-n", "--count", type=click.IntRange(1, 1_000_000), default=10, help="How many (default: 10).")
-@schedd_options
-@clock_options
-@format_option("table", "long", "json")
+@opts.schedd_options
+@opts.clock_options
+@opts.format_option("table", "long", "json")
 def history(
     jobs: tuple[str, ...], constraint: str | None, count: int, asked: QueueOptions, clock: Clock, format_: str
 ) -> None:

@@ -25,20 +25,10 @@ from crondor.schedd.protocol import PartlyEdited, ScheddError, Selection, read_c
 from crondor.schedd.reading import job_id
 from crondor.schedule import misspelt
 from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import files_of, read_source
-from crondor_cli.kit.options import (
-    Clock,
-    QueueOptions,
-    Surroundings,
-    UsageProblem,
-    clock_options,
-    file_options,
-    folder_of,
-    format_option,
-    schedd_options,
-    submit_files,
-)
+from crondor_cli.kit.options import Clock, QueueOptions, Surroundings, UsageProblem, folder_of
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
 from crondor_cli.kit.screen import say, show, usage
@@ -98,8 +88,8 @@ Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose s
 
 
 @click.command("submit", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@submit_files()
-@file_options
+@opts.submit_files()
+@opts.file_options
 @click.option(
     "-a",
     "--append",
@@ -108,9 +98,9 @@ Exit status: 0 fine, 1 a finding (a file that cannot be submitted, a job whose s
     multiple=True,
     help="A line to add before each queue statement, as with -append.",
 )
-@schedd_options
-@clock_options
-@format_option("text", "json")
+@opts.schedd_options
+@opts.clock_options
+@opts.format_option("text", "json")
 def command(
     paths: tuple[str, ...],
     append: tuple[str, ...],
@@ -302,9 +292,9 @@ Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edit
 @click.option(
     "--if", "condition", metavar="EXPR", default="true", help="Edit only jobs for which this is true (default: true)."
 )
-@schedd_options
-@clock_options
-@format_option("text", "json")
+@opts.schedd_options
+@opts.clock_options
+@opts.format_option("text", "json")
 def edit(
     jobs: tuple[str, ...],
     constraint: str | None,

@@ -27,6 +27,7 @@ from crondor.router.match.reasons import JobVerdict, RouteVerdict
 from crondor.router.table.route import forget_routing, id_text
 from crondor.submit import job_ads, read_submit
 from crondor.transform.loading import as_warnings
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import (
     AdChunk,
     AdFindings,
@@ -42,19 +43,7 @@ from crondor_cli.kit.ads import (
     own_ad,
 )
 from crondor_cli.kit.files import FileProblem, check_stdin, files_of
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    Surroundings,
-    ads_option,
-    clock_options,
-    config_options,
-    file_options,
-    format_option,
-    gathered,
-    options_of,
-    submit_files,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.parallel import Alone
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import say, usage
@@ -220,7 +209,7 @@ def _log(pieces: Iterable[bytes], name: str, findings: AdFindings) -> Iterator[C
         yield mirror.ad(job)
 
 
-reading_jobs_options = options_of(
+reading_jobs_options = opts.options_of(
     click.option("--ignore-prior-routing", is_flag=True, help="Treat each job as idle and never routed."),
     click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you)."),
     lenient_option,
@@ -232,7 +221,7 @@ _LOAD = re.compile(r"(.+)=([0-9]{1,9})(?:/([0-9]{1,9}))?").fullmatch
 _RUNNING = (2, 6)  # JobStatus of jobs that do not count as idle: running, and sending their output
 
 
-route_state_options = options_of(
+route_state_options = opts.options_of(
     click.option(
         "--load", "loads", metavar="ROUTE=JOBS[/IDLE]", multiple=True, help="The jobs on a route (default: none)."
     ),
@@ -379,15 +368,15 @@ def _asking(
 
 def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add all options of a question about jobs; the command gets ``asking`` and ``format_``."""
-    return options_of(
-        config_options,
+    return opts.options_of(
+        opts.config_options,
         legacy_option,
-        submit_files(),
-        ads_option,
-        file_options,
+        opts.submit_files(),
+        opts.ads_option,
+        opts.file_options,
         reading_jobs_options,
         route_state_options,
-        clock_options,
-        format_option(*formats),
-        gathered("asking", _asking),
+        opts.clock_options,
+        opts.format_option(*formats),
+        opts.gathered("asking", _asking),
     )

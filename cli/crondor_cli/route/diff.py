@@ -21,19 +21,11 @@ from crondor.router.compare import MadeJob, TablesComparison, Witness, made_jobs
 from crondor.router.compare.comparing import Comparing
 from crondor.router.compare.outcomes import JobOutcome, JobOutcomes
 from crondor.transform.loading import as_warnings
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import AdFindings, NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import FoundPath, file_problem, find
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    Surroundings,
-    UsageProblem,
-    ads_option,
-    clock_options,
-    file_options,
-    format_option,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, UsageProblem
 from crondor_cli.kit.parallel import jobs_option
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, show, usage
@@ -417,18 +409,18 @@ _FORMS: dict[str, Callable[[Report], Iterator[str]]] = {
 @click.argument("new", metavar="NEW")
 @click.option("--config", metavar="FILE", multiple=True, help="A file that is read before OLD and before NEW.")
 @click.option("--ce", is_flag=True, help="Read the configuration as HTCondor-CE does, from /etc/condor-ce.")
-@ads_option
+@opts.ads_option
 @click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file: its jobs.")
 @click.option(
     "--made", is_flag=True, help="Generate jobs from the routes' requirements (default without --ads and --spec)."
 )
 @click.option("--owner", metavar="USER", help="Route only this user's jobs, as a router that is not root.")
 @legacy_option
-@file_options
+@opts.file_options
 @reading_jobs_options
-@clock_options
+@opts.clock_options
 @jobs_option
-@format_option(*_FORMS, text="How to print the comparison; markdown: for a review comment.")
+@opts.format_option(*_FORMS, text="How to print the comparison; markdown: for a review comment.")
 def command(
     old: str,
     new: str,

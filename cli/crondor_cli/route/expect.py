@@ -18,21 +18,11 @@ from crondor.macro.files import FileRefused, Files
 from crondor.router import RoutingTable
 from crondor.router.compare import Unmet, chosen_of, made_jobs, record, unmet
 from crondor.router.compare.expectation_files import ExpectationFile, PlacedExpectation, read_expectations, written
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import AdFindings
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import read_source, write_file
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    Surroundings,
-    UsageProblem,
-    ads_option,
-    clock_options,
-    config_options,
-    file_options,
-    format_option,
-    output_option,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, UsageProblem
 from crondor_cli.kit.printing import github_line
 from crondor_cli.kit.route_tables import legacy_option, load_route_table, show_faults
 from crondor_cli.kit.screen import emit, say
@@ -166,15 +156,15 @@ class TestOptions(NamedTuple):
 
 @click.command("test", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("tests", nargs=-1, metavar="[FILE]...")
-@config_options
+@opts.config_options
 @click.option("--record", "records", is_flag=True, help="Write what the routes do today to FILE, or to -o FILE.")
-@ads_option
+@opts.ads_option
 @click.option("-q", "--quiet", is_flag=True, help="Print what fails and no summary.")
 @legacy_option
-@output_option("Where to write the result, or the recorded tests.")
-@file_options
-@clock_options
-@format_option(*_FORMS, text="How to print the result.")
+@opts.output_option("Where to write the result, or the recorded tests.")
+@opts.file_options
+@opts.clock_options
+@opts.format_option(*_FORMS, text="How to print the result.")
 def command(
     tests: tuple[str, ...],
     config: ConfigFiles,

@@ -35,24 +35,11 @@ from crondor.schedd.reading import QueueLogSchedd
 from crondor.schedule import COMMANDS, misspelt
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import FirstFaults, ads_in, name_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_stdin
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    Surroundings,
-    ads_option,
-    clock_options,
-    config_options,
-    file_options,
-    format_option,
-    gathered,
-    interval_option,
-    reading_options,
-    submit_files,
-    until_option,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.schedules import ScheduleRequest
@@ -371,16 +358,16 @@ _DEFAULT_COUNT = 10
 
 
 @click.command("plan", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@submit_files()
-@ads_option
+@opts.submit_files()
+@opts.ads_option
 @click.option("--queue", "--log", metavar="PATH", help="The jobs of an embedded queue's folder, or of a job_queue.log.")
-@config_options
-@file_options
+@opts.config_options
+@opts.file_options
 @legacy_option
 @click.option(
     "-n", "--count", type=click.IntRange(1, 1_000_000), help="Runs of each job (default: 10; with an end: all)."
 )
-@until_option("Plan runs")
+@opts.until_option("Plan runs")
 @click.option("--days", type=click.IntRange(1, 36_600), help="Days of 24 h to plan.")
 @click.option("--at-gate", is_flag=True, help="Route a job for each run, when the gate of the run opens.")
 @click.option("--run-time", type=click.IntRange(1, 10**9), metavar="SECONDS", help="How long a copy runs.")
@@ -396,12 +383,12 @@ _DEFAULT_COUNT = 10
 )
 @route_state_options
 @click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you).")
-@clock_options
-@reading_options(htcondor=True)
-@interval_option
+@opts.clock_options
+@opts.reading_options(htcondor=True)
+@opts.interval_option
 @click.option("--cure", is_flag=True, help="Print the lines that take the schedules out of the copies.")
-@format_option("table", "long", "json", text="How to print; long: the routed ads.")
-@gathered("options", PlanOptions)
+@opts.format_option("table", "long", "json", text="How to print; long: the routed ads.")
+@opts.gathered("options", PlanOptions)
 def command(
     paths: tuple[str, ...],
     ads: tuple[str, ...],

@@ -17,17 +17,10 @@ from crondor.router.daemon import Because, QueueStatus, RouteNow, RouteReason, R
 from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.routed_job import public_ad
 from crondor.router.match.matcher import WINDOW
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import config_option, load_config
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    QueueOptions,
-    clock_options,
-    folder_of,
-    options_of,
-    source_options,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, folder_of
 from crondor_cli.kit.progress import state_folder
 from crondor_cli.kit.queues import read_jobs, selection_of, unknown_job
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
@@ -40,7 +33,7 @@ if TYPE_CHECKING:
     from crondor_cli.route import results
 
 
-destination_options = options_of(
+destination_options = opts.options_of(
     click.option("--destination-queue", metavar="PATH", help="Copies go into this embedded queue."),
     click.option("--destination-name", metavar="NAME", help="Copies go to the live schedd of this name."),
     click.option("--destination-pool", metavar="HOST", help="The collector of its pool."),
@@ -219,13 +212,13 @@ Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there
 @click.command("status", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @config_option
 @legacy_option
-@source_options
+@opts.source_options
 @click.option("--destination-log", metavar="FILE", help="Copies are in the queue of this job_queue.log.")
 @destination_options
 @click.option("--job", metavar="C.P", help="Say why this job is not routed now.")
 @click.option("--owner", metavar="USER", help="The router takes only this user's jobs.")
 @click.option("--wait-for-gates", is_flag=True, help="The router waits for the gates of crontab and deferral jobs.")
-@clock_options
+@opts.clock_options
 @click.option("--format", "format_", type=click.Choice(["table", "json", "ad"]), default="table", help="How to print.")
 def command(
     config: ConfigFiles,

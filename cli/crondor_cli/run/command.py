@@ -26,18 +26,10 @@ from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import LOG, no_queue
 from crondor.spec import Dialect
 from crondor.submit import SubmitFile, SubmitHost, read_submit
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command, need_processes
 from crondor_cli.kit.files import files_of, read_source
-from crondor_cli.kit.options import (
-    Clock,
-    Surroundings,
-    UsageProblem,
-    clock_of,
-    complete_zone,
-    file_options,
-    format_option,
-    submit_files,
-)
+from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, complete_zone
 from crondor_cli.kit.queues import is_there
 from crondor_cli.kit.screen import show, usage
 from crondor_cli.kit.typed_times import parse_time
@@ -69,8 +61,8 @@ _FOLDER = ".crondor"
 
 
 @click.command("run", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG)
-@submit_files()
-@file_options
+@opts.submit_files()
+@opts.file_options
 @click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE next to the first FILE).")
 @click.option("--once", is_flag=True, help="Each job's next run only.")
 @click.option("--until", metavar="TIME", help="Start runs until this time, inclusive, or for a length such as 2h.")
@@ -78,7 +70,7 @@ _FOLDER = ".crondor"
 @click.option(
     "--tz", metavar="ZONE", shell_complete=complete_zone, help="The zone of the schedules (default: this host's)."
 )
-@format_option("text", "json", text="How to print what happens.")
+@opts.format_option("text", "json", text="How to print what happens.")
 def command(
     paths: tuple[str, ...],
     state: str | None,

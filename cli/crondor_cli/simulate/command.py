@@ -15,26 +15,10 @@ from crondor.pool.daemons.flow import Listener
 from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import Dialect
 from crondor.zones import Policy
+from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_plot, writes
-from crondor_cli.kit.options import (
-    Clock,
-    ConfigFiles,
-    Surroundings,
-    check_target,
-    clock_options,
-    crontab_option,
-    file_options,
-    format_option,
-    gathered,
-    interval_of,
-    interval_option,
-    is_typed,
-    policy_option,
-    pool_config_options,
-    submit_files,
-    target_option,
-)
+from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, check_target, interval_of, is_typed
 from crondor_cli.kit.pool_config import read_pool
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import show
@@ -196,12 +180,12 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 
 
 @click.command("simulate", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@submit_files()
-@crontab_option
+@opts.submit_files()
+@opts.crontab_option
 @click.option("--days", type=click.IntRange(1, 3660), help="Days of 24 h to simulate (default: 30, with --routes 1).")
-@interval_option
-@pool_config_options
-@target_option
+@opts.interval_option
+@opts.pool_config_options
+@opts.target_option
 @click.option("--run-time", default="60", show_default=True, metavar="LENGTH", help="How long a program runs.")
 @click.option(
     "--match-delay",
@@ -262,9 +246,9 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 )
 @click.option("--wait-for-gates", is_flag=True, help="With --routes: take scheduled jobs when a run's gate opens.")
 @click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading next to htcondor's.")
-@file_options
-@policy_option(", in the other dialects")
-@clock_options
+@opts.file_options
+@opts.policy_option(", in the other dialects")
+@opts.clock_options
 @click.option("--advice/--no-advice", default=True, help="Find the prep time and the window that would be enough.")
 @click.option("--events", is_flag=True, help="Print all that happens, line by line.")
 @click.option(
@@ -273,8 +257,8 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @click.option("--timeline", is_flag=True, help="Print a line of time for each job.")
 @click.option("--plot", metavar="FILE", help="Draw the timeline to a .svg or .png file (needs matplotlib).")
 @click.option("--log", metavar="FILE", help="Write the user log of all jobs into a new file.")
-@format_option("table", "json")
-@gathered("shown", SimulationOptions)
+@opts.format_option("table", "json")
+@opts.gathered("shown", SimulationOptions)
 def command(
     paths: tuple[str, ...],
     crontab: str | None,
