@@ -63,8 +63,7 @@ def pinned_by(agenda: Agenda, pins: Sequence[str]) -> set[int]:
     for pin in pins:
         named = {n for n, entry in enumerate(agenda.entries) if _is_named(entry, pin)}
         if not named:
-            message = f"--pin '{printable(pin)}' names no job: write a file as it is shown, or 'nightly*'"
-            raise usage(message)
+            raise usage(f"--pin '{printable(pin)}' names no job: write a file as it is shown, or 'nightly*'")
         found |= named
     return found
 

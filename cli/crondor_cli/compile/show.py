@@ -57,8 +57,7 @@ class Asked(NamedTuple):
             return default_end(max(self.begin, self.start or 0))
         if self.until <= max(self.begin, (self.start or 0) - 1):
             said = "now" if self.start is None else "--from"
-            message = f"--until is not later than {said}: no run can lie between them"
-            raise usage(message)
+            raise usage(f"--until is not later than {said}: no run can lie between them")
         return min(self.until, LAST)
 
     def whole(self, text: str) -> str:

@@ -121,8 +121,7 @@ def _instant(clock: Clock, at: str | None) -> tuple[int | None, SkippedTime | No
 
 def _until(clock: Clock, until: str | None, at: str | None) -> int:
     if until is not None and at is not None:
-        message = "--until is for the clock changes ahead, which --at does not ask for"
-        raise usage(message)
+        raise usage("--until is for the clock changes ahead, which --at does not ask for")
     end = clock.last(until, "no clock change")
     return years_after(clock.now, 2, clock.zone) if end is None else min(end, LAST_INSTANT)
 

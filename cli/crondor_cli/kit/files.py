@@ -128,8 +128,7 @@ def refuse_overwriting(out: str, inputs: Iterable[str]) -> None:
         return
     for path in inputs:
         if path != "-" and os.path.exists(path) and os.path.samefile(out, path):
-            message = f"--output '{printable(out)}' is read, too: name another file"
-            raise usage(message)
+            raise usage(f"--output '{printable(out)}' is read, too: name another file")
 
 
 def file_problem(deed: str, path: str, error: OSError | ValueError) -> FileProblem:
@@ -475,8 +474,7 @@ def _ended(line: str) -> str:
 def write_source(before: Source, after: Source) -> None:
     """Replace a file's text in one step; raises UsageError where that cannot be done."""
     if before.name == STDIN:
-        message = "standard input cannot be changed: leave --write out to see the diff"
-        raise usage(message)
+        raise usage("standard input cannot be changed: leave --write out to see the diff")
     old, new = (each.text.encode("utf-8", "surrogateescape") for each in (before, after))
     replace_file(before.name, old, new, "while it was read, and was not written to")
 

@@ -178,8 +178,7 @@ class Clock(NamedTuple):
         end = None if until is None else self.read(until, "--until")
         if end is not None and end <= self.after(begin):
             said = "not later than now" if begin is None else "earlier than --from"
-            message = f"--until is {said}: {nothing} can lie between them"
-            raise usage(message)
+            raise usage(f"--until is {said}: {nothing} can lie between them")
         return end
 
     def read(self, text: str | None, option: str) -> int:
@@ -301,8 +300,7 @@ def _environ(variables: tuple[str, ...]) -> Mapping[str, str] | None:
         if not sign:
             value = os.environ.get(name, "")
         if not name or (not sign and name not in os.environ):
-            message = f"--env {printable(each)}: write NAME=VALUE, or the name of a variable that is set here"
-            raise usage(message)
+            raise usage(f"--env {printable(each)}: write NAME=VALUE, or the name of a variable that is set here")
         found[name] = value
     return found or None
 
@@ -366,8 +364,7 @@ def refuse_existing(paths: Iterable[str]) -> None:
     taken = [path for path in paths if _is_taken(path)]
     if taken:
         exist = f"and {len(taken) - 1} more exist" if len(taken) > 1 else "exists"
-        message = f"'{printable(taken[0])}' {exist}: nothing was written; --force overwrites"
-        raise usage(message)
+        raise usage(f"'{printable(taken[0])}' {exist}: nothing was written; --force overwrites")
 
 
 def _is_taken(path: str) -> bool:
@@ -479,8 +476,7 @@ pool_config_options = gathered(
 def pool_files(paths: Sequence[str], tree: str | None = None, *, ce: bool = False) -> ConfigFiles:
     """Return the configuration of an access point that is named. Raises UsageError for the word host with files."""
     if HOST in paths and len(paths) > 1:
-        message = f"{_OPTION} {HOST} stands alone: it is all files of this host's configuration"
-        raise usage(message)
+        raise usage(f"{_OPTION} {HOST} stands alone: it is all files of this host's configuration")
     return ConfigFiles(() if HOST in paths else tuple(paths), tree, ce, _OPTION)
 
 

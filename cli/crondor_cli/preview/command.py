@@ -111,8 +111,7 @@ def previewed(request: PreviewRequest) -> Iterator[PreviewedFile]:
         seen = seen or bool(file.jobs) or has_error(file.diagnostics) or request.job is None
         yield file
     if not seen:
-        message = f"--job {request.job}: there is no job with this ProcId"
-        raise usage(message)
+        raise usage(f"--job {request.job}: there is no job with this ProcId")
 
 
 def _file(path: str, cluster: int, request: PreviewRequest, access_point: AccessPoint) -> PreviewedFile:

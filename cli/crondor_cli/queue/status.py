@@ -203,8 +203,7 @@ def recalc(
 ) -> None:
     """Compute the DeferralTime of crontab jobs; without --apply nothing is written."""
     if apply and asked.kind in {"log", "ads"}:
-        message = f"--apply cannot write into --{asked.kind}: it is read only"
-        raise usage(message)
+        raise usage(f"--apply cannot write into --{asked.kind}: it is read only")
     read = reading_of(asked, jobs, constraint, clock, dialect, policy)
     ads, clock = read.found.ads, read.clock
     before = {job: QueuedJob(ad).integer("DeferralTime") for ad in ads if (job := job_id(ad)) is not None}

@@ -381,8 +381,7 @@ def _values(edits: tuple[str, ...]) -> dict[str, Expression]:
     for edit in edits:
         name, equals, text = edit.partition("=")
         if not equals:
-            message = f"--set {edit}: write NAME=EXPR"
-            raise usage(message)
+            raise usage(f"--set {edit}: write NAME=EXPR")
         try:
             values[name.strip()] = Expression.parse(Source(text.strip(), f"--set {name.strip()}"))
         except ClassAdSyntaxError as error:

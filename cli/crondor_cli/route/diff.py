@@ -67,8 +67,7 @@ def load_side(name: str, given: LoadingOptions, context: Context) -> Side:
     if _is_tree(name):
         config = ConfigFiles(given.base, name, given.is_entrypoint)
         if given.base:
-            message = f"'{printable(name)}' is a tree with a configuration of its own: leave out --config"
-            raise usage(message)
+            raise usage(f"'{printable(name)}' is a tree with a configuration of its own: leave out --config")
         shown: tuple[str, ...] = (name,)
     else:
         shown = (*given.base, *files_of_side(name))

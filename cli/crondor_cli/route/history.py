@@ -146,8 +146,7 @@ def period_of(days: float | None, age: float | None, start: str | None, clock: C
     if days is not None and age is None:
         end = begin + length
     if end < begin:
-        message = f"--start {printable(start)} is later than the end of the report"
-        raise usage(message)
+        raise usage(f"--start {printable(start)} is later than the end of the report")
     return Period(begin, end)
 
 
@@ -217,8 +216,7 @@ def command(
     """Report the routed jobs that have left the queue: hours, completed and aborted jobs of each route."""
     period = period_of(days, age, start, clock)
     if sum(map(bool, (spool, files, any(asked)))) > 1:
-        message = "--spool, --history and the queue's options name different histories: choose one"
-        raise usage(message)
+        raise usage("--spool, --history and the queue's options name different histories: choose one")
     if not spool and not files:
         asked = queue_of_copies(asked, config, allow_dirs, clock)
     findings = FirstFaults(_MOST)

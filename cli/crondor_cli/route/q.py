@@ -64,8 +64,7 @@ def _check_autoformat(options: str | None, attributes: tuple[str, ...]) -> None:
     odd = next((letter for letter in options if letter not in _OPTIONS), None)
     if odd is not None or not attributes:
         wrong = f"-af does not know the option {printable(odd)!r}" if odd is not None else "-af needs attributes"
-        message = f"{wrong}: write -af:j RouteName JobStatus (j number, l name, r raw, t tabs, comma)"
-        raise usage(message)
+        raise usage(f"{wrong}: write -af:j RouteName JobStatus (j number, l name, r raw, t tabs, comma)")
 
 
 def print_jobs(shown: ShownQueue, *, nobatch: bool) -> None:

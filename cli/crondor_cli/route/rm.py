@@ -75,8 +75,7 @@ def command(
 ) -> None:
     """Remove routed jobs from the embedded queue or a live schedd's."""
     if not (all_ or jobs or routes or idle or held or constraints):
-        message = "say which: -route NAME, -idle, -held, -constraint EXPR, the jobs, or -all for every routed job"
-        raise usage(message)
+        raise usage("say which: -route NAME, -idle, -held, -constraint EXPR, the jobs, or -all for every routed job")
     states = [text for text, wanted in ((IDLE, idle), (HELD, held)) if wanted]
     chosen = copies(jobs, routes, states, constraints)
     asked = queue_of_copies(asked, config, allow_dirs, clock)
