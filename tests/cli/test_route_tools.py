@@ -10,7 +10,7 @@ import pytest
 
 from crondor.classad.ad import ClassAd
 from crondor.schedd.embedded import EmbeddedSchedd
-from crondor_cli.kit.command import two_dashes
+from crondor_cli.kit.configs import two_dashes
 from tests.cli.running import NOW, NOW_EPOCH, Result, crondor
 from tests.schedd.conftest import StandIn
 

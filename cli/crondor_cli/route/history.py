@@ -29,8 +29,7 @@ from crondor.router.tools import (
 from crondor.schedd.embedded import no_queue
 from crondor.schedd.protocol import Selection
 from crondor_cli.kit.ads import FirstFaults, ads_in, context_of
-from crondor_cli.kit.command import OneDashCommand
-from crondor_cli.kit.configs import config_option
+from crondor_cli.kit.configs import OneDashCommand, config_option
 from crondor_cli.kit.files import file_problem
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, source_options
 from crondor_cli.kit.queues import live_of

@@ -12,8 +12,7 @@ from crondor.router.tools import HELD, IDLE
 from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.live import LiveSchedd
 from crondor.schedd.protocol import NotOffered
-from crondor_cli.kit.command import OneDashCommand
-from crondor_cli.kit.configs import config_option
+from crondor_cli.kit.configs import OneDashCommand, config_option
 from crondor_cli.kit.options import Clock, ConfigFiles, QueueOptions, clock_options, format_option, schedd_options
 from crondor_cli.kit.queues import acted_data, embedded_of, live_of, undone
 from crondor_cli.kit.screen import say, show, usage
