@@ -18,7 +18,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.policy import read_queue
 from crondor.job_queue.records import refused_by_disk
 from crondor.job_queue.write import at_once
-from crondor.preview.jobs import Job
+from crondor.preview.jobs import Job, ReadingTerms
 from crondor.preview.queued import Known, QueueJob
 from crondor.rights import walk
 from crondor.rights.trust import Untrusted
@@ -41,7 +41,6 @@ from crondor_cli.kit.options import (
     source_options,
 )
 from crondor_cli.kit.progress import PROGRESS, LockWait
-from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import show, usage
 from crondor_cli.kit.tables import diagnostic_data, plural
 
@@ -305,13 +304,13 @@ def reads_queue(function: Callable[..., None]) -> Callable[..., None]:
     return source_options(clock_options(reading_options(htcondor=True)(command)))
 
 
-def jobs_of_ads(path: str, request: ScheduleRequest) -> tuple[list[Job], list[Diagnostic]]:
+def jobs_of_ads(path: str, terms: ReadingTerms) -> tuple[list[Job], list[Diagnostic]]:
     """Return the scheduled jobs of a file of ads, and what there is to say of the file.
 
     Raises UsageError if it cannot be read.
     """
     told = FirstFaults()
-    jobs, plain, total = _jobs(path, request, told.add)
+    jobs, plain, total = _jobs(path, terms, told.add)
     faults = told.listed()
     if not total:
         faults.append(Diagnostic("no-ads", f"there is no ad in {name_of(path)}", Severity.NOTE))
@@ -322,7 +321,7 @@ def jobs_of_ads(path: str, request: ScheduleRequest) -> tuple[list[Job], list[Di
     return jobs, faults
 
 
-def _jobs(path: str, request: ScheduleRequest, report: Report) -> tuple[list[Job], int, int]:
+def _jobs(path: str, terms: ReadingTerms, report: Report) -> tuple[list[Job], int, int]:
     """Return the scheduled jobs, and how many others and how many in all there are."""
     jobs: list[Job] = []
     known: Known = {}
@@ -330,5 +329,5 @@ def _jobs(path: str, request: ScheduleRequest, report: Report) -> tuple[list[Job
     for queued in read_queue(chunks(path), name=name_of(path), report=report):
         total += 1
         if queued.is_scheduled:
-            jobs.append(QueueJob(queued, queued.id or name_of(path), request.terms, known))
+            jobs.append(QueueJob(queued, queued.id or name_of(path), terms, known))
     return jobs, total - len(jobs), total

@@ -219,7 +219,7 @@ def read_schedules(request: ScheduleRequest) -> Schedules:
     jobs: list[Job] = []
     findings: list[Diagnostic] = []
     for path in request.ads:
-        found, said = jobs_of_ads(path, request)
+        found, said = jobs_of_ads(path, request.terms)
         jobs += found
         findings += said
     return jobs, findings

@@ -193,7 +193,7 @@ def command(
         _print_time(at, clock, format_)
         return
     if is_listed or any(asked):
-        from crondor_cli.queue.status import show_starts  # noqa: PLC0415 - queues need the ClassAd engine, 60 ms
+        from crondor_cli.next.queue import show_starts  # noqa: PLC0415 - queues need the ClassAd engine, 60 ms
 
         _refuse_others("a queue", _OF_QUEUES, format_, ("table", "json"))
         if len(ads) > 1:

@@ -1,4 +1,4 @@
-"""`crondor queue status`, `recalc`, `history`, and `crondor next --queue`: the scheduled jobs of a queue."""
+"""`crondor queue status`, `recalc` and `history`: the crontab and deferral jobs of a queue."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crondor.job.attributes import JobStatus
 from crondor.job.policy import QueuedJob
 from crondor.schedd.cron_tabs import CronEdit, apply_edits, recalculate
 from crondor.schedd.embedded import no_queue
-from crondor.schedd.reading import QueuedStart, ScheduledJob, ScheduledState, coming_starts, job_id, mirror_of
+from crondor.schedd.reading import ScheduledJob, ScheduledState, job_id, mirror_of
 from crondor.spec import Dialect
 from crondor.zones import Policy
 from crondor_cli.kit import options as opts
@@ -32,10 +32,9 @@ from crondor_cli.kit.queues import (
 )
 from crondor_cli.kit.screen import emit, say, show, usage
 from crondor_cli.kit.tables import cell, diagnostic_data, echo_json, iso, moments, print_rows
-from crondor_cli.kit.times import ClockFace, local_text, relative
+from crondor_cli.kit.times import local_text, relative
 
 if TYPE_CHECKING:
-    from crondor_cli.next.results import NextStart
     from crondor_cli.queue import results
 
 _STATES = {
@@ -289,42 +288,3 @@ def _left(job: QueuedJob) -> results.Job:
         "since": completed if is_completed else job.integer("EnteredCurrentStatus"),
         "reason": job.string("RemoveReason"),
     }
-
-
-def show_starts(
-    asked: QueueOptions,
-    jobs: tuple[str, ...],
-    constraint: str | None,
-    clock: Clock,
-    dialect: Dialect | None,
-    policy: Policy | None,
-    count: int,
-    form: str,
-) -> None:
-    """Print the first ``count`` starts of a queue's jobs. Exits with 1 where the queue cannot be read."""
-    read = reading_of(asked, jobs, constraint, clock, dialect, policy)
-    starts = coming_starts(read.looks(), count)
-    show(dict.fromkeys(read.found.findings))
-    if form == "json":
-        rows: Iterator[NextStart] = (
-            {"job": start.job, "owner": start.owner, "cmd": start.cmd, **moments(start.deferral, clock.zone)}
-            for start in starts
-        )
-        echo_json({**read.head, "starts": rows, "diagnostics": map(diagnostic_data, read.found.findings)})
-    else:
-        _print_starts(starts, clock)
-    if has_error(read.found.findings):
-        raise click.exceptions.Exit(1)
-
-
-def _print_starts(starts: list[QueuedStart], clock: Clock) -> None:
-    if not starts:
-        say("no start ahead")
-        return
-    face = ClockFace(clock.zone)
-    rows = []
-    for job, owner, cmd, run in starts:
-        distance = face.relative(run.time - clock.now)
-        edges = (face.beside(run.match_opens, run.time), face.beside(run.last_start, run.time))
-        rows.append([face.text(run.time), distance, job, cell(owner), cell(cmd), *edges])
-    print_rows(["start", "from now", "job", "owner", "cmd", "match opens", "last start"], rows)
