@@ -27,9 +27,9 @@ Examples:
   condor_q -all -long | crondor queue status --ads -
   crondor queue guard --live --once
 
-Jobs are named as condor_q takes them: 12.0, 12 for a whole cluster, an owner; --constraint takes an expression.
-Which queue: --queue, --log, --live or --ads. The environment variable CRONDOR_QUEUE names an embedded queue for the
-commands that are given none of them. `crondor next --queue PATH` lists the coming starts."""
+Select jobs as in condor_q: 12.0, 12 for a whole cluster, an owner, or --constraint with an expression. Select the
+queue with --queue, --log, --live or --ads; the default is the embedded queue of the environment variable
+CRONDOR_QUEUE. `crondor next --queue PATH` lists the coming starts."""
 
 
 @click.group("queue", cls=LazyGroup, modules=QUEUE, epilog=QUEUE_EPILOG, no_args_is_help=True)
@@ -68,7 +68,7 @@ it is ever run."""
 
 @click.group("route", cls=LazyGroup, modules=ROUTE, epilog=ROUTE_EPILOG, no_args_is_help=True)
 def route() -> None:
-    """Show what an HTCondor job router does with its configuration, and run one.
+    """Show what an HTCondor job router does with its configuration, and run a router.
 
     Exit status: 0 fine, 1 a finding (a rejected route, routing switched off, an error), 2 wrong usage.
     """
@@ -110,8 +110,8 @@ Examples:
   condor_q -long | crondor classad transform --rules site.rules
   crondor classad match job.ad slot.ad --explain
 
-Ads are read in all of HTCondor's forms: -long (condor_q -long, history files), new syntax, JSON and XML; the beginning
-of the text tells which."""
+Ads are read in all of HTCondor's forms: -long (condor_q -long, history files), new syntax, JSON and XML; detected
+by the beginning of the text."""
 
 
 @click.group("classad", cls=LazyGroup, modules=CLASSAD, epilog=CLASSAD_EPILOG, no_args_is_help=True)

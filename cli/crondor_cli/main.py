@@ -70,10 +70,10 @@ To begin with:
 def cli() -> None:
     """Show when HTCondor jobs run and where they go: crontab and deferral, queues, routes, hooks, ClassAds.
 
-    Where the daemons do not do what the manual says, both are shown.
+    If the daemons differ from the manual, both are shown.
 
-    Exit status: 0 fine, 1 a finding (an invalid schedule, one that never fires, a difference under --strict),
-    2 wrong usage.
+    Exit status: 0 fine, 1 a finding (an invalid schedule, a schedule that never fires, a difference with --strict), 2
+    wrong usage.
     """
 
 

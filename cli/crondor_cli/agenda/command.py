@@ -69,12 +69,12 @@ Examples:
   crondor agenda --suggest --write jobs/*.sub
   crondor agenda --suggest --hours 2 jobs/*.sub
 
-The first day begins at --from; the last day is whole, or ends at --until. Equal jobs count one by one: `queue 10` is
-ten starts. Schedules are read as HTCondor's manual says; --dialect htcondor shows what the schedd of HTCondor 25.14
-does.
+The first day begins at --from; the last day is whole, or ends at --until. Equal jobs count separately: `queue 10` is
+ten starts. Schedules are read as HTCondor's manual says; --dialect htcondor shows the starts of HTCondor 25.14's
+schedd.
 
-Exit status: 0 fine, 1 a finding (an invalid file or job, one that never runs; the others are shown) or a change
-that --suggest shows and does not write, 2 wrong usage, or a file that cannot be written."""
+Exit status: 0 fine, 1 a finding (an invalid file or job, a job that never runs; the others are shown) or a change
+that --suggest shows but does not write, 2 wrong usage, or a file that cannot be written."""
 
 
 @click.command("agenda", cls=Command, example=EXAMPLE, epilog=EPILOG)
@@ -98,16 +98,16 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
 )
 @opts.format_option("table", "json", text="How to print the agenda.")
 @click.option("--plot", metavar="FILE", help="Draw the agenda as well, to a .svg or .png file (needs matplotlib).")
-@click.option("--suggest", is_flag=True, help="Propose minutes that flatten the busiest ones, as a diff.")
+@click.option("--suggest", is_flag=True, help="Propose less busy minutes, as a diff.")
 @click.option("--write", is_flag=True, help="With --suggest: change the files.")
-@click.option("--pin", multiple=True, metavar="NAME", help="With --suggest: a file to leave as it is. Repeatable.")
+@click.option("--pin", multiple=True, metavar="NAME", help="With --suggest: a file not to change. Repeatable.")
 @click.option(
     "--run-time",
     type=click.IntRange(0, 604_800),
     default=0,
     show_default=True,
     metavar="SECONDS",
-    help="With --suggest: how long a run holds its slot, at least.",
+    help="With --suggest: the minimum time that a run holds its slot.",
 )
 @click.option(
     "--hours",
@@ -115,7 +115,7 @@ that --suggest shows and does not write, 2 wrong usage, or a file that cannot be
     default=0,
     show_default=True,
     metavar="HOURS",
-    help="With --suggest: by how many hours a job may move, too.",
+    help="With --suggest: also move jobs by up to this many hours.",
 )
 @jobs_option
 @as_request
@@ -131,7 +131,7 @@ def command(
     options: SuggestOptions,
     jobs: int | None,
 ) -> None:
-    """List when the jobs of submit files start in the coming days, all together; - reads standard input.
+    """List the coming starts of all jobs of submit files together; - reads standard input.
 
     A table of days and hours counts the starts. Below it are the first starts, the busiest minutes, the jobs that start
     in the same minute, and the jobs that do not start in these days.

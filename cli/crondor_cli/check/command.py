@@ -158,14 +158,14 @@ Examples:
   crondor check --baseline crondor-baseline.json --update-baseline jobs/
   crondor check --baseline crondor-baseline.json jobs/
 
-A folder stands for the files *.sub, *.submit and *.jdl below it, without links that lead out; - for standard input.
-Nothing that a file names is executed; what it includes is read, and what else it names is looked for and not opened,
-only below its own folder and those of --allow-dir.
+A folder means all *.sub, *.submit and *.jdl files below it, without links that lead outside; - is standard input. No
+program of a file is run. Included files are read only below the file's own folder and those of --allow-dir; other
+named files are looked up there, but not opened.
 
 A comment `# crondor: ignore[CRN204]` silences rules for the statement below it, `ignore-file[...]` for the whole file.
 select, ignore, target, strict, no-files and baseline may be set in [check] of crondor.toml: see `crondor config`.
 
-Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
+Exit status: 0 no findings or only notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
 
 
@@ -181,9 +181,9 @@ that cannot be read."""
 )
 @click.option("--fix", "fix", is_flag=True, help="Show the changes that would fix the findings.")
 @click.option("--write", is_flag=True, help="With --fix: change the files.")
-@click.option("--unsafe", is_flag=True, help="With --fix: also changes of what the author asked for.")
+@click.option("--unsafe", is_flag=True, help="With --fix: also changes that may change the meaning.")
 @reporting_options(RULES)
-@click.option("--no-files", is_flag=True, help="Do not look if the files are there that a description names.")
+@click.option("--no-files", is_flag=True, help="Do not check that named files exist.")
 @opts.file_options
 @opts.now_options
 @opts.interval_option
@@ -200,9 +200,9 @@ def command(
     rules: bool,
     jobs: int | None,
 ) -> None:
-    """Say what condor_submit lets through, what the schedd silently changes, and what will be held.
+    """Find lines that condor_submit accepts, but the schedd misreads, holds or never runs.
 
-    Every finding has a code, the place, why, and what to write instead. Without FILES those of this folder are checked.
+    Every finding has a code, a place, a reason and a correction. Without FILES, the files of this folder are checked.
     """
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules()

@@ -33,9 +33,9 @@ Examples:
       --target slot.ad --explain
   crondor classad eval -- '-1 % 2'
 
-A bare name is looked up in --my, then in --target; MY.x and TARGET.x ask one of them.
+A bare name is looked up in --my, then in --target; MY.x and TARGET.x use only one of them.
 
-Exit status: 0 there is a value, be it undefined or error; 1 a text that cannot be read, or no value; 2 wrong usage."""
+Exit status: 0 a value, also undefined or error; 1 a text that cannot be read, or no value; 2 wrong usage."""
 
 
 @click.command("eval", cls=Command, example=EXAMPLE, epilog=EPILOG)

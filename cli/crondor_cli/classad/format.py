@@ -23,7 +23,7 @@ Examples:
 Ads are written as HTCondor prints them, one after the other as they are read: a file may be of any size.
 An ad or a line that cannot be read is reported with its place and left out.
 
-Exit status: 0 fine; 1 something could not be read; 2 wrong usage."""
+Exit status: 0 fine; 1 an ad could not be read; 2 wrong usage."""
 
 _FORMS = [form.value for form in Format]
 
@@ -31,7 +31,9 @@ _FORMS = [form.value for form in Format]
 @click.command("format", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("file", metavar="FILE")
 @click.option("--to", "to", type=click.Choice(_FORMS), required=True, help="The form to write.")
-@click.option("--from", "from_", type=click.Choice(_FORMS), help="The form to read (default: told by the beginning).")
+@click.option(
+    "--from", "from_", type=click.Choice(_FORMS), help="The form to read (default: detected by the beginning)."
+)
 @click.option(
     "--order",
     type=click.Choice([order.value for order in Order]),

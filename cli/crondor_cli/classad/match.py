@@ -33,10 +33,10 @@ Examples:
   condor_q -long 12.0 | crondor classad match - slot.ad \\
       --now '2026-12-24 18:00'
 
-An ad accepts the other where its Requirements are true, with MY for itself and TARGET for the other; an ad without
+An ad accepts the other if its Requirements are true, with MY for itself and TARGET for the other; an ad without
 Requirements accepts none.
 
-Exit status: 0 both accept; 1 one does not, or a text cannot be read; 2 wrong usage."""
+Exit status: 0 both accept; 1 an ad does not, or a text cannot be read; 2 wrong usage."""
 
 
 class MatchSide(NamedTuple):

@@ -51,8 +51,8 @@ Rules are applied as condor_transform_ads of HTCondor 25.14 applies them: --rule
 processes (--jobs), with the same output in the same order; ads in forms other than -long, or with --lenient, are read
 by one process.
 
-Exit status: 0 every command was done; 1 rules with a fault, an ad that cannot be read, a transform that failed, or a
-command that could not be done; 2 wrong usage."""
+Exit status: 0 every command succeeded; 1 rules with a fault, an ad that cannot be read, a transform that failed, or
+a command that failed; 2 wrong usage."""
 
 _MANY = 1 << 16  # characters that are written at once
 _FORMS = [form.value for form in Format]
@@ -84,7 +84,7 @@ _FORMS = [form.value for form in Format]
     help="The order of attributes: by name as HTCondor's tools print them, HTCondor's own, or as they were read.",
 )
 @click.option("--diff", is_flag=True, help="Print what changes in each ad instead of the ad.")
-@click.option("--trace", is_flag=True, help="Print on stderr what each line of the rules does.")
+@click.option("--trace", is_flag=True, help="Print the effect of each line of the rules on stderr.")
 @config_options
 @click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")
 @click.option("--job-route", metavar="NAME", multiple=True, help="The knob JOB_ROUTER_ROUTE_<name> of --config.")
@@ -122,7 +122,7 @@ def command(
     jobs: int | None,
     allow_dirs: tuple[str, ...],
 ) -> None:
-    """Apply transform rules to the ads of the files ADS; of standard input for - or no file."""
+    """Apply transform rules to the ads of the files ADS; - or no file is standard input."""
     if not rules and not job_transform and not job_route:
         raise click.UsageError("no rules: name a file with --rules, or knobs with --job-transform or --job-route")
     paths = ads or ("-",)

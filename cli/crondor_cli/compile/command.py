@@ -28,22 +28,22 @@ Examples:
 two markers. Options that change its meaning (--zone, --from, --except, --name, --policy) are added to that line;
 nothing else in the file changes. docs/compile.md describes the languages.
 
-Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2 wrong usage."""
+Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is shown), 2 wrong usage."""
 
 
 @click.command("compile", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("words", nargs=-1, metavar="[TEXT]...")
-@click.option("--write", "write", metavar="FILE", help="Write the lines of a submit file's own schedule into the file.")
-@click.option("--except", "excepted", multiple=True, metavar="TEXT", help="What to exclude: days, holidays, a file.")
+@click.option("--write", "write", metavar="FILE", help="Compile the schedule line of a submit file into the file.")
+@click.option("--except", "excepted", multiple=True, metavar="TEXT", help="Days, holidays or a file to exclude.")
 @click.option("--zone", "own_zone", metavar="ZONE", shell_complete=complete_zone, help="The time zone of TEXT.")
-@opts.from_option("Count steps, and run,")
+@opts.from_option("Count steps, and show runs,")
 @opts.until_option("Prove the lines", "5 years on")
 @click.option("--window", type=click.IntRange(0, 86400 * 366), metavar="SECONDS", help="The job's cron_window.")
 @click.option(
     "--prep-time",
     type=click.IntRange(0, 86400 * 366),
     metavar="SECONDS",
-    help="Its cron_prep_time (default: 300, or what fits).",
+    help="The job's cron_prep_time (default: 300, or what fits).",
 )
 @opts.interval_option
 @click.option(
@@ -52,9 +52,9 @@ Exit status: 0 compiled and proven, 1 it cannot be said (the reason is shown), 2
     help="The universe of the job (default: vanilla, or the file's).",
 )
 @click.option(
-    "--clause", type=click.Choice(["epoch", "local"]), help="A zone-proof clause, or a short one by the host's clock."
+    "--clause", type=click.Choice(["epoch", "local"]), help="A clause for all zones, or a shorter clause for one zone."
 )
-@click.option("--name", metavar="NAME", help="The job's name, from which H and ~ choose.")
+@click.option("--name", metavar="NAME", help="The job's name, which selects the values of H and ~.")
 @click.option(
     "--approximate",
     is_flag=True,
@@ -85,7 +85,7 @@ def command(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Write a schedule in any language as lines for a submit file, and prove that they mean the same.
+    """Convert a schedule in any language to lines for a submit file, and prove that both mean the same.
 
     Cron fields name the wanted times and as few others as possible; a clause in requirements lets only the wanted times
     match.

@@ -88,7 +88,7 @@ Examples:
 With --live the schedd is asked for READ and WRITE access, as condor_ping asks, and for its SCHEDD_INTERVAL, time zone
 and clock. Nothing is written, and no job is touched.
 
-Exit status: 0 all is well, 1 something is not, 2 wrong usage."""
+Exit status: 0 no fault, 1 a fault, 2 wrong usage."""
 
 _READABLE, _UNREADABLE, _UNSEEN = "readable", "not readable", "not seen from here"
 

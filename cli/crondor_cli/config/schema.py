@@ -18,8 +18,8 @@ Examples:
   crondor config schema queue status            the same as queue-status
   crondor config schema next > next.schema.json
 
-A schema (draft 2020-12) needs no other file, and says what each key means, with its unit. It allows no other keys;
-later versions may add keys.
+A schema (draft 2020-12) needs no other file, and explains each key, with its unit. It allows no other keys; later
+versions may add keys.
 
 Exit status: 0 shown, 2 no such schema."""
 

@@ -149,7 +149,7 @@ A --system unit runs as a user that systemd creates for it, unless --run-as name
 /var/lib/ and the name of the unit, and to the folders of --write. --token passes it a token that only the service can
 read.
 
-Exit status: 0 written, 1 it cannot be, 2 wrong usage."""
+Exit status: 0 written, 1 it cannot be written, 2 wrong usage."""
 
 _WRITING = ("queue", "destination_queue", "user_logs", "spool", "files_dirs")  # options of the commands: folders
 _NOT_FOR_MONTHS = {"once": "--once", "dry_run": "--dry-run", "now": "--now", "watch": "--watch", "alerts": "--alerts"}
@@ -179,7 +179,7 @@ def command(
     out: str | None,
     force: bool,
 ) -> None:
-    """Write a systemd unit that runs `crondor route run`, `monitor` or `run`, and say how to start it."""
+    """Write a systemd unit that runs `crondor route run`, `monitor` or `run`, and print how to start it."""
     if is_system and is_user:
         raise usage("choose one of --system and --user")
     if not is_system and not is_user and not is_shown:

@@ -102,7 +102,7 @@ Examples:
   crondor export job.sub --to ics --rrule
   crondor export --schedule 'every 2 weeks from 2026-12-01' --to ics
 
-A crontab has no window, prep time, pool or deferral_time: a finding names what is lost. Calendars need the Python
+A crontab has no window, prep time, pool or deferral_time: findings report the losses. Calendars need the Python
 library icalendar (in a clone of crondor: pip install '.[ics]').
 
 Exit status: 0 fine, 1 a finding (a job that cannot be exported), 2 wrong usage."""

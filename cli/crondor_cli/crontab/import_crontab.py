@@ -48,7 +48,7 @@ Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all),
     "--system/--user",
     "has_users",
     default=None,
-    help="A user's name follows the schedule, or not (default: only in etc/crontab and in cron.d/).",
+    help="Whether a user's name follows the schedule (default: only in etc/crontab and in cron.d/).",
 )
 @click.option(
     "--universe",

@@ -44,11 +44,11 @@ Examples:
   crondor diff '@daily' job.sub --dialect unix,manual --until 2027-01-01
   crondor diff --schedule 'every weekday at 06:00' job.sub
 
-A and B are submit files (- is standard input) or crontab lines: text that contains a blank or begins with @, and names
-no file. A alone is compared in two dialects, by default the manual's and the real schedd's. With --schedule that
-schedule is A; it is compared with the times of all jobs of B together, as far as their requirements allow.
+A and B are submit files (- is standard input) or crontab lines (text with a blank or a leading @ that names no file).
+Without B, A is compared in two dialects, by default the manual's and the real schedd's. With --schedule, that schedule
+is A: it is compared with the times of all jobs of B together that their requirements allow.
 
-Exit status, as of diff(1): 0 no difference, 1 they differ, 2 trouble (wrong usage, an invalid schedule)."""
+Exit status, as of diff(1): 0 no difference, 1 they differ, 2 errors (wrong usage, an invalid schedule)."""
 
 
 def _dialects(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[Dialect, ...] | None:
@@ -89,7 +89,7 @@ def command(
     format_: str,
     surroundings: Surroundings,
 ) -> None:
-    """Show where two schedules differ: the first times that only one of them has, and each field."""
+    """Show where two schedules differ: the first times that only one of them has, and the fields."""
     if schedule is not None and len(sides) != 1:
         raise usage("--schedule is A: name the file or crontab line to compare it with, B, and no other")
     readings = _readings((*sides, *sides) if schedule is not None else sides, dialects)

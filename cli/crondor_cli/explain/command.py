@@ -63,8 +63,8 @@ Examples:
   crondor explain --minute 0 --hour '*/6' --until 2030-01-01 --format json
   crondor explain --schedule 'Mon..Fri 09:00 except holidays:DE'
 
-The fields are read as HTCondor's manual says, and compared with what the schedd of HTCondor 25.14 really reads;
---dialect names another reading.
+The fields are read as HTCondor's manual says, and compared with the reading of HTCondor 25.14's schedd; --dialect
+selects another reading.
 
 Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fires); 2 wrong usage."""
 
@@ -73,7 +73,7 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 @opts.schedule_options
 @opts.ads_option
 @schedule_text_option
-@click.option("--at", metavar="TIME", help="Say why the schedule fires at this time, or why not.")
+@click.option("--at", metavar="TIME", help="Explain why the schedule fires at this time, or why not.")
 @opts.until_option("Look for clock changes", "two years on")
 @opts.file_options
 @opts.clock_options
@@ -81,9 +81,9 @@ Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fi
 @opts.format_option("table", "json", text="How to print the explanation.")
 @as_request
 def command(request: ScheduleRequest, at: str | None, until: str | None, format_: str) -> None:
-    """Explain a schedule: its values, gaps and counts, what the schedd reads otherwise, and clock changes ahead.
+    """Explain a schedule: values, gaps, counts, differences of the real schedd, and coming clock changes.
 
-    With --at it says instead why the schedule fires at that time, or which field keeps it from firing.
+    With --at, explain why the schedule fires at that time, or which field prevents it.
     """
     clock, only = request.clock, request.dialect or Dialect.MANUAL
     end = _until(clock, until, at)

@@ -113,12 +113,17 @@ _NAMES = {manager.name.lower(): manager for manager in Manager}
 
 
 @click.command("daemon-cron", cls=Command, is_endless=True, example=EXAMPLE, epilog=EPILOG)
-@click.option("--config", metavar="FILE", multiple=True, required=True, help="HTCondor configuration; later ones win.")
-@click.option("--manager", type=click.Choice(list(_NAMES)), multiple=True, help="Whose jobs (default: startd, schedd).")
+@click.option("--config", metavar="FILE", multiple=True, required=True, help="HTCondor configuration; later lines win.")
+@click.option(
+    "--manager",
+    type=click.Choice(list(_NAMES)),
+    multiple=True,
+    help="The daemon whose jobs run (default: startd, schedd).",
+)
 @click.option("--benchmarks", is_flag=True, help="Run the benchmarks, too: RunBenchmarks becomes true once.")
 @click.option("--slots", metavar="N", type=click.IntRange(1, 1000), default=1, show_default=True, help="Slots to fill.")
 @click.option("--slot-ads", metavar="FILE", help="The ads of the slots, from condor_status -long.")
-@click.option("--once", is_flag=True, help="End when each job has run one time.")
+@click.option("--once", is_flag=True, help="End when each job has run once.")
 @click.option("--for", "seconds", metavar="SECONDS", type=click.FloatRange(min=0), help="End after this time.")
 @clock_options
 @format_option("table", "json", text="json: a line for each event.")

@@ -37,17 +37,18 @@ Examples:
   crondor hook fetch-work --specs /etc/crondor/jobs --list
 
 \b
-HTCondor calls a hook without arguments of yours: give each a script of two
-lines, #!/bin/sh and
+HTCondor passes no arguments to a hook. Write a script for each hook, of two
+lines: #!/bin/sh and
   exec crondor hook fetch-work --specs /etc/crondor/jobs --as FETCH_WORK "$@"
 docs/hooks.md has the whole configuration.
 
-A run is offered at most once, from its prep time until the end of its window; a slot that refuses it gives it back. The
-journal records its state, on disk before the startd gets the answer. If the startd runs as root, the starter calls its
-hooks as the owner of the job: they leave reports next to the journal, which the startd's next hook reads.
+A run is offered at most once, from its prep time until the end of its window; if a slot refuses it, it is offered
+again. The journal records its state, on disk before the startd gets the answer. If the startd runs as root, the
+starter calls its hooks as the owner of the job: they leave reports next to the journal, which the startd's next hook
+reads.
 
 Exit status: 0 fine, also without work; 1 a job that cannot be offered, a journal that cannot be trusted; 2 wrong
-usage. PREPARE_JOB has 0 whatever is wrong with the journal: any other would hold the job."""
+usage. PREPARE_JOB exits with 0 even if the journal has a fault: another status would hold the job."""
 
 _HOOKS = (
     HookType.FETCH_WORK,
@@ -69,10 +70,10 @@ _DASHES = "-----"
     "--as", "as_", type=HookChoice(_HOOKS), default="FETCH_WORK", show_default=True, help="The hook that is called."
 )
 @click.option(
-    "--state", metavar="DIR", help="Where the journal is (default: crondor/fetch in the user's state folder)."
+    "--state", metavar="DIR", help="The folder of the journal (default: crondor/fetch in the user's state folder)."
 )
-@click.option("--owner", metavar="USER", help="Whose jobs they are (default: the owner of the submit file).")
-@click.option("--list", "list_", is_flag=True, help="Show the runs that are known, and those that are due.")
+@click.option("--owner", metavar="USER", help="The owner of the jobs (default: the owner of the submit file).")
+@click.option("--list", "list_", is_flag=True, help="Show the known and the due runs.")
 @clock_options
 @policy_option()
 def command(
@@ -85,7 +86,7 @@ def command(
     clock: Clock,
     policy: Policy | None,
 ) -> None:
-    """Answer a hook of a startd that fetches work: print the job that is due, or write down what became of one."""
+    """Answer a hook of a startd that fetches work: print the due job, or record the state of a job."""
     hook = HookType(as_.upper())
     wants_specs = list_ or hook is HookType.FETCH_WORK
     if wants_specs and not os.path.isdir(specs):  # that of Path raises where it may not look

@@ -170,7 +170,7 @@ UPDATE_JOB_INFO and JOB_EXIT are hooks of the router with --copy, otherwise of t
 environment that HTCondor's daemons give it, not yours; --env adds to it. A hook of the starter runs in a new scratch
 folder.
 
-Exit status: 0 the hook did what it should; 1 it failed, or something is wrong with what it printed; 2 wrong usage."""
+Exit status: 0 success; 1 the hook failed, or its output has a fault; 2 wrong usage."""
 
 _GOOD = frozenset(
     {
@@ -263,7 +263,7 @@ def command(
     lenient: bool,
     format_: str,
 ) -> None:
-    """Call the program SCRIPT as the hook TYPE, and show what it got, what it said, and what becomes of the job."""
+    """Call the program SCRIPT as the hook TYPE, and show its input, its output, and the consequence for the job."""
     hook = HookType(type_.upper())
     check_stdin(job, copy, slot)
     _check_needs(hook, job, copy, slot)

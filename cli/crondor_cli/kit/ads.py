@@ -213,7 +213,7 @@ class SharedAds(Generic[_Made]):
     def parts(
         self, pieces: Iterator[bytes], name: str, form: Format | None = None
     ) -> Iterator[AdChunk | Alone[_Made | Found]]:
-        """Yield the parts of a text; without a form it is told by the beginning.
+        """Yield the parts of a text; without a form it is detected by the beginning.
 
         Raises UsageError for a text that is unmistakably of another kind.
         """

@@ -144,7 +144,7 @@ baseline_options = gathered(
     "baseline",
     _baseline,
     click.option("--baseline", "baseline_path", metavar="FILE", help="Report only findings that are not in this file."),
-    click.option("--update-baseline", is_flag=True, help="Write what is found now to --baseline FILE."),
+    click.option("--update-baseline", is_flag=True, help="Write the present findings to --baseline FILE."),
 )
 """--baseline and --update-baseline, which come as one argument ``baseline``."""
 

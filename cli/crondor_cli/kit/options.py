@@ -229,7 +229,7 @@ def clock_of(now: str | None, tz: str | None) -> Clock:
     return Clock(clock.read(now, "--now"), name, zone, is_given=tz is not None, is_fixed=now is not None)
 
 
-def submit_files(text: str = "A submit file, as FILES.") -> Callable[[Callable[..., None]], Callable[..., None]]:
+def submit_files(text: str = "A submit file, like FILES.") -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add FILES and --spec FILE, which come as one argument ``paths``: all submit files, with those of folders."""
     return gathered(
         "paths",
@@ -287,7 +287,7 @@ file_options = gathered(
     click.option(
         "--seed", type=int, metavar="N", help="Evaluate $RANDOM_CHOICE() and $RANDOM_INTEGER() with this seed."
     ),
-    click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable that $ENV() sees."),
+    click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable for $ENV()."),
 )
 """--allow-dir, --seed and --env, which come as one argument ``surroundings``."""
 
@@ -466,7 +466,7 @@ pool_config_options = gathered(
         _OPTION,
         metavar="FILE",
         multiple=True,
-        help=f"The access point's configuration; the word {HOST}: this host's own. Repeatable, later lines win.",
+        help=f"The access point's configuration; {HOST}: the configuration of this host. Repeatable, later lines win.",
     ),
     *_TREE,
 )
@@ -484,7 +484,7 @@ target_option = click.option(
     "--target",
     type=ReleaseType(),
     metavar="RELEASE",
-    help="The access point's release of HTCondor: 23, 24, 25, or as 25.7 (default: 25).",
+    help="The access point's release of HTCondor: 23, 24, 25 or 25.7 (default: 25).",
 )
 """--target RELEASE, as ``target``."""
 
@@ -567,7 +567,7 @@ _QUEUE = click.option("--queue", metavar="PATH", help=f"The embedded queue's fol
 _LOG = click.option("--log", metavar="FILE", help="A schedd's job_queue.log, read only.")
 _ADS = click.option("--ads", metavar="FILE", help="Ads as condor_q prints them; - reads standard input.")
 _LIVE = (
-    click.option("--live", is_flag=True, help="The schedd that runs here (needs the htcondor package)."),
+    click.option("--live", is_flag=True, help="The schedd of this host (needs the htcondor package)."),
     click.option("--name", metavar="NAME", help="With --live: the schedd of this name."),
     click.option("--pool", metavar="HOST", help="With --live: the collector of another pool."),
 )

@@ -53,7 +53,7 @@ def jobs_option(function: _Function) -> _Function:
         type=click.IntRange(1, MOST_JOBS),
         metavar="N",
         callback=_asked,
-        help="Processes that share the work (default: the processors for much of it, else 1).",
+        help="Processes to use (default: all processors for large inputs, else 1).",
     )(function)
 
 

@@ -399,7 +399,7 @@ def conclude(result: Result, asked: Asked, cures: Callable[[Result], Iterable[tu
 
 report_options = options_of(
     click.option("-q", "--quiet", is_flag=True, help="Print the findings and no summary."),
-    format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line each."),
+    format_option("text", "concise", "json", "sarif", "github", text="How to print; concise: a line for each finding."),
     gathered("asked", Asked),
 )
 """--quiet and --format, which come with --fix, --write, --statistics and --baseline as one argument ``asked``."""

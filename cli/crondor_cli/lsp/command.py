@@ -29,7 +29,7 @@ how for VS Code, Neovim, Vim, Emacs and Helix. It runs no program that a text na
 The settings are those of crondor.toml: see `crondor config`. It needs pygls: in a clone of crondor
 pip install '.[lsp]'.
 
-Exit status: 0 the client ended it, or went away, 1 it ended it without a shutdown, 2 wrong usage."""
+Exit status: 0 the client ended the server or disconnected, 1 it did so without a shutdown, 2 wrong usage."""
 
 
 @click.command("lsp", cls=Command, example=EXAMPLE, epilog=EPILOG)
@@ -39,7 +39,7 @@ Exit status: 0 the client ended it, or went away, 1 it ended it without a shutdo
 )
 @now_options
 def command(stdio: bool, hints: str, now: str | None, tz: str | None) -> None:
-    """Run a language server: findings while you type, fixes, what words mean, and completions.
+    """Run a language server: findings while you type, fixes, explanations of words, and completions.
 
     For submit files, configurations, transform rules, ClassAds and crontabs.
     """

@@ -54,10 +54,10 @@ Examples:
   crondor monitor --alerts -o /etc/prometheus/crondor
 
 Each due time has one verdict, and a cause: started, late (its window is open), missed, lost (the job had left the
-queue, or its run was cut off) or unknown. docs/monitor.md explains them.
+queue, or its run was interrupted) or unknown. docs/monitor.md explains them.
 
 Exit status: 0 fine, 1 a finding (with --once: what --fail-on names, or a queue that cannot be read), 2 wrong usage.
-Without --once it goes on until Ctrl-C or SIGTERM."""
+Without --once it runs until Ctrl-C or SIGTERM."""
 
 _TROUBLE = "trouble"
 _FAILS = (
@@ -87,14 +87,14 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
 @click.option(
     "--allow-dir", "allow_dirs", multiple=True, metavar="DIR", help="A folder at or below which user logs are read."
 )
-@click.option("--once", is_flag=True, help="Make one look and end.")
+@click.option("--once", is_flag=True, help="Poll once and end.")
 @click.option(
     "--fail-on",
     metavar="WORDS",
     default=_DEFAULT,
     show_default=True,
     callback=_read_fails,
-    help="With --once: what makes the exit status 1.",
+    help="With --once: verdicts that make the exit status 1.",
 )
 @from_option("Judge due times", "begin", "the last one of each job")
 @click.option(
@@ -103,14 +103,14 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     default=60,
     show_default=True,
     metavar="SECONDS",
-    help="How late a start may be before it counts as late.",
+    help="Seconds after which a start counts as late.",
 )
 @click.option(
     "--poll",
     type=click.FloatRange(1, 3600),
     default=30.0,
     metavar="SECONDS",
-    help="Seconds between looks (default: 30).",
+    help="Seconds between polls (default: 30).",
 )
 @click.option(
     "--on",
@@ -121,8 +121,8 @@ def _read_fails(_context: click.Context, _parameter: click.Parameter, value: str
     callback=read_notices,
     help="Run a command for each due time of a verdict.",
 )
-@click.option("--heartbeat", metavar="URL", callback=read_url, help="Request this address after each successful look.")
-@click.option("--metrics", metavar="[HOST:]PORT", callback=read_address, help="Serve metrics for Prometheus there.")
+@click.option("--heartbeat", metavar="URL", callback=read_url, help="Request this address after each successful poll.")
+@click.option("--metrics", metavar="[HOST:]PORT", callback=read_address, help="Serve metrics for Prometheus.")
 @click.option("--router", "routers", multiple=True, metavar="FILE", help="A router's status file, for the metrics.")
 @click.option("--alerts", is_flag=True, help="Write alert rules and a Grafana dashboard, and end.")
 @output_option("With --alerts: the folder.", metavar="DIR", default=".")

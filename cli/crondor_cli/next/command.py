@@ -121,15 +121,15 @@ Examples:
 
 TIME is `now`, `tomorrow 6:30`, `next monday 06:00`, `in 3 hours`, a date such as `2026-11-20 06:30`, or epoch seconds.
 
-Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 really
-does. Where the two differ, the table shows both and says why.
+Without --dialect the schedule is read twice: as HTCondor's manual says, and as the schedd of HTCondor 25.14 does. If
+they differ, the table shows both and the reason.
 
---previous lists the last runs, the latest first, as the manual or --dialect unix reads the fields. The answers of a
-schedd depend on when it is asked, so they cannot be computed backwards.
+--previous lists the last runs, the latest first, as the manual or --dialect unix reads the fields. A schedd's answer
+depends on the time of the question, so its earlier runs cannot be computed.
 
 With --queue, --log, --live or --list the starts of all jobs of the queue are listed in order of time; FILES are then
 jobs: 12.0, 12 for a whole cluster, or an owner. A job without on_exit_remove = false leaves the queue when a run ends:
-it has one start. Held jobs have none.
+it has one start. Held jobs have no start.
 
 Exit status: 0 fine, 1 a finding (invalid, never runs, past; with --strict: a difference), 2 wrong usage."""
 
@@ -145,7 +145,7 @@ _NOT_OF_PREVIOUS = frozenset(("until", "pool_config", "config_root", "ce", "targ
 @click.command("next", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @watch_option()
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file, as FILES.")
+@click.option("--spec", "specs", multiple=True, metavar="FILE", help="A submit file, like FILES.")
 @opts.field_options
 @opts.ads_option
 @schedule_text_option
@@ -160,7 +160,7 @@ _NOT_OF_PREVIOUS = frozenset(("until", "pool_config", "config_root", "ce", "targ
 @opts.interval_option
 @opts.pool_config_options
 @opts.target_option
-@click.option("--strict", is_flag=True, help="Exit with 1 where the real schedd differs.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if the real schedd differs.")
 @opts.queue_options
 @click.option("--list", "is_listed", is_flag=True, help="List the starts of all jobs of --ads, or of CRONDOR_QUEUE.")
 @opts.constraint_option
@@ -183,7 +183,7 @@ def command(
     constraint: str | None,
     format_: str,
 ) -> None:
-    """Show when a job will run, from when it may be matched, and until when it may start.
+    """Show when a job will run, when it may be matched, and when it may start at the latest.
 
     Show the last runs with --previous, the coming starts of a queue with --queue, --log, --live or --list, and a
     time in words as deferral_time with --at.

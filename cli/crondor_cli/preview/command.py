@@ -47,12 +47,12 @@ Examples:
   crondor preview --pool-config 50-site.conf job.sub --format long
   crondor preview --pool-config old.conf --target 24 job.sub --job 3
 
-JOB_TRANSFORM_NAMES and SUBMIT_REQUIREMENT_NAMES are applied as the schedd applies them, in the same order. Each changed
-line says which transform changed it, and where. Jobs with the same result are shown once. Nothing is submitted, and no
+JOB_TRANSFORM_NAMES and SUBMIT_REQUIREMENT_NAMES are applied as the schedd applies them, in the same order. Each
+changed line names its transform and place. Jobs with the same result are shown once. Nothing is submitted, and no
 program that a file names is run.
 
-The ads here lack what only the schedd knows (its counters, sizes of files); a requirement that depends on it is
-reported as undecided.
+The ads lack values that only the schedd knows (counters, file sizes); a requirement that depends on them is reported
+as undecided.
 
 Exit status: 0 all jobs are accepted; 1 a job is refused, or a file is invalid; 2 wrong usage, or a file that cannot be
 read."""
@@ -75,14 +75,14 @@ class PreviewRequest(NamedTuple):
 @opts.pool_config_options
 @opts.target_option
 @click.option("--job", type=click.IntRange(0), metavar="N", help="Only the job with this ProcId.")
-@click.option("--owner", metavar="USER", help="Who submits (default: this account).")
-@click.option("--diff", is_flag=True, help="Print what changes in each job instead of its ad.")
+@click.option("--owner", metavar="USER", help="The submitting user (default: this account).")
+@click.option("--diff", is_flag=True, help="Print the changes of each job instead of its ad.")
 @opts.file_options
 @opts.clock_options
 @opts.format_option("text", "long", "json", text="How to print; long: the stored ads, as condor_q -long has them.")
 @opts.gathered("request", PreviewRequest)
 def command(request: PreviewRequest, diff: bool, format_: str) -> None:
-    """Show the ads of submitted jobs before and after the access point's transforms, and whether it takes them.
+    """Show the ads of submitted jobs before and after the access point's transforms, and whether it accepts them.
 
     --pool-config names the configuration of the access point; without it HTCondor's defaults are used.
     """

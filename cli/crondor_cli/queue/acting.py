@@ -107,11 +107,10 @@ Examples:
   crondor queue {name} --live --constraint 'CronHour == "2"' --reason late
   crondor queue {name} --live 12.0
 
-A job is meant if any of the numbers and owners names it and --constraint is true for it. Either all of these jobs
-change, or none. If crondor run has the queue open, it makes the change job by job, by its own clock. With --live the
-schedd makes it.
+Jobs are selected by number or owner; --constraint must be true, too. All selected jobs change, or none. If crondor run
+has the queue open, it makes the change job by job, by its own clock. With --live the schedd makes the change.
 
-Exit status: 0 fine, 1 a finding (a job that is not there, or that this cannot be done to), 2 wrong usage."""
+Exit status: 0 fine, 1 a finding (a missing job, or a job that cannot be changed), 2 wrong usage."""
 
 
 hold = acting(

@@ -47,7 +47,7 @@ _MOST_JOBS = 1000  # of one submit file
 
 
 @click.command("advertise", cls=Command, example=EXAMPLE, epilog=EPILOG)
-@opts.submit_files("A submit file, as FILES, instead of a queue.")
+@opts.submit_files("A submit file, like FILES, instead of a queue.")
 @opts.constraint_option
 @click.option("-n", "--count", type=click.IntRange(0, _MOST), default=10, show_default=True, help="Starts to list.")
 @opts.source_options
@@ -64,7 +64,7 @@ def command(
     policy: Policy | None,
     surroundings: Surroundings,
 ) -> None:
-    """Print what scheduled jobs do next, as attributes for the schedd's own ad: those of a queue, or of FILES."""
+    """Print the coming starts of scheduled jobs, of a queue or of FILES, as attributes for the schedd's ad."""
     if paths:
         if any(asked):
             raise usage("FILES and a queue: choose one")

@@ -40,8 +40,8 @@ The guard is for jobs that are already queued. It is best effort: a job that is 
 edit, runs at the schedd's time. For jobs that are not yet submitted, a clause in requirements that lets only the right
 times match is better: crondor next --spec FILE prints it.
 
-Exit status: 0 fine, 1 a finding (with --once: a time that was not right, a schedule that cannot be guarded), 2 wrong
-usage. Without --once it goes on until Ctrl-C."""
+Exit status: 0 fine, 1 a finding (with --once: a wrong time, a schedule that cannot be guarded), 2 wrong usage.
+Without --once it runs until Ctrl-C."""
 
 _WARNING = Diagnostic(
     "guard-best-effort",
@@ -77,7 +77,7 @@ def command(
     policy: Policy | None,
     format_: str,
 ) -> None:
-    """Compare the DeferralTime of idle crontab jobs with the manual, and edit it where the schedd reads otherwise."""
+    """Compare the DeferralTime of idle crontab jobs with the manual, and correct the schedd's differences."""
     chosen = selection_of(jobs, constraint)
     show([_WARNING])
     with ExitStack() as stack:

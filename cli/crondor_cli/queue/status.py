@@ -121,11 +121,10 @@ Examples:
   crondor queue status --log /var/lib/condor/spool/job_queue.log
   condor_q -all -long | crondor queue status --ads -
 
-A job that HTCondor calls Running while it waits on its machine for its DeferralTime is `waiting` here. A log shows
+A job that HTCondor calls Running while it waits on its machine for its DeferralTime is `waiting` here. A log gets
 DeferralTime late: a missing time is computed from the schedule.
 
-Exit status: 0 fine, 1 a finding (a job with trouble, or that is not there; a queue that cannot be read), 2 wrong
-usage."""
+Exit status: 0 fine, 1 a finding (a job with trouble, a missing job, a queue that cannot be read), 2 wrong usage."""
 
 
 @click.command("status", cls=Command, example=EXAMPLE, epilog=EPILOG)
@@ -133,7 +132,7 @@ usage."""
 @reads_queue
 @opts.format_option("table", "json")
 def command(read: QueueReading, format_: str) -> None:
-    """List the jobs that have a schedule: their state, their next start, and what keeps them from it."""
+    """List the jobs that have a schedule: state, next start, and trouble."""
     looks = _Watched(read.looks())
     show(dict.fromkeys(read.found.findings))
     found, clock = read.found, read.clock
@@ -177,11 +176,11 @@ Examples:
   crondor queue recalc --queue q --apply
   condor_q -all -long | crondor queue recalc --ads -
 
-The pass is that of a schedd that has just started or was reconfigured: no schedule is cached, so every idle crontab job
-gets its next time. In an embedded queue the fields are read as the manual says, elsewhere as the schedd of HTCondor
-25.14 reads them; --dialect chooses. A log and ads are read only.
+As in a schedd that has just started or was reconfigured, every idle crontab job gets its next time. In an embedded
+queue the fields are read as the manual says, elsewhere as the schedd of HTCondor 25.14 reads them; --dialect selects
+another reading. A log and ads are read only.
 
-Exit status: 0 fine, 1 a finding (a job to be held, one that is not there), 2 wrong usage."""
+Exit status: 0 fine, 1 a finding (a job to be held, a missing job), 2 wrong usage."""
 
 
 @click.command("recalc", cls=Command, example=RECALC_EXAMPLE, epilog=RECALC_EPILOG)

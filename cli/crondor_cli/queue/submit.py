@@ -278,10 +278,10 @@ Examples:
 A value is an expression; strings are in double quotes. Either all attributes of all jobs change, or nothing; jobs for
 which --if is false are left alone. An edited Cron attribute takes effect at the next crondor queue recalc; a schedd
 reads it after a reconfig or restart. If crondor run has the queue open, it makes the changes job by job, and uses the
-new schedule at once. With --live the schedd is asked for each job and attribute in turn, for the first under the
-condition of --if; if that fails halfway, the attributes that were set are named.
+new schedule at once. With --live each attribute is edited in turn, the first under the condition of --if; if this
+fails halfway, the edited attributes are reported.
 
-Exit status: 0 fine, 1 a finding (a job that is not there, or none that was edited), 2 wrong usage."""
+Exit status: 0 fine, 1 a finding (a missing job, or no job that was edited), 2 wrong usage."""
 
 
 @click.command("edit", cls=Command, example=EDIT_EXAMPLE, epilog=EDIT_EPILOG)
@@ -304,7 +304,7 @@ def edit(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Set attributes of jobs as condor_qedit does, all those of a job at once, and under a condition."""
+    """Set attributes of jobs as condor_qedit does, all attributes of a job at once, under a condition."""
     if not edits:
         raise usage(_without_edits(jobs))
     chosen = selection_of(jobs, constraint, needed=True)

@@ -142,8 +142,8 @@ Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched
     shell_complete=complete_route,
     help="Use this route for all jobs, whether they match or not.",
 )
-@click.option("--diff", is_flag=True, help="Print what changes in each job instead of the routed ad.")
-@click.option("--trace", is_flag=True, help="Print on stderr what each line of the rules does.")
+@click.option("--diff", is_flag=True, help="Print the changes of each job instead of the routed ad.")
+@click.option("--trace", is_flag=True, help="Print the effect of each line of the rules on stderr.")
 @click.option("--faithful", is_flag=True, help="Word failures as HTCondor 25.14 does.")
 @jobs_option
 def command(

@@ -227,7 +227,7 @@ route_state_options = opts.options_of(
     ),
     click.option("--throttled", metavar="ROUTE", multiple=True, help="Treat a route as throttled by failures."),
     click.option("--count-copies", is_flag=True, help="Count the routed copies among the jobs on their routes."),
-    click.option("--owner", metavar="USER", help="Consider only this user's jobs, as a router that is not root."),
+    click.option("--owner", metavar="USER", help="Consider only this user's jobs, like a router that is not root."),
 )
 """How the router stands: --load, --throttled, --count-copies, --owner."""
 

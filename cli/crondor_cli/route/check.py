@@ -124,7 +124,7 @@ Files are read in their order, later lines win. A file may include files below i
 A comment `# crondor: ignore[CRN632]` silences rules for the line below it, also inside a route; `ignore-file[...]`
 for the whole file.
 
-Exit status: 0 nothing but notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
+Exit status: 0 no findings or only notes, 1 an error or a warning (with --strict: a note), 2 wrong usage, or a file
 that cannot be read."""
 
 
@@ -149,9 +149,9 @@ def command(
     now: str | None,
     tz: str | None,
 ) -> None:
-    """Report lines that HTCondor refuses, lines that it ignores, and routes that it reads in another way than intended.
+    """Report lines that HTCondor refuses, ignores or misreads.
 
-    Every finding has a code, the place, why, and what to write instead.
+    Every finding has a code, a place, a reason and a correction.
     """
     if explain is not None or rules:
         explain_rule(explain) if explain is not None else list_rules(ROUTE_RULES)

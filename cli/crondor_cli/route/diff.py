@@ -393,7 +393,7 @@ OLD and NEW are files, folders of files as HTCondor reads a LOCAL_CONFIG_DIR, or
 an etc/condor-ce; --config names files that are read before both. Without --ads and --spec jobs are generated from the
 requirements of the routes: both sides of each comparison, each branch. No route counts as full or throttled.
 
-Exit status, as of diff(1): 0 no difference, 1 they differ, 2 trouble (wrong usage, a file or job that cannot be
+Exit status, as of diff(1): 0 no difference, 1 they differ, 2 errors (wrong usage, a file or job that cannot be
 read, no routes on either side)."""
 
 _FORMS: dict[str, Callable[[Report], Iterator[str]]] = {
@@ -413,7 +413,7 @@ _FORMS: dict[str, Callable[[Report], Iterator[str]]] = {
 @click.option(
     "--made", is_flag=True, help="Generate jobs from the routes' requirements (default without --ads and --spec)."
 )
-@click.option("--owner", metavar="USER", help="Route only this user's jobs, as a router that is not root.")
+@click.option("--owner", metavar="USER", help="Route only this user's jobs, like a router that is not root.")
 @legacy_option
 @opts.file_options
 @reading_jobs_options
@@ -440,7 +440,7 @@ def command(
 ) -> None:
     """Compare two configurations: which jobs change their route, what changes in copies, which routes no job reaches.
 
-    Limits, new routes and removed routes are compared as well. For each difference a job is given that shows it.
+    Limits, new routes and removed routes are compared as well. Each difference has an example job.
     """
     if made and (ads or specs):
         raise click.UsageError("--made makes the jobs: leave out --ads and --spec")

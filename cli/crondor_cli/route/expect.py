@@ -118,7 +118,8 @@ Examples:
   crondor route test --record --config 50-routes.conf --ads queue.ads
   crondor route test routes.toml --format junit -o results.xml
 
-A file says of jobs on which route they go and what their copies have:
+\b
+A test file has the expected routes and copies of jobs:
   config = ["50-routes.conf"]
   [[test]]
   name = "big jobs go to the batch system"
@@ -157,9 +158,9 @@ class TestOptions(NamedTuple):
 @click.command("test", cls=Command, example=EXAMPLE, epilog=EPILOG)
 @click.argument("tests", nargs=-1, metavar="[FILE]...")
 @opts.config_options
-@click.option("--record", "records", is_flag=True, help="Write what the routes do today to FILE, or to -o FILE.")
+@click.option("--record", "records", is_flag=True, help="Write the present results to FILE, or to -o FILE.")
 @opts.ads_option
-@click.option("-q", "--quiet", is_flag=True, help="Print what fails and no summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Print failures and no summary.")
 @legacy_option
 @opts.output_option("Where to write the result, or the recorded tests.")
 @opts.file_options
@@ -179,8 +180,8 @@ def command(
 ) -> None:
     """Test routes against files: the route of each job, attributes of its copy, or why no route takes it.
 
-    A job has the attributes that its test gives, and defaults otherwise. No route counts as full. --record writes such
-    a file from the jobs of a queue (--ads), or from jobs generated from the requirements of the routes.
+    A job has the attributes of its test, and defaults for the others. No route counts as full. --record writes such a
+    file from the jobs of a queue (--ads), or from jobs generated from the requirements of the routes.
     """
     given = TestOptions(config, surroundings.allow_dirs, legacy, Context(now=clock.now, zone=clock.zone))
     if records:

@@ -39,8 +39,8 @@ Examples:
       --config 50-routes.conf /var/lib/condor/spool/job_queue.log \\
       --count-copies --summary --format json
 
-FILES are submit files, ads in any form (-long, new, JSON, XML), or a job_queue.log; the content tells which. Jobs are
-taken in order, and count on their routes, as in one poll of HTCondor 25.14's job router.
+FILES are submit files, ads in any form (-long, new, JSON, XML), or a job_queue.log; detected by the content. Jobs are
+routed in order, and fill their routes, as in one poll of HTCondor 25.14's job router.
 
 A single job is explained: each route matches, or has the shortest reason why not. Limits (full, idle limit, throttled)
 are given as the reason only if the requirements of the route are met. For several jobs the matches are listed; --each

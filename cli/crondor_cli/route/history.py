@@ -187,7 +187,7 @@ _MOST = 10  # findings that are shown
 @click.option(
     "--age", callback=days_option, metavar="DAYS", help="The end of the period, in days before now (default: 0)."
 )
-@click.option("--start", metavar='"YYYY-MM-DD HH:MM"', help="When it begins, in the schedd's zone.")
+@click.option("--start", metavar='"YYYY-MM-DD HH:MM"', help="The start of the period, in the schedd's zone.")
 @click.option("--records", "--show_records", "records", is_flag=True, help="Show the jobs one by one.")
 @click.option("--iwd", "--show_iwd", "iwd", is_flag=True, help="With --records: their working directories too.")
 @click.option("--as-htcondor", is_flag=True, help="Count as condor_router_history does: no removed jobs.")

@@ -350,8 +350,8 @@ HTCondor's job router takes an idle job at its next poll, with its schedule, and
 whether the runs happen depends on where the copy goes. --at-gate shows a router that takes the job for each run when
 its gate opens. A copy runs for --run-time seconds, or until the job's next run.
 
-Exit status: 0 fine or notes only; 1 an error or a warning (what becomes of a schedule, what a job lacks, routing is
-switched off); 2 wrong usage."""
+Exit status: 0 fine or notes only; 1 an error or a warning (a schedule that does not work on its route, a job with
+missing attributes, routing is switched off); 2 wrong usage."""
 
 _MOST_FINDINGS = 1000
 _DEFAULT_COUNT = 10
@@ -379,14 +379,17 @@ _DEFAULT_COUNT = 10
     help="How long a copy waits at the site.",
 )
 @click.option(
-    "--rejected", type=click.IntRange(0, 10**9), metavar="SECONDS", help="The local pool rejects the jobs then."
+    "--rejected",
+    type=click.IntRange(0, 10**9),
+    metavar="SECONDS",
+    help="The local pool rejects the jobs after this time.",
 )
 @route_state_options
 @click.option("--job-owner", metavar="NAME", help="Owner of the jobs of submit files (default: you).")
 @opts.clock_options
 @opts.reading_options(htcondor=True)
 @opts.interval_option
-@click.option("--cure", is_flag=True, help="Print the lines that take the schedules out of the copies.")
+@click.option("--cure", is_flag=True, help="Print lines that remove the schedules from the copies.")
 @opts.format_option("table", "long", "json", text="How to print; long: the routed ads.")
 @opts.gathered("options", PlanOptions)
 def command(
@@ -410,7 +413,7 @@ def command(
     cure: bool,
     format_: str,
 ) -> None:
-    """List the coming runs of scheduled jobs, the route that takes each, and what becomes of the schedule there."""
+    """List the coming runs of scheduled jobs, the route that takes each, and the schedule of the copy."""
     if not (paths or ads or queue):
         raise usage("name the jobs: FILES, --ads FILE or --queue PATH")
     check_stdin(*paths, *ads, *config.paths)

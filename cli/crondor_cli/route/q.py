@@ -159,7 +159,7 @@ Examples:
 Options have one dash or two: -idle is --idle. A job must satisfy all of them; of several routes, any one. Without -S,
 -R, -I or -H the list is condor_q's, over the jobs of all users.
 
-Exit status: 0 fine, 1 a finding (a queue that cannot be read, a job that is not there), 2 wrong usage."""
+Exit status: 0 fine, 1 a finding (a queue that cannot be read, a missing job), 2 wrong usage."""
 
 STATES = {"running": RUNNING, "not_running": NOT_RUNNING, "held_summary": HELD, "idle": IDLE, "held": HELD}
 
@@ -174,7 +174,7 @@ STATES = {"running": RUNNING, "not_running": NOT_RUNNING, "held_summary": HELD, 
 @copies_options
 @click.option("-S", "summary", is_flag=True, help="Summarise the jobs on each route.")
 @click.option("-R", "running", is_flag=True, help="Summarise running jobs.")
-@click.option("-I", "not_running", is_flag=True, help="Summarise jobs that do not run, the held ones too.")
+@click.option("-I", "not_running", is_flag=True, help="Summarise jobs that do not run, including held jobs.")
 @click.option("-H", "held_summary", is_flag=True, help="Summarise held jobs.")
 @click.option("--nobatch", is_flag=True, help="A line for each job, not for each batch.")
 @click.option("--long", "long_", is_flag=True, help="The ads: --format long.")
@@ -202,7 +202,7 @@ def command(
     summary: bool,
     **states: bool,
 ) -> None:
-    """List the routed jobs of a queue: how many are in which state on each route, or job by job."""
+    """List the routed jobs of a queue: counts by route and state, or each job."""
     _check_autoformat(autoformat, attributes)
     is_summary = summary or states["running"] or states["not_running"] or states["held_summary"]
     wanted = [text for state, text in STATES.items() if states[state]]

@@ -38,7 +38,7 @@ Options have one dash or two. A job must satisfy all of them; of several routes,
 never removed. A running router releases the source of a removed copy, and routes it again if it still matches: to stop
 that, change the route first.
 
-Exit status: 0 removed, 1 a finding (no job is meant, or it was not removed), 2 wrong usage."""
+Exit status: 0 removed, 1 a finding (no job is selected, or a job was not removed), 2 wrong usage."""
 
 _REASON = "via crondor route rm"
 _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help="crondor route q lists the routed jobs")
@@ -52,7 +52,7 @@ _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help=
     context_settings={"help_option_names": ["--help", "-help", "-h"]},
 )
 @copies_options
-@click.option("--all", "all_", is_flag=True, help="Remove all routed jobs (otherwise an option must say which).")
+@click.option("--all", "all_", is_flag=True, help="Remove all routed jobs (otherwise select jobs by an option).")
 @click.option("--reason", metavar="TEXT", default=_REASON, help=f'The reason to record (default: "{_REASON}").')
 @schedd_options
 @config_option

@@ -165,8 +165,8 @@ Examples:
   crondor route run --config 50-routes.conf --queue ./jobs \\
       --destination-queue ./site
 
-With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration name the schedds that no option
-names. crondor route status shows how a router stands, also while it runs.
+With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration are the defaults for the schedds.
+crondor route status shows the state of a router.
 
 SIGHUP reads the configuration again; if it cannot be read, the old one stays in force, and stderr says why. If it
 switches routing off, no more jobs are taken, and routed jobs continue. SIGTERM and Ctrl-C end the router between two
@@ -174,11 +174,11 @@ polls: its jobs stay as they are, and the next router of this name continues wit
 
 Without --config the configuration of this host is used: CONDOR_CONFIG, or the first of HTCondor's standard places.
 
-A schedd that does not answer or refuses changes is left alone for some polls, longer each time; so is a job that it
-refuses. The reason is reported once.
+If a schedd does not answer or refuses changes, the router pauses for some polls, longer each time; the same for a job
+that the schedd refuses. The reason is reported once.
 
-Exit status: 0 ended as it was told, 1 a finding (routing switched off, with --once a schedd that does not answer, that
-takes no writing, or no job that could be claimed, a router of this name is running), 2 wrong usage."""
+Exit status: 0 ended normally, 1 a finding (routing switched off, a router of this name is running, with --once: a
+schedd that does not answer or refuses writes, or no job that could be claimed), 2 wrong usage."""
 
 _NO_LOGS = "the user logs of the jobs are not written: nobody sees there that a job was routed, has run and ended"
 _STAYS = "the routing table stays as it was"
@@ -190,13 +190,15 @@ _STAYS = "the routing table stays as it was"
 @schedd_options
 @destination_options
 @click.option("--once", is_flag=True, help="Make one poll and end.")
-@click.option("--dry-run", is_flag=True, help="Say what the next poll would do; nothing is written.")
+@click.option("--dry-run", is_flag=True, help="Show what the next poll would do; nothing is written.")
 @click.option("--wait-for-gates", is_flag=True, help="Take crontab and deferral jobs only when a run's gate opens.")
-@click.option("--owner", metavar="USER", help="Take only this user's jobs, as a router that is not root.")
-@click.option("--uid-domain", default="", metavar="DOMAIN", help="For the copies' User (default: the source's).")
+@click.option("--owner", metavar="USER", help="Take only this user's jobs, like a router that is not root.")
+@click.option(
+    "--uid-domain", default="", metavar="DOMAIN", help="The domain in the copies' User (default: the source's)."
+)
 @click.option("--user-logs", metavar="DIR", help="Write the jobs' user logs at or below this folder.")
 @click.option("--hooks", is_flag=True, help="Run the hooks that the configuration names.")
-@click.option("--spool", metavar="DIR", help="Spool sandboxed jobs' files in this folder, which is the router's.")
+@click.option("--spool", metavar="DIR", help="Spool sandboxed jobs' files in this folder of the router.")
 @click.option(
     "--files-dir",
     "files_dirs",
@@ -214,7 +216,7 @@ _STAYS = "the routing table stays as it was"
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How to print what is done.",
+    help="How to print the actions.",
 )
 @clock_options
 def command(
@@ -238,7 +240,7 @@ def command(
     log_format: str,
     clock: Clock,
 ) -> None:
-    """Route the jobs of a queue: take them over, submit their copies, keep both together, and clean up."""
+    """Route the jobs of a queue: claim them, submit copies, mirror the copies' state, and clean up."""
     need_processes("route run")
     if clock.is_fixed and not (once or dry_run):
         raise click.UsageError("--now is for --once and --dry-run: a router that runs goes by the clock")

@@ -235,10 +235,10 @@ Routes are shown as condor_job_router_info -config of HTCondor 25.14 shows them.
 follow, with the reason and the place. If the value of another router knob cannot be read, nothing is routed: the routes
 are still shown, and stderr says why.
 
---effective shows the transforms that one job passes: before the route, the route, after it. Each is shown with the
-variables that it reads, their values there, and what set them. FILE is a submit file or ads.
+--effective shows the transforms that one job passes: before the route, the route, after it. Each is shown with its
+variables, their values, and the lines that set them. FILE is a submit file or ads.
 
-Exit status: 0 every listed route is there; 1 a route is rejected, routing is switched off, or a file is no text,
+Exit status: 0 every listed route is valid; 1 a route is rejected, routing is switched off, or a file is no text,
 with --effective no route takes the job; 2 wrong usage, or a file that cannot be read."""
 
 
@@ -258,7 +258,7 @@ def command(
     format_: str,
     clock: Clock,
 ) -> None:
-    """Show the routes of a configuration in the order in which they are tried, and the transforms around them."""
+    """Show the routes of a configuration in the order in which they are tried, and the transforms of routes."""
     context = Context(now=clock.now, zone=clock.zone)
     if job is not None and effective is None:
         raise usage("--job needs --effective FILE")

@@ -203,8 +203,8 @@ Examples:
       --format json
   crondor route status --config 50-routes.conf --format ad
 
-The queue says which jobs are on which route, whether or not a router runs. The counts of a throttle are only in the
-memory of the router: they are known only while crondor route run works on this queue.
+The command reads the queue and needs no running router. Only a running crondor route run knows the counts of a
+throttle.
 
 Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there is no such job; 2 wrong usage."""
 
@@ -215,7 +215,7 @@ Exit status: 0 fine; 1 routing is switched off, a queue cannot be read, or there
 @opts.source_options
 @click.option("--destination-log", metavar="FILE", help="Copies are in the queue of this job_queue.log.")
 @destination_options
-@click.option("--job", metavar="C.P", help="Say why this job is not routed now.")
+@click.option("--job", metavar="C.P", help="Explain why this job is not routed now.")
 @click.option("--owner", metavar="USER", help="The router takes only this user's jobs.")
 @click.option("--wait-for-gates", is_flag=True, help="The router waits for the gates of crontab and deferral jobs.")
 @opts.clock_options
@@ -235,7 +235,7 @@ def command(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Count the jobs of each route, and say why the others are not routed now; --format ad is for a collector."""
+    """Count the jobs of each route, and explain why the others are not routed; --format ad: the collector's ad."""
     if format_ == "ad":
         _print_ad(config, allow_dirs, clock)
         return

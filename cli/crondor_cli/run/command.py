@@ -52,8 +52,8 @@ files, policies (periodic_*, on_exit_*) and user log. The queue, its history and
 folder .crondor/FILE next to the submit file. If crondor run is killed and started again, it continues from this folder
 and starts nothing twice. After Ctrl-C it starts no more jobs and waits for the running ones; a second Ctrl-C ends them.
 
-Exit status: 0 all went well, 1 a program failed, a job is held or has missed its time, or a file is invalid,
-2 wrong usage, 130 left by a second Ctrl-C."""
+Exit status: 0 success, 1 a program failed, a job is held or has missed its time, or a file is invalid, 2 wrong
+usage, 130 left by a second Ctrl-C."""
 
 _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
 _LENGTH = re.compile(r"\s*\d+(?!\d)\s*(?:[a-z]+\s*)?(?:\d+\s*[a-z]+\s*)*", re.IGNORECASE).fullmatch
@@ -64,7 +64,7 @@ _FOLDER = ".crondor"
 @opts.submit_files()
 @opts.file_options
 @click.option("--state", metavar="DIR", help="The folder of the queue (default: .crondor/FILE next to the first FILE).")
-@click.option("--once", is_flag=True, help="Each job's next run only.")
+@click.option("--once", is_flag=True, help="Only the next run of each job.")
 @click.option("--until", metavar="TIME", help="Start runs until this time, inclusive, or for a length such as 2h.")
 @click.option("--dialect", type=_DIALECTS, default="manual", show_default=True, help="How cron fields are read.")
 @click.option(
@@ -81,7 +81,7 @@ def command(
     format_: str,
     surroundings: Surroundings,
 ) -> None:
-    """Run the jobs of submit files on this machine, when it is their time.
+    """Run the jobs of submit files on this machine at their times.
 
     Without a file, --state continues with the jobs that are in that queue.
     """

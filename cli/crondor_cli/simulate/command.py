@@ -174,7 +174,7 @@ Examples:
 All jobs are submitted together at --now. Lengths are seconds, 5m, 2h, 1d, a range 30-90, or exp:5m (exponential with
 that mean); random lengths are the same for the same --seed. The pool behaves as HTCondor 25.14 does.
 
-Exit status: 0 all planned runs start, 1 some do not or a file is invalid, 2 wrong usage."""
+Exit status: 0 all planned runs start, 1 a planned run does not start, or a file is invalid, 2 wrong usage."""
 
 _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=False)
 
@@ -192,12 +192,12 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     default="0-60",
     show_default=True,
     metavar="LENGTH",
-    help="How long a job whose gates are open waits for the negotiator.",
+    help="How long a job that may be matched waits for the negotiator.",
 )
 @click.option(
     "--transfer", default="1", show_default=True, metavar="LENGTH", help="How long the transfer of files takes."
 )
-@click.option("--slots", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Jobs that run at once.")
+@click.option("--slots", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Slots, one job each.")
 @click.option(
     "--machine",
     "machines",
@@ -232,17 +232,17 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
     type=click.IntRange(-86_400, 86_400),
     default=0,
     show_default=True,
-    help="How far the execute machine's clock is ahead (s).",
+    help="Seconds that the execute machine's clock is ahead.",
 )
 @click.option(
-    "--routes", multiple=True, metavar="FILE", help="The configuration of a job router, which gives the jobs to sites."
+    "--routes", multiple=True, metavar="FILE", help="The configuration of a job router, which sends jobs to sites."
 )
 @click.option(
     "--site",
     "sites",
     multiple=True,
     metavar="ROUTE=run|fail[:N%]|swallow|hold|remove",
-    help="What the site of a route does, followed by ,slots=N ,delay=LENGTH ,run-time=LENGTH. Repeatable.",
+    help="The behaviour of a route's site, followed by ,slots=N ,delay=LENGTH ,run-time=LENGTH. Repeatable.",
 )
 @click.option("--wait-for-gates", is_flag=True, help="With --routes: take scheduled jobs when a run's gate opens.")
 @click.option("--dialect", "dialects", type=_DIALECTS, multiple=True, help="Show this reading next to htcondor's.")
@@ -250,7 +250,7 @@ _DIALECTS = click.Choice([dialect.value for dialect in Dialect], case_sensitive=
 @opts.policy_option(", in the other dialects")
 @opts.clock_options
 @click.option("--advice/--no-advice", default=True, help="Find the prep time and the window that would be enough.")
-@click.option("--events", is_flag=True, help="Print all that happens, line by line.")
+@click.option("--events", is_flag=True, help="Print all events, line by line.")
 @click.option(
     "--trace", type=click.Choice(["flow"]), help="Print the messages between daemons about a job, line by line."
 )
@@ -283,7 +283,7 @@ def command(
 ) -> None:
     """Simulate the jobs of submit files in a pool: which runs start, which are late, missed, held.
 
-    The pool has a schedd with SCHEDD_INTERVAL, a negotiator, slots and starters; its clock does not wait.
+    The pool has a schedd with SCHEDD_INTERVAL, a negotiator, slots and starters, and a simulated clock.
     """
     context = click.get_current_context()
     if machines and context.get_parameter_source("slots") is not ParameterSource.DEFAULT:
