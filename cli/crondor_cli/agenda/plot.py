@@ -30,23 +30,11 @@ from crondor_cli.kit.tables import plural
 from crondor_cli.kit.times import length, local_text
 
 _ROW = 0.28  # inches
-
-
 _TALLEST = 9.0
-
-
 _NUMBERED = 32  # rows that have room for numbers
-
-
 _OUTSIDE = "#e6e6e6"
-
-
 _LINES = "#d0d0d0"
-
-
 _TWICE = "#CC79A7"
-
-
 _PALEST = 0.15  # of the colour map: one start is still to be seen
 
 
@@ -160,24 +148,12 @@ def _frame(axes: Axes, days: tuple[Day, ...]) -> None:
 
 
 MOST_LANES = 30
-
-
 _LONGEST = 38  # characters of a name
-
-
 _DOTS = 1000  # of the width of the timeline
-
-
 _NARROWEST = 2  # dots of a band
-
-
 _CLOSE = 3  # dots between two starts that are drawn as one block
-
-
 _PREP, _WINDOW, _START, _BLOCK = "#E69F00", "#56B4E9", "#000000", "#5A5A5A"  # after Okabe and Ito
 _STRIPES = ("white", "#f5f5f5")
-
-
 _Group = tuple[int, int]  # the first and the last of some starts
 
 

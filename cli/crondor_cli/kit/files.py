@@ -36,14 +36,8 @@ else:
 
 
 OWN_FILE = "crondor.toml"
-
-
 PROJECT_FILE = "pyproject.toml"
-
-
 VARIABLES = "CRONDOR_"  # what the names of our variables begin with
-
-
 MOST_SETTINGS = 1 << 20  # bytes of a file of settings
 
 

@@ -49,8 +49,6 @@ class Screen:
 
 
 SCREEN = Screen()
-
-
 ERASE: Final = "\r\033[K"
 
 

@@ -127,8 +127,6 @@ PATHS = frozenset(("allow-dir", "baseline", "pool-config"))
 
 BY_KEYS = {setting.keys: setting for setting in SETTINGS}
 TABLES = {setting.table for setting in SETTINGS if setting.table}
-
-
 _LONGEST_ID: Final = 10  # digits of a user's number
 
 

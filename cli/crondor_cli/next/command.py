@@ -99,8 +99,6 @@ def _print_epochs(found: Found, _: Clock) -> None:
 
 
 _VIEWS: dict[str, Callable[[Found, Clock], None]] = {"table": _print_table, "json": _print_json, "epoch": _print_epochs}
-
-
 EXAMPLE = 'crondor next --crontab "30 2 * * *"'
 
 EPILOG = """\b
