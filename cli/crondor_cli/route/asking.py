@@ -65,12 +65,12 @@ class CandidateJob(NamedTuple):
 class JobFiles(NamedTuple):
     """The files that jobs come from, and what the command line says of them."""
 
-    paths: tuple[str, ...]
     clock: Clock
+    paths: tuple[str, ...] = ()
     surroundings: Surroundings = Surroundings()
-    owner: str | None = None
+    job_owner: str | None = None
     lenient: bool = False
-    ignores: bool = False
+    ignore_prior_routing: bool = False
 
     @property
     def context(self) -> Context:
@@ -103,7 +103,7 @@ class JobFiles(NamedTuple):
     def _candidates(self, ads: Iterable[ClassAd], report: Report) -> Iterator[CandidateJob]:
         context = self.context
         for ad in ads:
-            if self.ignores:
+            if self.ignore_prior_routing:
                 forget_routing(ad)
             name = id_text(ad, context)
             if name is None:
@@ -140,7 +140,7 @@ class JobFiles(NamedTuple):
             zone=self.clock.zone,
         )
         findings.add(file.warnings, counts=False)
-        owner = self.owner or getpass.getuser()
+        owner = self.job_owner or getpass.getuser()
         for made in job_ads(file, in_order=True, cluster=cluster):
             yield from made.each(JobStatus=1, Owner=owner, QDate=self.clock.now)
 
@@ -343,25 +343,21 @@ def verdict_data(verdict: RouteVerdict) -> results.Verdict:
 
 
 def _asking(
-    paths: tuple[str, ...],
+    files: JobFiles,
     ads: tuple[str, ...],
     config: ConfigFiles,
-    surroundings: Surroundings,
     legacy: bool,
-    clock: Clock,
     loads: tuple[str, ...],
     throttled: tuple[str, ...],
     count_copies: bool,
     owner: str | None,
-    job_owner: str | None,
-    ignore_prior_routing: bool,
-    lenient: bool,
 ) -> Asking:
-    if not (paths or ads):
+    files = files._replace(paths=(*files.paths, *ads))
+    if not files.paths:
         raise usage("name the jobs: FILES or --ads FILE")
-    files = JobFiles((*paths, *ads), clock, surroundings, job_owner, lenient, ignore_prior_routing)
     files.check(config.paths)
-    asking = Asking(load_route_table(config, surroundings.allow_dirs, files.context, legacy=legacy), files, owner)
+    table = load_route_table(config, files.surroundings.allow_dirs, files.context, legacy=legacy)
+    asking = Asking(table, files, owner)
     asking.stand(loads, throttled, counts_copies=count_copies)
     return asking
 
@@ -378,5 +374,6 @@ def asking_options(*formats: str) -> Callable[[Callable[..., None]], Callable[..
         route_state_options,
         opts.clock_options,
         opts.format_option(*formats),
+        opts.gathered("files", JobFiles),
         opts.gathered("asking", _asking),
     )

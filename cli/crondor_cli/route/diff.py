@@ -25,7 +25,7 @@ from crondor_cli.kit import options as opts
 from crondor_cli.kit.ads import AdFindings, NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import FoundPath, file_problem, find
-from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings, UsageProblem
+from crondor_cli.kit.options import ConfigFiles, UsageProblem
 from crondor_cli.kit.parallel import jobs_option
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, show, usage
@@ -420,6 +420,7 @@ _FORMS: dict[str, Callable[[Report], Iterator[str]]] = {
 @opts.clock_options
 @jobs_option
 @opts.format_option(*_FORMS, text="How to print the comparison; markdown: for a review comment.")
+@opts.gathered("files", JobFiles)
 def command(
     old: str,
     new: str,
@@ -430,11 +431,7 @@ def command(
     made: bool,
     owner: str | None,
     legacy: bool,
-    surroundings: Surroundings,
-    job_owner: str | None,
-    ignore_prior_routing: bool,
-    lenient: bool,
-    clock: Clock,
+    files: JobFiles,
     jobs: int | None,
     format_: str,
 ) -> None:
@@ -445,9 +442,9 @@ def command(
     if made and (ads or specs):
         raise click.UsageError("--made makes the jobs: leave out --ads and --spec")
     paths = (*find(specs), *ads)
-    files = JobFiles(paths, clock, surroundings, job_owner, lenient, ignore_prior_routing)
+    files = files._replace(paths=paths)
     files.check((old, new, *config))
-    given = LoadingOptions(config, ce, surroundings.allow_dirs, legacy)
+    given = LoadingOptions(config, ce, files.surroundings.allow_dirs, legacy)
     try:
         sides = load_side(old, given, files.context), load_side(new, given, files.context)
     except CrondorError as error:

@@ -186,7 +186,7 @@ def command(
     given = TestOptions(config, surroundings.allow_dirs, legacy, Context(now=clock.now, zone=clock.zone))
     if records:
         target = _target(tests, out)
-        files = JobFiles(ads, clock, surroundings)
+        files = JobFiles(clock, ads, surroundings)
         files.check(config.paths)
         _write(target, _recorded(given, files, os.path.dirname(target)))
         if target == "-":

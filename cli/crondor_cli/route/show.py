@@ -265,7 +265,7 @@ def command(
     configuration = load_config(config, allow_dirs, context)
     table = table_of(configuration, config, allow_dirs, context, legacy=legacy)
     if effective is not None:
-        files = JobFiles((effective,), clock, Surroundings(allow_dirs=allow_dirs))
+        files = JobFiles(clock, (effective,), Surroundings(allow_dirs=allow_dirs))
         found = _effective(files, job, table, configuration)
         passed = found.data
         if format_ == "json":
