@@ -212,7 +212,7 @@ def _lines(jobs: PreviewedJobs, *, diff: bool) -> Iterator[str]:
 
 def _verdict(admission: Admission) -> Iterator[str]:
     for each in admission.unsure:
-        yield f"cannot be told: {each.knob}{place_text(each.place)} asks for what only the schedd knows"
+        yield f"undecided: {each.knob}{place_text(each.place)} depends on values that only the schedd knows"
     for each in admission.warnings:
         yield f"warned of by {each.knob}{place_text(each.place)}: {each.reason}"
     yield "accepted" if admission.refusal is None else _refused("", admission.refusal)
