@@ -20,8 +20,8 @@ Examples:
   crondor classad format history --to jsonl --lenient
   crondor classad format queue.xml --to long --order name
 
-Ads are written as HTCondor prints them, one after the other as they are read: a file may be of any size.
-An ad or a line that cannot be read is reported with its place and left out.
+Ads are written as HTCondor prints them, while the file is read: it may have any size. An ad or a line that cannot be
+read is reported with its place and left out.
 
 Exit status: 0 fine; 1 an ad could not be read; 2 wrong usage."""
 

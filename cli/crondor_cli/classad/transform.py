@@ -83,7 +83,7 @@ _FORMS = [form.value for form in Format]
     show_default=True,
     help="The order of attributes: by name as HTCondor's tools print them, HTCondor's own, or as they were read.",
 )
-@click.option("--diff", is_flag=True, help="Print what changes in each ad instead of the ad.")
+@click.option("--diff", is_flag=True, help="Print the changes of each ad instead of the ad.")
 @click.option("--trace", is_flag=True, help="Print the effect of each line of the rules on stderr.")
 @config_options
 @click.option("--job-transform", metavar="NAMES", multiple=True, help="The knobs JOB_TRANSFORM_<name> of --config.")

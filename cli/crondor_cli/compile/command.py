@@ -43,7 +43,7 @@ Exit status: 0 compiled and proven, 1 it cannot be expressed (the reason is show
     "--prep-time",
     type=click.IntRange(0, 86400 * 366),
     metavar="SECONDS",
-    help="The job's cron_prep_time (default: 300, or what fits).",
+    help="The job's cron_prep_time (default: 300, or less if needed).",
 )
 @opts.interval_option
 @click.option(

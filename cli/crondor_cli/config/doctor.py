@@ -85,8 +85,8 @@ Examples:
   crondor config doctor --live
   crondor config doctor --pool cm.example.org --name ap1.example.org
 
-With --live the schedd is asked for READ and WRITE access, as condor_ping asks, and for its SCHEDD_INTERVAL, time zone
-and clock. Nothing is written, and no job is touched.
+With --live it tests READ and WRITE access to the schedd, as condor_ping does, and its SCHEDD_INTERVAL, time zone and
+clock. Nothing is changed.
 
 Exit status: 0 no fault, 1 a fault, 2 wrong usage."""
 

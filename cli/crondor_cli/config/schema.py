@@ -34,7 +34,7 @@ def _completed(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[
 @click.command("schema", cls=Command, example="crondor config schema next", epilog=EPILOG)
 @click.argument("words", nargs=-1, metavar="[COMMAND]...", shell_complete=_completed)
 def command(words: tuple[str, ...]) -> None:
-    """Print the JSON Schema of what a command prints with --format json; without a command, list them."""
+    """Print the JSON Schema of a command's output with --format json; without a command, list them."""
     known = results()
     if not words:
         width = max(map(len, known))

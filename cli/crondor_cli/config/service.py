@@ -142,10 +142,10 @@ Examples:
   crondor config service run --user -- nightly.sub
   crondor config service router --show -- --live
 
-The arguments after -- are those of the command, and are checked as if it were started. Relative paths count from the
-current folder. systemctl is not run: the commands to type are printed.
+The arguments after -- are passed to the command, and checked as at its start. Relative paths begin in the current
+folder. systemctl is not run: the commands to type are printed.
 
-A --system unit runs as a user that systemd creates for it, unless --run-as names one. It can write to its state folder,
+A --system unit runs as the user of --run-as, or as a user that systemd creates. It can write to its state folder,
 /var/lib/ and the name of the unit, and to the folders of --write. --token passes it a token that only the service can
 read.
 

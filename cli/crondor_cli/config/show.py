@@ -37,7 +37,7 @@ A file crondor.toml, or [tool.crondor] in pyproject.toml:
 The first of these is used: an option; a variable CRONDOR_TZ, CRONDOR_CHECK_IGNORE and so on; the nearest of these
 files from this folder upwards; crondor.toml in the user's settings folder; /etc/crondor.toml; the default.
 
-Files of other users are ignored with a warning; yours, root's and, under sudo, those of the calling user are read.
+Only your files, root's and, under sudo, the calling user's are read; others are ignored with a warning.
 /etc/crondor.toml must be writable by root alone. Paths in a project's file stay below its folder.
 
 Exit status: 0 shown, 2 an invalid file or variable."""

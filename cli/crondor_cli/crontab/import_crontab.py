@@ -36,7 +36,7 @@ Examples:
 
 The jobs run in the local universe, on the access point, where the crontab's commands, folders and clock are; with
 --universe vanilla they run on any machine of the pool. Lines that HTCondor cannot express, or reads differently, are
-reported one by one; docs/crontab.md lists the reasons.
+reported; docs/crontab.md lists the reasons.
 
 Exit status: 0 fine, 1 a finding (a line without an equivalent, or none at all), 2 wrong usage."""
 
@@ -74,7 +74,7 @@ def command(
     clock: Clock,
     format_: str,
 ) -> None:
-    """Convert the crontab FILE (- is standard input) to submit files, one for each line with a schedule."""
+    """Convert the crontab FILE (- is standard input) to submit files, one file for each line with a schedule."""
     interval = asked_interval(schedd_interval)
     settings = ImportSettings(clock.now, Universe[universe.upper()], clock.zone_name, window, prep_time, interval)
     with_users = is_system_crontab(os.path.abspath(file)) if has_users is None else has_users

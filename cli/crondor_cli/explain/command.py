@@ -66,7 +66,7 @@ Examples:
 The fields are read as HTCondor's manual says, and compared with the reading of HTCondor 25.14's schedd; --dialect
 selects another reading.
 
-Exit status: 0 fine, whatever the answer to --at; 1 a finding (invalid, never fires); 2 wrong usage."""
+Exit status: 0 fine, also if --at does not match; 1 a finding (invalid, never fires); 2 wrong usage."""
 
 
 @click.command("explain", cls=Command, example=EXAMPLE, epilog=EPILOG)

@@ -354,7 +354,7 @@ def output_option(
         click.option(
             "-o", "--output", "out", metavar=metavar, default=default, show_default=default is not None, help=text
         ),
-        click.option("--force", is_flag=True, help="Overwrite what exists."),
+        click.option("--force", is_flag=True, help="Overwrite existing files."),
     )
     return options_of(*options) if metavar == "DIR" else gathered("out", made, *options)
 
@@ -417,7 +417,7 @@ def policy_option(more: str = " (default: compatible)") -> Callable[[_Function],
     return _choice("--policy", Policy, f"Runs in hours that a clock change skips or repeats{more}.")
 
 
-CONFIG_HELP: Final = "A configuration file and those it names, - for standard input; later lines win."
+CONFIG_HELP: Final = "A configuration file (- is standard input); later lines win."
 
 
 class ConfigFiles(NamedTuple):

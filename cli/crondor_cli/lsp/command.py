@@ -26,8 +26,7 @@ The server speaks the Language Server Protocol on standard input and output; an 
 how for VS Code, Neovim, Vim, Emacs and Helix. It runs no program that a text names, and reads only the files that
 `crondor check` would read.
 
-The settings are those of crondor.toml: see `crondor config`. It needs pygls: in a clone of crondor
-pip install '.[lsp]'.
+Settings are read from crondor.toml: see `crondor config`. It needs pygls: in a clone of crondor pip install '.[lsp]'.
 
 Exit status: 0 the client ended the server or disconnected, 1 it did so without a shutdown, 2 wrong usage."""
 

@@ -56,8 +56,8 @@ Examples:
 Each due time has one verdict, and a cause: started, late (its window is open), missed, lost (the job had left the
 queue, or its run was interrupted) or unknown. docs/monitor.md explains them.
 
-Exit status: 0 fine, 1 a finding (with --once: what --fail-on names, or a queue that cannot be read), 2 wrong usage.
-Without --once it runs until Ctrl-C or SIGTERM."""
+Exit status: 0 fine, 1 a finding (with --once: a verdict of --fail-on, or a queue that cannot be read), 2 wrong
+usage. Without --once it runs until Ctrl-C or SIGTERM."""
 
 _TROUBLE = "trouble"
 _FAILS = (

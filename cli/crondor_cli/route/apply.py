@@ -128,7 +128,7 @@ Examples:
 
 Each matched job is routed as condor_job_router_info -route-jobs of HTCondor 25.14 does it; nothing is submitted,
 spooled or changed. If a route edits a job in place, the edited job is printed below a comment; --diff and json show
-what changes. FILES are read as crondor route explain reads them.
+the changes. FILES are read as crondor route explain reads them.
 
 Exit status: 0 fine; 1 a job could not be routed or read, or routing is switched off; 2 wrong usage."""
 

@@ -47,8 +47,8 @@ transforms read are kept. The result is tested with generated jobs.
 The result replaces JOB_ROUTER_DEFAULTS, JOB_ROUTER_ENTRIES, JOB_ROUTER_ENTRIES_FILE and JOB_ROUTER_ENTRIES_CMD; changes
 of meaning are reported on stderr. The command of JOB_ROUTER_ENTRIES_CMD is never run.
 
-Exit status: 0 all routes are converted; 1 a route, or an attribute of one, is malformed and left out; 2 wrong usage,
-or a file that cannot be read or written."""
+Exit status: 0 all routes are converted; 1 a malformed route or attribute was left out; 2 wrong usage, or a file
+that cannot be read or written."""
 
 
 @click.command("convert", example=EXAMPLE, cls=ConfigCommand, epilog=EPILOG)

@@ -435,7 +435,7 @@ def command(
     jobs: int | None,
     format_: str,
 ) -> None:
-    """Compare two configurations: which jobs change their route, what changes in copies, which routes no job reaches.
+    """Compare two configurations: jobs that change their route, changes in copies, routes that no job reaches.
 
     Limits, new routes and removed routes are compared as well. Each difference has an example job.
     """

@@ -167,9 +167,9 @@ Examples:
       --history history.20261101T000000 --history history
   crondor route history --start='2026-11-01 00:00' --live --format json
 
---spool names a folder of history files, --history single files, --live asks a schedd, --log takes the files next to the
-log; otherwise the history is the embedded queue's. The period ends --age days ago and is --days long; with --start it
-begins there, and is --days long if that is given.
+The history is read from the folder of --spool, the files of --history, the schedd of --live, the files next to --log,
+or else the embedded queue. The period ends --age days ago and is --days long; with --start it begins there, and is
+--days long if that is given.
 
 Exit status: 0 fine, 1 a finding (a history that cannot be read), 2 wrong usage."""
 
@@ -188,7 +188,7 @@ _MOST = 10  # findings that are shown
     "--age", callback=days_option, metavar="DAYS", help="The end of the period, in days before now (default: 0)."
 )
 @click.option("--start", metavar='"YYYY-MM-DD HH:MM"', help="The start of the period, in the schedd's zone.")
-@click.option("--records", "--show_records", "records", is_flag=True, help="Show the jobs one by one.")
+@click.option("--records", "--show_records", "records", is_flag=True, help="Show each job.")
 @click.option("--iwd", "--show_iwd", "iwd", is_flag=True, help="With --records: their working directories too.")
 @click.option("--as-htcondor", is_flag=True, help="Count as condor_router_history does: no removed jobs.")
 @click.option("--spool", metavar="DIR", help="A spool folder, whose history files are read.")

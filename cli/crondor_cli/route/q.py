@@ -156,8 +156,8 @@ Examples:
   crondor route q -af:j RoutedFromJobId RouteName --config 50-routes.conf
   condor_q -all -long | crondor route q -S --ads -
 
-Options have one dash or two: -idle is --idle. A job must satisfy all of them; of several routes, any one. Without -S,
--R, -I or -H the list is condor_q's, over the jobs of all users.
+Options have one dash or two: -idle is --idle. A job must satisfy all options; with several routes, it must be on any
+of them. Without -S, -R, -I or -H the list is condor_q's, over the jobs of all users.
 
 Exit status: 0 fine, 1 a finding (a queue that cannot be read, a missing job), 2 wrong usage."""
 

@@ -34,9 +34,9 @@ Examples:
   crondor route rm -idle -constraint 'time() - QDate > 86400' --live
   crondor route rm -all --queue ./queue --reason 'site closed'
 
-Options have one dash or two. A job must satisfy all of them; of several routes, any one. Jobs without RouteName are
-never removed. A running router releases the source of a removed copy, and routes it again if it still matches: to stop
-that, change the route first.
+Options have one dash or two. A job must satisfy all options; with several routes, it must be on any of them. Jobs
+without RouteName are never removed. A running router releases the source of a removed copy, and routes it again if it
+still matches: to stop that, change the route first.
 
 Exit status: 0 removed, 1 a finding (no job is selected, or a job was not removed), 2 wrong usage."""
 

@@ -168,9 +168,9 @@ Examples:
 With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration are the defaults for the schedds.
 crondor route status shows the state of a router.
 
-SIGHUP reads the configuration again; if it cannot be read, the old one stays in force, and stderr says why. If it
-switches routing off, no more jobs are taken, and routed jobs continue. SIGTERM and Ctrl-C end the router between two
-polls: its jobs stay as they are, and the next router of this name continues with them.
+SIGHUP reads the configuration again; if it cannot be read, the old configuration stays, and the reason is on stderr.
+If it switches routing off, no more jobs are taken, and routed jobs continue. SIGTERM and Ctrl-C end the router between
+two polls: the next router of this name continues with its jobs.
 
 Without --config the configuration of this host is used: CONDOR_CONFIG, or the first of HTCondor's standard places.
 
@@ -189,7 +189,7 @@ _STAYS = "the routing table stays as it was"
 @legacy_option
 @schedd_options
 @destination_options
-@click.option("--once", is_flag=True, help="Make one poll and end.")
+@click.option("--once", is_flag=True, help="Poll once and end.")
 @click.option("--dry-run", is_flag=True, help="Show what the next poll would do; nothing is written.")
 @click.option("--wait-for-gates", is_flag=True, help="Take crontab and deferral jobs only when a run's gate opens.")
 @click.option("--owner", metavar="USER", help="Take only this user's jobs, like a router that is not root.")

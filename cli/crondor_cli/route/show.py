@@ -232,8 +232,8 @@ Examples:
   crondor route show --ce --config-root ./image --effective job.sub
 
 Routes are shown as condor_job_router_info -config of HTCondor 25.14 shows them. Routes that it silently leaves out
-follow, with the reason and the place. If the value of another router knob cannot be read, nothing is routed: the routes
-are still shown, and stderr says why.
+follow, with the reason and the place. If the value of another router knob cannot be read, nothing is routed: the
+routes are still shown, and the reason is on stderr.
 
 --effective shows the transforms that one job passes: before the route, the route, after it. Each is shown with its
 variables, their values, and the lines that set them. FILE is a submit file or ads.

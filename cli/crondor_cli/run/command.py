@@ -70,7 +70,7 @@ _FOLDER = ".crondor"
 @click.option(
     "--tz", metavar="ZONE", shell_complete=complete_zone, help="The zone of the schedules (default: this host's)."
 )
-@opts.format_option("text", "json", text="How to print what happens.")
+@opts.format_option("text", "json", text="How to print the events.")
 def command(
     paths: tuple[str, ...],
     state: str | None,
