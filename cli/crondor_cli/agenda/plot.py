@@ -221,7 +221,7 @@ def draw_lanes(figure: Figure, axes: Axes, agenda: Agenda, lanes: list[Lane]) ->
 
 
 def _seen(length: int, span: AgendaSpan) -> int:
-    """Return the length that a band is drawn with: a short one is still to be seen beside its start."""
+    """Return the length that a band is drawn with: a short one is still visible next to its start."""
     return max(length, (span.end - span.start) * _NARROWEST // _DOTS) if length else 0
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """What is said beside the schedule itself; times are epoch seconds, None where they are not said."""
+    """The options that qualify the schedule; times are epoch seconds, None where not given."""
 
     clock: Clock
     own_zone: str | None

@@ -93,7 +93,7 @@ def ad_of(path: str, mode: ReadMode) -> ClassAd:
 
 
 def context_of(clock: Clock, *, faithful: bool = False) -> Context:
-    """Return what an evaluation may know beside its ads; ``faithful`` is that of Context."""
+    """Return the context of an evaluation; ``faithful`` is that of Context."""
     return Context(now=clock.now, zone=clock.zone, faithful=faithful)
 
 

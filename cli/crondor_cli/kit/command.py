@@ -96,7 +96,7 @@ INTERRUPTED = 130
 class Command(click.Command):
     """A command with an example, which its help shows below the line that says what it does.
 
-    One that takes long says on a terminal how far it is, unless it ``is_endless``: it runs until it is told to end.
+    A command that takes long shows its progress on a terminal, unless it ``is_endless``: it runs until it is stopped.
     """
 
     def __init__(self, *args: Any, example: str = "", is_endless: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - click's

@@ -63,7 +63,7 @@ class ConfigReader:
         subsystem: str = "JOB_ROUTER",
         version: tuple[int, int, int] = VERSION,
     ) -> None:
-        """Take what the command line says; ``subsystem`` and ``version`` are of whoever reads it in HTCondor.
+        """Take what the command line says; ``subsystem`` and ``version`` are those of the daemon that reads it.
 
         Raises UsageError for a tree that is none.
         """
@@ -176,7 +176,7 @@ class ConfigReader:
         return frozenset(self._files.real(path) if self._is_inside(path) else os.path.realpath(path) for path in inside)
 
     def _detected(self) -> Mapping[str, str]:
-        """Return the defaults, for this host with its names, which nobody knows of another."""
+        """Return the defaults; for this host with its names, which are unknown for another."""
         if not self._config.is_host:
             return DEFAULTS
         host = socket.gethostname()
@@ -197,7 +197,7 @@ def _folder(path: str) -> str:
 
 
 class ConfigCommand(Command):
-    """A command that takes no arguments: who names a file alone is told how to."""
+    """A command without arguments; for a file named alone, the error says how to name it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse a command line. Raises UsageError."""

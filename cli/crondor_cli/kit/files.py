@@ -151,7 +151,7 @@ _TAKES: Final[Mapping[FileKind, str]] = {
 
 
 class FoundPath(str):
-    """The path of a file that nobody has named: it was found below a folder that is named, and must not lead out."""
+    """The path of a file that was found below a named folder; it must not lead out of that."""
 
     __slots__ = ("folder",)
     folder: str
@@ -330,7 +330,7 @@ def _flush(parts: list[str], file: BinaryIO | None) -> None:
 
 @contextmanager
 def _refusals(path: str) -> Iterator[None]:
-    """Write inside this block. Raises UsageError for what stands against it."""
+    """Write inside this block. Raises UsageError where that is refused or fails."""
     try:
         yield
     except (RightsRefused, Untrusted) as error:
@@ -407,7 +407,7 @@ def _matching(pattern: str) -> Iterator[str]:
     shows_hidden = f"/{rest}".count("/.") > 0
     try:
         found = sorted(str(path) for path in Path(folder).glob(rest))
-    except ValueError:  # two stars beside other characters
+    except ValueError:  # two stars next to other characters
         return
     for path in found:
         if shows_hidden or "/." not in f"/{path.removeprefix(folder).lstrip('/')}":

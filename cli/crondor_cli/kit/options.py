@@ -193,7 +193,7 @@ class Clock(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """What submit files may see beside their own text: folders, a seed, variables for $ENV() (None: not known)."""
+    """What submit files may use besides their own text: folders, a seed, variables for $ENV() (None: unknown)."""
 
     allow_dirs: tuple[str, ...] = ()
     seed: int | None = None
@@ -556,7 +556,7 @@ def folder_of(queue: str | None) -> Path:
 
 
 def which_queue(context: click.Context | None) -> click.UsageError:
-    """Return the error for a command that was told no queue, with the options that it has for one."""
+    """Return the error for a command without a queue, with the options that name one."""
     known = {param.name for param in context.command.params} if context is not None else set()
     ways = [f"{option} ({what})" for name, option, what in _WAYS if name in known] or ["--queue PATH"]
     said = f"{', '.join(ways[:-1])} or {ways[-1]}" if len(ways) > 1 else ways[0]

@@ -1,4 +1,4 @@
-"""How pictures are drawn: the same picture has the same bytes, whoever draws it."""
+"""How pictures are drawn: the same picture has the same bytes on every host."""
 
 from __future__ import annotations
 

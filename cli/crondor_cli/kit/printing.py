@@ -224,7 +224,7 @@ def _invocation(result: ChosenReports) -> dict[str, object]:
 
 
 def _same(finding: Finding, seen: Counter[str]) -> dict[str, str]:
-    """Return what tells a finding again when its line has moved; of equal ones the how many-th it is."""
+    """Return what identifies a finding when its line has moved; equal findings are numbered."""
     mark = KnownFinding.of(finding, lambda name: name.removeprefix("./")).fingerprint
     seen[mark] += 1
     return {"crondor/v1": f"{mark}:{seen[mark]}"}

@@ -202,7 +202,7 @@ class ServiceManager:
         self._send("RELOADING=1", f"MONOTONIC_USEC={int(time.monotonic() * _MILLION)}")
 
     def stopping(self) -> None:
-        """Say that the process ends as it was told."""
+        """Say that the process ends as requested."""
         self._send("STOPPING=1")
 
     def _send(self, *lines: str) -> None:

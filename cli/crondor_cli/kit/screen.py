@@ -60,7 +60,7 @@ class StatusLine:
     """
 
     def __init__(self) -> None:
-        """Begin closed: nothing is drawn, and nobody waits for another."""
+        """Begin closed: nothing is drawn, and there is no lock."""
         self.spoken = 0.0
         self._drawn = ""
         self._is_at_begin = True
@@ -149,7 +149,7 @@ _HANGING = re.compile(r" *(?:= \w+: |[#*>-] |\S+(?: \S+){0,3}? {2,})?")  # a mar
 # What goes to no terminal keeps its lines, however long: programs read lines, and people can search them. ``COLUMNS``
 # and the setting ``width`` overrule the width of a terminal.
 def screen_columns(stream: TextIO | None) -> int | None:
-    """Return how many columns the terminal behind a stream has, None where none is."""
+    """Return the width of a stream's terminal in columns, None without a terminal."""
     if stream is None or not stream.isatty():
         return None
     if SCREEN.width is not None:
@@ -359,7 +359,7 @@ def without_commands(text: str) -> str:
 
 
 def styled(text: str, *, colour: str | None = None, bold: bool = False) -> Visible:
-    """Return visible text in a colour; where no terminal is, nobody sees it."""
+    """Return visible text in a colour, which click removes where the output has none."""
     return Visible(click.style(visible(text), fg=colour, bold=bold or None))
 
 
@@ -374,7 +374,7 @@ def marked(line: str, words: re.Pattern[str], colours: Mapping[str, str]) -> str
 
 
 def tinted(text: str, *, colour: str | None = None, bold: bool = False) -> str:
-    """Return text for stdout in a colour, as it is where nobody wants colours."""
+    """Return text for stdout in a colour, unchanged where colours are off."""
     return styled(text, colour=colour, bold=bold) if SCREEN.wants_colour(sys.stdout) else text
 
 

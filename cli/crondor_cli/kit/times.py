@@ -113,7 +113,7 @@ class ClockFace:
         return f"{self._head}{minute // 60:02}:{minute % 60:02}{self._tail}"
 
     def beside(self, epoch: int, other: int) -> str:
-        """Return an instant as briefly as it can be said beside another one, which is shown in full."""
+        """Return an instant without the parts that it shares with another one, which is shown in full."""
         if 0 <= epoch <= LATEST and self._from <= epoch < self._until and self._from <= other < self._until:
             day, second = divmod(epoch + self._offset, DAY)
             minute, rest = divmod(second, 60)

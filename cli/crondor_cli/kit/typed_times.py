@@ -270,7 +270,7 @@ LAST_YEAR = 2200
 
 _YEAR_DIGITS = 4
 _DAY_DIGITS = 2
-_MOST_NUMBERS = 2  # beside a month's name: the day and the year
+_MOST_NUMBERS = 2  # next to a month's name: the day and the year
 _SEPARATORS = ("-", "/", ".")
 # Read twice, with nothing in common: what differs afterwards was not written. Both are leap years, for `29 Feb`.
 _FILLERS = (datetime(2000, 1, 1, tzinfo=timezone.utc), datetime(2004, 2, 2, tzinfo=timezone.utc))
@@ -515,7 +515,7 @@ def _split(tokens: tuple[Token, ...]) -> _Parts:
 
 
 def _refuse_half_offset(token: Token, previous: Token | None) -> None:
-    """Refuse what stands in an offset's place but is none: `+1`, `CET`, the end of `UTC+3`."""
+    """Refuse text in the place of an offset that is none: `+1`, `CET`, the end of `UTC+3`."""
     if previous is None:
         return
     after_zone = previous.kind is TokenKind.OFFSET or previous.is_word(*ZONE_WORDS)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from crondor_cli.kit import results
 
 _Made = TypeVar("_Made")
-_PEEK = 1 << 16  # characters that a file's kind is told by
+_PEEK = 1 << 16  # characters by which the kind of a file is recognised
 
 
 class CandidateJob(NamedTuple):
@@ -114,7 +114,7 @@ class JobFiles(NamedTuple):
             yield CandidateJob(name, ad)
 
     def parts(self, shared: SharedAds[_Made], findings: AdFindings) -> Iterator[AdChunk | Alone[_Made | Found]]:
-        """Yield the parts of all files, each told by what is in it; those that cannot be read are findings."""
+        """Yield the parts of all files, by the kind of each; files that cannot be read are findings."""
         clusters = count(1)
         for path in self.paths:
             pieces = byte_chunks(path)

@@ -50,7 +50,7 @@ long lists the matches as condor_job_router_info -match-jobs -log-steps does.
 Exit status: 0 fine; 1 routing is switched off, or a job cannot be read; 2 wrong usage."""
 
 _HEAD = "Route Name               Source      Submitted/Max        Idle/Max     Throttle"
-_LONGEST = 200  # characters of a reason; whoever wants all of it asks for JSON
+_LONGEST = 200  # characters of a reason; JSON has all of it
 _WIDEST = 24  # columns for the names of routes
 
 

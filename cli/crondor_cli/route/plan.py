@@ -109,7 +109,7 @@ def _jobs_of(path: str, clock: Clock, findings: list[Diagnostic]) -> Iterable[Cl
 
 
 _WIDEST = 24  # columns for a route's name
-_LONGEST = 160  # characters of a reason; whoever wants all of it asks for JSON
+_LONGEST = 160  # characters of a reason; JSON has all of it
 _SAME_WEEK = 6 * 86_400
 _NOT_ASKED = "no route is asked: the job runs already, or its last match is past at the router's next poll"
 _CONDUCTS = {
@@ -465,7 +465,7 @@ class _Said:
 
 
 def _close(made: RoutePlan, said: _Said) -> None:
-    """Show what was found behind the plan, and exit with 1 where something was wrong."""
+    """Show the findings after the plan, and exit with 1 where something is wrong."""
     show(said.found)
     if said.left_out:
         show([Diagnostic("more-faults", f"{said.left_out} more findings like these", Severity.WARNING)])

@@ -66,7 +66,7 @@ class _Views:
         self._messages: list[results.Message] = []
 
     def watchers(self) -> list[Watcher]:
-        """Return who is told what happens."""
+        """Return the watchers of events."""
         if self._simulated.sides:
             return []
         found: list[Watcher] = [self._lanes.note] if self._shown.timeline or self._shown.plot else []
@@ -77,7 +77,7 @@ class _Views:
         return found
 
     def listeners(self) -> list[Listener]:
-        """Return who is told the messages between the daemons."""
+        """Return the listeners to messages between the daemons."""
         if not self._shown.trace or self._simulated.sides:
             return []
         return [print_messages(self._simulated, self._messages if self._is_json else None)]

@@ -42,7 +42,7 @@ _OBJECTS = 100_000  # made and not freed between two searches for garbage
 
 
 class SimulatedFiles(NamedTuple):
-    """A crontab line that is simulated as well, and what submit files may see beside their own text."""
+    """A crontab line that is simulated as well, and what submit files may use besides their own text."""
 
     crontab: str | None = None
     surroundings: Surroundings = Surroundings()
