@@ -9,8 +9,8 @@ import pytest
 
 from crondor.classad import ClassAd
 from crondor.schedd.embedded import EmbeddedSchedd
-from crondor_cli.kit import progress
-from crondor_cli.kit.progress import PATIENCE, LockWait
+from crondor_cli.kit import services
+from crondor_cli.kit.services import PATIENCE, LockWait
 from tests.cli.running import NOW, NOW_EPOCH, PROGRAM, SLOWEST, crondor, environment
 
 JOB = "executable = /bin/date\ncron_minute = 0\nqueue\n"
@@ -73,7 +73,7 @@ def test_it_gives_up_when_its_time_is_over(tmp_path: Path, capsys: pytest.Captur
 
 def test_a_queue_that_stays_taken_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the lock's place, and nothing is changed."""
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(services, "PATIENCE", 0.0)
     with EmbeddedSchedd(folder / "queue", clock=lambda: NOW_EPOCH):
         before = (folder / "queue" / "job_queue.log").read_bytes()
         for _, command in COMMANDS:

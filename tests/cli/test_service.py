@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from crondor_cli.config.service import KINDS, Unit, quoted
-from crondor_cli.kit.progress import ServiceManager
+from crondor_cli.kit.services import ServiceManager
 from tests.cli.running import PROGRAM, SLOWEST, crondor, environment
 
 ROUTES = "JOB_ROUTER_ROUTE_NAMES = A\nJOB_ROUTER_ROUTE_A = REQUIREMENTS true\nJOB_ROUTER_POLLING_PERIOD = 3600\n"

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from crondor_cli.kit.progress import waking
+from crondor_cli.kit.services import waking
 
 FOR_EVER = 100_000.0  # seconds
 

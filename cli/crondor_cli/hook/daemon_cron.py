@@ -26,8 +26,8 @@ from crondor_cli.kit.ads import chunks, name_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import knobs_of
 from crondor_cli.kit.options import Clock, clock_options, format_option
-from crondor_cli.kit.progress import waking
 from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.services import waking
 from crondor_cli.kit.tables import say_json
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from crondor.zones import Policy
 from crondor_cli.hook.run import HookChoice
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.options import Clock, clock_options, policy_option
-from crondor_cli.kit.progress import state_folder
 from crondor_cli.kit.schedules import ScheduleRequest
 from crondor_cli.kit.screen import emit, say, show, show_error
+from crondor_cli.kit.services import state_folder
 from crondor_cli.kit.times import local_text
 
 EXAMPLE = "crondor hook fetch-work --specs . --state s --list"

@@ -38,8 +38,8 @@ from crondor_cli.kit.ads import ad_of, lenient_option, mode_of
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import check_stdin
 from crondor_cli.kit.options import format_option
-from crondor_cli.kit.progress import waking
 from crondor_cli.kit.screen import say, show
+from crondor_cli.kit.services import waking
 from crondor_cli.kit.tables import diagnostic_data, echo_json
 
 if TYPE_CHECKING:

@@ -40,8 +40,9 @@ from crondor_cli.kit.options import (
     reading_options,
     source_options,
 )
-from crondor_cli.kit.progress import PROGRESS, LockWait
+from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.screen import show, usage
+from crondor_cli.kit.services import LockWait
 from crondor_cli.kit.tables import diagnostic_data, plural
 
 if TYPE_CHECKING:

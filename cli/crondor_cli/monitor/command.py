@@ -31,9 +31,9 @@ from crondor_cli.kit.options import (
     reading_options,
     source_options,
 )
-from crondor_cli.kit.progress import ServiceManager, waking
 from crondor_cli.kit.queues import job_arguments, selection_of
 from crondor_cli.kit.screen import Level, levelled, say, show, usage
+from crondor_cli.kit.services import ServiceManager, waking
 from crondor_cli.monitor.options import made_metrics, read_address, read_notices, read_url, write_alerts
 from crondor_cli.monitor.queues import json_line, line, print_table, queues_of
 

@@ -61,10 +61,10 @@ from crondor_cli.kit.options import (
     options_of,
     schedd_options,
 )
-from crondor_cli.kit.progress import Handler, ServiceManager, Waker, waking
 from crondor_cli.kit.queues import complete_job, embedded_of, live_of, opened, selection_of, unknown_job
 from crondor_cli.kit.route_tables import complete_route, legacy_option, show_faults, table_of
 from crondor_cli.kit.screen import say, show, show_error, usage
+from crondor_cli.kit.services import Handler, ServiceManager, Waker, waking
 from crondor_cli.kit.tables import plural, say_json
 from crondor_cli.route.status import destination_of, destination_options, lock_path, report_path, source_of
 

@@ -21,8 +21,8 @@ from crondor.pool.daemons.pool_job import PoolJob
 from crondor.pool.daemons.starter import time_of
 from crondor.pool.local.session import Session, is_missed
 from crondor.pool.local.submit_file import NAME
-from crondor_cli.kit.progress import ServiceManager, Waker, waking
 from crondor_cli.kit.screen import ERASE, Visible, clipped, drawn_columns, say, shown, together, whole
+from crondor_cli.kit.services import ServiceManager, Waker, waking
 from crondor_cli.kit.tables import say_json
 from crondor_cli.kit.times import local_text, relative
 
