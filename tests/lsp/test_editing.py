@@ -81,7 +81,7 @@ def test_a_schedule_that_the_schedd_reads_otherwise_is_said_to_be(client: Client
 @pytest.mark.parametrize(
     ("piece", "said"),
     [
-        ("JOB_ROUTER_ROUTE_NAMES", "in which they are asked"),
+        ("JOB_ROUTER_ROUTE_NAMES", "in which they are tried"),
         ("EVALSET", "the value that an expression has now"),
         ("Slurm ARC", "line 12"),
         ("EnteredCurrentStatus", "When the job entered"),
