@@ -29,4 +29,4 @@ def test_the_outcomes_and_conducts_are_those_documented() -> None:
         )
     ]
     assert set(PlannedOutcome) == {PlannedOutcome(bare(name)) for name, _ in rows("outcome", "meaning")}
-    assert {CopySchedule(bare(name)) for name, *_ in rows("conduct", "the copy", "what it means")} == set(CopySchedule)
+    assert {CopySchedule(bare(name)) for name, *_ in rows("conduct", "the copy", "result")} == set(CopySchedule)
