@@ -212,8 +212,8 @@ def lets_by(expression: Expression, time: int, zone: ZoneInfo) -> bool:
     return expression.evaluate(job, machine, Context(now=time - 300, zone=zone)) is True
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Pacific/Auckland"])
-@pytest.mark.parametrize("delay", [0, 7, 299])
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "Pacific/Auckland"])
+@pytest.mark.parametrize("delay", [0, 299])
 @pytest.mark.parametrize(
     "fields",
     [

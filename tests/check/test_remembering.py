@@ -12,6 +12,7 @@ from crondor.lint.subject import CheckMemory
 from crondor.submit import read_submit
 from crondor.submit.ad import job_ads
 from tests.cli.running import EXAMPLES, ROOT
+from tests.examples import TIMES
 
 SETTINGS = CheckSettings(1_795_195_625, "Europe/Berlin")
 JOB = "executable = /bin/run{0}\ncron_minute = {0}\ncron_hour = 6\nrequest_memory = 1024\nqueue\n"
@@ -43,7 +44,7 @@ def test_edits_one_after_the_other_find_what_a_fresh_check_finds() -> None:
     """Places, words, fixes, and what was silenced."""
     dice = random.Random(3)  # noqa: S311 - which edits, no secret
     choices = texts()
-    for _ in range(25):
+    for _ in range(5 * TIMES):
         memory, text = CheckMemory(), dice.choice(choices)
         for _ in range(12):
             text = edited(text, dice)

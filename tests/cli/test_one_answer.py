@@ -29,6 +29,7 @@ from crondor.submit import job_ads, read_submit
 from crondor.times import JobTimes
 from tests.cli.running import crondor
 from website.play import engine
+from tests.examples import TIMES
 
 NOW = int(datetime(2026, 11, 27, 12, 30, 30, tzinfo=timezone.utc).timestamp())
 END = NOW - NOW % 86400 + 86400 - 1  # the last second of the day
@@ -201,7 +202,7 @@ MACHINES = st.sampled_from(["", 'Arch == "X86_64"', 'TARGET.OpSys =?= "LINUX"', 
 
 
 @settings(
-    max_examples=4,
+    max_examples=2 * TIMES,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # each example asks 20 commands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from random import Random
@@ -41,16 +42,19 @@ def compiled(
     )
 
 
+expression_of = lru_cache(Expression)
+
+
 def passes(clause: str, instant: int, zone: str) -> bool:
     """Evaluate a clause as a whole, at one instant."""
     ad = AdValue({"deferraltime": str(instant)}, {"deferraltime": "DeferralTime"})
-    return not clause or Expression(clause).holds(ad, None, Context(now=instant, zone=zone_of(zone).info))
+    return not clause or expression_of(clause).holds(ad, None, Context(now=instant, zone=zone_of(zone).info))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_compiled_is_what_was_asked_for_to_htcondors_own_library(kind: str) -> None:
     """Random schedules on hosts in several zones; a zone-proof clause in three other zones too."""
-    tally = tried([trial(kind, number, 700) for number in range(6)], 200, Random(kind))  # noqa: S311 - a sample
+    tally = tried([trial(kind, number, 400) for number in range(6 * TIMES)], 100, Random(kind))  # noqa: S311 - a sample
     assert tally.faults == []
     assert sum(tally.exact.values()) >= 1
 
@@ -220,7 +224,7 @@ def test_distances_reach_over_midnight() -> None:
     assert (found.least, found.wrong, found.between_runs) == (600, 2, None)
 
 
-@examples(10)
+@examples(4)
 @given(
     minutes=st.sets(st.integers(0, 59), min_size=1, max_size=3),
     hours=st.sets(st.integers(0, 23), min_size=1, max_size=3),
@@ -238,7 +242,7 @@ def test_it_is_exact_or_refused_and_never_wrong(
     """The schedd's own chain of answers, each evaluated by itself, has the wanted times and no other that passes."""
     fields = f"{','.join(map(str, sorted(minutes)))} {','.join(map(str, sorted(hours)))} * * *"
     schedule = read_schedule(f"{fields} except ({left_out})", zone=zone, start=START)
-    end = START + 300 * DAY
+    end = START + 200 * DAY
     try:
         found = compile_schedule(Wish(schedule, zone_of(host), START, end, Timing(window, None, interval)))
     except CannotCompile:
@@ -266,7 +270,7 @@ def test_it_is_exact_or_refused_and_never_wrong(
 def test_whole_days_are_evaluated_as_each_minute_is(text: str) -> None:
     """Also where the clock changes, within the day of a comparison's turn, and for parts of no known shape."""
     clause = Clause(text, zone_of("Europe/Berlin"))
-    for day in (18700, 18713, 18714, 18924, 18931, 18750, 18800):
+    for day in (18700, 18713, 18714, 18931):
         each = sum(1 << m for m in range(1440) if passes(text, day * DAY + 60 * m, "Europe/Berlin"))
         assert clause.minutes(day, (1 << 1440) - 1) == each
         assert clause.minutes(day, 0b1010) == each & 0b1010
@@ -276,10 +280,10 @@ def test_whole_days_are_evaluated_as_each_minute_is(text: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_simulated_pool_starts_the_wanted_runs(kind: str, number: int, tmp_path: Path) -> None:
     """To the second and no other, around a change of the submit host's clock."""
-    dice = Random(f"simulated {kind} {number}")  # noqa: S311 - test data
+    dice = Random(f"pool {kind} {number}")  # noqa: S311 - test data
     found = None
     while found is None:
-        each = trial(kind, dice.randrange(10_000), 700)
+        each = trial(kind, dice.randrange(10_000), 400)
         done = each.compiled()
         found = simulated(each, done, dice, tmp_path) if isinstance(done, Compiled) else None
     assert found.started == found.wanted, each

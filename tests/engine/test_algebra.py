@@ -30,6 +30,7 @@ from crondor.algebra import (
 )
 from crondor.recurrence import NeverRuns, NotASet, OutOfRange, Policy, Recurrence, ScheddAnswer, ScheddHangs
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, InvalidSpec
+from tests.examples import some
 
 UTC = timezone.utc
 DAY = 86400
@@ -187,18 +188,17 @@ def test_the_small_calendar_is_the_library_s() -> None:
 
 
 def test_every_pair_subset_and_meaning() -> None:
-    """Of 50,176 ordered pairs each is a subset, and of as many each has the same meaning, where the bits say so."""
+    """One of a pair is a subset of the other, and has the same meaning, where the bits say so."""
     subsets = same = 0
-    for a, b in product(members(), repeat=2):
+    for a, b in product(some(members(), 25), members()):
         expected = a.instants & ~b.instants == 0
         assert is_subset(a.spec, b.spec) == expected, (a.spec, b.spec)
         subsets += expected
-    for a, b in combinations(members(), 2):
         expected = a.instants == b.instants
         assert same_meaning(a.spec, b.spec) == expected, (a.spec, b.spec)
         same += expected
-    assert subsets > 5000  # both answers are common
-    assert same > 300
+    assert subsets > 400  # both answers are common
+    assert same > 40
 
 
 START = at("2026-11-20T00:00")
@@ -220,12 +220,12 @@ def later() -> list[tuple[Recurrence, int]]:
 def test_every_pair_first_collision() -> None:
     """The first common bit is the first collision; where there is none, there is none until 2200 ends."""
     none = 0
-    for (a, ours), (b, theirs) in combinations(later(), 2):
+    for (a, ours), (b, theirs) in product(some(later(), 12), later()):
         both = ours & theirs
         expected = START + instant_of(lowest(both)) if both else None
         assert first_collision(a, b, START) == expected, (a.spec, b.spec)
         none += not both
-    assert none > 300
+    assert none > 20
 
 
 def test_every_pair_first_difference() -> None:
@@ -554,11 +554,11 @@ class TestPortable:
         assert "holds the job" in held.why
 
     def test_all_pieces_of_one_field(self) -> None:
-        """Of 1,000 lines each has a portable spelling with the same days, read alike by all."""
+        """Each line has a portable spelling with the same days, read alike by all."""
         pieces = ["*", "*/2", "1", "1-31", "1-7/2", "2-6/2", "0-6", "1-6/5", "*/1"]
         texts = [",".join(chosen) for n in (1, 2) for chosen in product(pieces, repeat=n)]
         tried = 0
-        for day, weekday in product(texts[: len(pieces)], texts):
+        for day, weekday in product(texts[: len(pieces)], some(texts, 30)):
             for line in {f"0 0 {day} * {weekday}", f"0 0 {weekday} * {day}"}:
                 try:
                     given = spec(line)
@@ -571,7 +571,7 @@ class TestPortable:
                 assert same_meaning(reread(found, Dialect.UNIX), given), line
                 if not has_day_zero(found):
                     assert same_meaning(translate(reread(found, Dialect.HTCONDOR), Dialect.MANUAL), given), line
-        assert tried > 1000
+        assert tried > 200
 
 
 FORM = re.compile(r'formatTime\(DeferralTime, "([^"]*)"\) == "([^"]*)"')

@@ -53,7 +53,7 @@ def pairs(draw: st.DrawFn) -> Pair:
     return Pair((a, b), policies, zone, change, max(0, low))
 
 
-@examples(75)
+@examples(25)
 @given(pair=pairs())
 def test_the_first_difference_beside_a_change_is_the_first(pair: Pair) -> None:
     """Asked within two days of a change it is the first instant that one of the two clocks' lists has alone."""
@@ -70,7 +70,7 @@ def test_the_first_difference_beside_a_change_is_the_first(pair: Pair) -> None:
         assert found == Difference(*(next((run for run in some if run >= alone), None) for some in (ours, theirs)))
 
 
-@examples(75)
+@examples(25)
 @given(pair=pairs())
 def test_the_first_collision_beside_a_change_is_the_first(pair: Pair) -> None:
     """Asked within two days of a change it is the first instant that both lists have."""
@@ -80,7 +80,7 @@ def test_the_first_collision_beside_a_change_is_the_first(pair: Pair) -> None:
     assert first_collision(a, b, pair.low, pair.change.instant + 2 * DAY) == both
 
 
-@examples(50)
+@examples(15)
 @given(pair=pairs())
 def test_a_subset_is_one_beside_every_change(pair: Pair) -> None:
     """What is a part of another, or means the same, is that about each change, under the policies of the dialects."""
@@ -92,7 +92,7 @@ def test_a_subset_is_one_beside_every_change(pair: Pair) -> None:
         assert first == second
 
 
-@examples(50)
+@examples(15)
 @given(pair=pairs())
 def test_the_audit_of_a_change_shows_what_runs_there(pair: Pair) -> None:
     """A change is named where a skipped or repeated time is one of the schedule's, with each policy's runs in it."""

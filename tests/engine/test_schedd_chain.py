@@ -72,7 +72,7 @@ def test_every_kind_of_change_is_met_as_mktime_does(zone: str, change: Change) -
         assert_chain(spec, zone, after, expected)
 
 
-@examples(10)
+@examples(4)
 @given(st.lists(asked([Dialect.HTCONDOR]), min_size=25, max_size=25))
 def test_random_schedules_are_met_as_mktime_does(questions: list[Asked]) -> None:
     """Of any kind, asked within two days of any change of any zone."""

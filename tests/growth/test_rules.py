@@ -20,8 +20,12 @@ from crondor.lint.rule import Finding, Rule
 from crondor.lint.written import STRING
 
 SETTINGS = CheckSettings(1_795_195_625, "Europe/Berlin", files=False)
-PIECES_OF_A_VALUE, LINES_OF_A_FILE = (25, 100), (210, 630)
-"""How many there are; some rules look at 200 jobs or definitions before they give up."""
+PIECES_OF_A_VALUE, LINES_OF_A_FILE, MORE_LINES = (15, 60), (50, 150), (130, 390)
+"""How many there are."""
+BOUNDED = {"+A{n} = A{n}0", "cron_minute = {n}\nqueue"}
+"""Rules compare up to 200 of these with each other."""
+BOUND = 40
+"""How many jobs or conditions rules look at that compare each with each, before they give up."""
 MOST = 2.0
 """How much more than in proportion work may grow; as a square it would be 3 and 4 times."""
 LEAST = 500
@@ -63,6 +67,13 @@ ROUTED = (
     *("GridResource = {}", "MaxJobs = {}", "UNIVERSE {}", "A = {}", "# {}", "{}"),
 )
 ROUTE_LINES = ("SET A{n} 1", "EVALSET A{n} B{n}", "COPY A{n} B{n}", "RENAME A{n} B{n}", "a{n} = $(b{n})", "# c", "x")
+
+
+@pytest.fixture(autouse=True)
+def _low_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have rules that give up do so early."""
+    for bound in ("submit.edits._MOST_JOBS", "lint.rules.deferral._MOST_JOBS", "lint.rules.conditions._MOST_READ"):
+        monkeypatch.setattr(f"crondor.{bound}", BOUND)
 
 
 class Work:
@@ -151,7 +162,7 @@ def test_many_lines(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def text(count: int) -> str:
         return f"executable = x\ncron_minute = 0\n{lines_of(line, count)}queue\n"
 
-    hold_in_proportion(submit, text, LINES_OF_A_FILE, monkeypatch)
+    hold_in_proportion(submit, text, MORE_LINES if line in BOUNDED else LINES_OF_A_FILE, monkeypatch)
 
 
 @pytest.mark.parametrize("piece", PIECES)
@@ -181,7 +192,7 @@ def test_many_routes(monkeypatch: pytest.MonkeyPatch) -> None:
         body = lines_of("JOB_ROUTER_ROUTE_R{n} @=e\nREQUIREMENTS a == {n}\nSET B {n}\n@e", count)
         return f"JOB_ROUTER_ROUTE_NAMES = {names}\n{body}"
 
-    hold_in_proportion(check, text, PIECES_OF_A_VALUE, monkeypatch)
+    hold_in_proportion(check, text, (25, 100), monkeypatch)
 
 
 @pytest.mark.parametrize("text", ['"', '"a', '"\\"' * 9, '\\"' * 9, '"a"', '"a\\', '""', '"a\\"b" "c'])

@@ -266,8 +266,8 @@ def test_submit_files_are_checked_and_simulated() -> None:
     """Attributes that a file sets by name, some at a time; a JobStatus of infinity was a traceback."""
     checked = CheckSettings(NOW, "UTC")
     known = names("crondor/submit", "crondor/check", *JOBS)
-    for text, begin in product(ODD, range(0, len(known), 10)):
-        lines = "".join(f"MY.{name} = {text.replace('SELF', name)}\n" for name in known[begin : begin + 10])
+    for text, begin in product(ODD, range(0, len(known), 25)):
+        lines = "".join(f"MY.{name} = {text.replace('SELF', name)}\n" for name in known[begin : begin + 25])
         source = Source(f"executable = /bin/true\ncron_minute = 0\n{lines}queue\n", "job.sub")
         assert check_submit(source, checked).source is source
         try:

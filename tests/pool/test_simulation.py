@@ -206,7 +206,7 @@ def test_a_job_that_is_tried_again_after_its_window_is_idle_for_ever(universe: s
 PERIODS = st.lists(st.sampled_from(["*/30", "*/10", "0", "5,35"]), min_size=2, max_size=3)
 
 
-@examples(10)
+@examples(3)
 @given(PERIODS, st.integers(0, 3))
 def test_tries_that_end_early_find_what_tries_to_the_end_find(minutes: list[str], seed: int) -> None:
     """A try that is in vain is known to be so at its first late or missed run."""

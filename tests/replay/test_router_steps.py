@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from crondor.router.daemon.follow import MIRRORED
+from tests.examples import TIMES
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
@@ -25,11 +27,14 @@ def test_every_recorded_job_passes() -> None:
     assert result.passed == 22
 
 
-def _mutants(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield jobs of which the router wrote something else, or which had another end."""
+def _mutants(line: dict[str, Any], known: Counter[tuple[str, str]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield jobs of which the router wrote something else, each attribute TIMES, or which had another end."""
     for number, step in enumerate(line["steps"]):
         if step.get("by") == "router":
-            for name in step["set"].keys() - _ALIKE:
+            for name in sorted(step["set"].keys() - _ALIKE):
+                known[step["job"], name] += 1
+                if known[step["job"], name] > TIMES:
+                    continue
                 made = copy.deepcopy(line)
                 for later in made["steps"][number:]:  # what is written again in one group is compared once
                     if later.get("by") != "router":
@@ -50,12 +55,13 @@ def _mutants(line: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def test_an_altered_job_fails() -> None:
     """Each attribute that the router wrote counts."""
     survivors = []
+    known: Counter[tuple[str, str]] = Counter()
     tried = 0
     for case in read_recording(RECORDING):
         assert isinstance(case.value, dict)
-        for name, mutant in _mutants(case.value):
+        for name, mutant in _mutants(case.value, known):
             tried += 1
             if not differences(KIND, Case(case.number, case.id, mutant, case.folder)):
                 survivors.append((case.id, name))
-    assert tried > 400
+    assert tried > 150
     assert survivors == []

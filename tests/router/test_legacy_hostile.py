@@ -41,15 +41,15 @@ def _all(text: str) -> NewTable:
 
 
 HOSTILE = {
-    "brackets": "[" * 50_000,
-    "closed brackets": "[" * 10_000 + "]" * 10_000,
+    "brackets": "[" * 20_000,
+    "closed brackets": "[" * 5_000 + "]" * 5_000,
     "closing brackets": "]" * 100_000,
-    "open ads": "[ a = 1; " * 10_000,
-    "words": "word " * 100_000,
-    "words and brackets": "x[" * 50_000,
+    "open ads": "[ a = 1; " * 4_000,
+    "words": "word " * 40_000,
+    "words and brackets": "x[" * 20_000,
     "a quote without end": '[ Name = "a" ] [ Name = "' + "x" * 200_000,
     "a comment without end": "[ a = 1 ] /*" + " " * 200_000,
-    "parentheses": "[ Name = " + "(" * 50_000 + "1" + ")" * 50_000 + " ]",
+    "parentheses": "[ Name = " + "(" * 20_000 + "1" + ")" * 20_000 + " ]",
     "lists": "[ x = " + "{" * 10_000 + "}" * 10_000 + " ]",
     "a long sum": '[ Name = "r"; y = 1; eval_set_x = ' + "y + " * 2_500 + "TARGET.z ]",
     "a deep ternary": '[ Name = "r"; eval_set_x = ' + "TARGET.a ? 1 : " * 400 + "2 ]",
@@ -57,9 +57,9 @@ HOSTILE = {
     "doubling": '[ Name = "r"; '
     + "".join(f"a{n} = TARGET.x + a{n - 1} + a{n - 1}; " for n in range(1, 40))
     + "a0 = TARGET.q; eval_set_x = a39; Requirements = a39 > 1 ]",
-    "many attributes": '[ Name = "r"; ' + "".join(f"a{n} = {n}; " for n in range(10_000)) + "]",
+    "many attributes": '[ Name = "r"; ' + "".join(f"a{n} = {n}; " for n in range(4_000)) + "]",
     "many routes": "".join(f'[ Name = "r{n}"; Requirements = true ]\n' for n in range(300)),
-    "one name": '[ Name = "r" ]' * 1000,
+    "one name": '[ Name = "r" ]' * 400,
     "colliding names": "".join(f'[ Name = "r{"!" * n}" ]' for n in range(300)),
     "dollars": '[ Name = "$(Name)$("; set_x = "' + "$(" * 5_000 + '" ]',
     "a long name": f'[ Name = "{"x" * 100_000}" ]',

@@ -20,19 +20,21 @@ from tests.soak.reach import kept
 from tests.soak.routing import ROUTES, Turnover
 from tests.soak.watched import SIX, clock_at, watched
 
-JOBS, TURN_OVER = 200, 40
+JOBS, TURN_OVER, CLUSTER = 50, 10, 10
 EARLY, LATE = range(64, 84, 4), range(144, 164, 4)  # minutes; a removed job is remembered for an hour
 MORE = 1.05
 
 
 @pytest.fixture(autouse=True)
-def _small_caches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have what is remembered up to a bound reach it early."""
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have small clusters, and what is remembered up to a bound reach it early."""
     for bound, most in (
-        ("crondor.job_queue.mirror._MAX_KNOWN", 1000),
+        ("crondor.job_queue.mirror._MAX_KNOWN", 200),
         ("crondor.router.table.route._MOST_NAMES", 4),
-        ("crondor.schedd.reading._MOST_KNOWN", 200),
+        ("crondor.schedd.reading._MOST_KNOWN", 40),
         ("crondor.transform.plan._MOST_PLANS", 4),
+        ("tests.soak.files._AT_ONCE", CLUSTER),
+        ("tests.soak.routing._AT_ONCE", CLUSTER),
     ):
         monkeypatch.setattr(bound, most)
 
@@ -78,7 +80,7 @@ def test_a_watched_queue(tmp_path: Path) -> None:
             files.turn_over(TURN_OVER, now)
             assert queue.look(clock_at(now)) is not None
             sizes.look(minute, queue)
-        assert queue.totals.started > 100
+        assert queue.totals.started > 20
     assert sizes.grown == {}
 
 
@@ -99,5 +101,5 @@ def test_a_router(tmp_path: Path, waits: bool) -> None:
                 router.poll()
                 schedd.clear_finished()
             sizes.look(minute, router)
-        assert router.report().counts["finished"] > 100
+        assert router.report().counts["finished"] > 50
     assert sizes.grown == {}

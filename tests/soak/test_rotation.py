@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.soak.watched import SIX, clock_at, watched
 NEVER = Rotation(1 << 40, 1 << 40, 1 << 40)
 ALWAYS = Rotation(0, 0, 0)
 MINUTES = 21
+CLUSTERS, JOBS = 2, 10  # jobs of a cluster, which have a user log in common
 
 Told = list[tuple[object, ...]]
 
@@ -21,13 +23,14 @@ def told(folder: Path, rotation: Rotation, pause: int) -> Told:
     """Return the last verdicts of all due times that a monitor has told, which looks every ``pause`` minutes."""
     folder.mkdir()
     files = Files(folder, SIX, rotation)
-    files.fill(100)
     found: Told = []
-    with ExitStack() as stack:
+    with patch("tests.soak.files._SHARED", JOBS), ExitStack() as stack:
+        for _ in range(CLUSTERS):
+            files.fill(JOBS)
         queue = watched(files, stack)
         for minute in range(1, MINUTES + 1):
             now = SIX + 60 * minute + 30
-            files.turn_over(20, now)
+            files.turn_over(JOBS, now)
             if minute % pause:
                 continue
             look = queue.look(clock_at(now))
@@ -55,6 +58,6 @@ def test_nothing_is_missed_and_nothing_told_twice(
 ) -> None:
     """The same verdicts in the same order as where nothing is ever rotated."""
     expected = plain[pause]
-    assert len(expected) > 10 * MINUTES
+    assert len(expected) > 2 * MINUTES
     assert len(set(expected)) == len(expected)
     assert told(tmp_path / "rotated", rotation, pause) == expected

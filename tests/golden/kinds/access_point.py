@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
 
 from crondor.access_point import AccessPoint, Admission, Submitter, Verdict, read_access_point, sent_jobs
 from crondor.classad.ad import ClassAd
@@ -30,9 +32,9 @@ def _replay(case: Case) -> list[Difference]:
     record = case.record(_FIELDS)
     ads = [mapping({"ads": each}, "ads") for each in items(record, "ads")]
     left_out = {name.lower() for name in texts(record, "left_out")}
-    access_point = _access_point(case, record)
     now = int(text(ads[0], "QDate")) if ads else _NOW
-    refused, warned, stored = _submitted(text(record, "submit"), access_point, now)
+    config = tuple(texts(record, "config"))
+    refused, warned, stored = _submitted(case.folder, text(record, "release"), config, text(record, "submit"), now)
     found = compare("refused", record["refused"], refused)
     found += compare("warned", texts(record, "warned"), [] if refused is not None else warned)
     ours = [] if refused is not None else [_attributes(ad, left_out) for ad in stored]
@@ -40,14 +42,14 @@ def _replay(case: Case) -> list[Difference]:
     return found + compare("ads", theirs, ours)
 
 
-def _access_point(case: Case, record: Mapping[str, object]) -> AccessPoint:
-    release = text(record, "release")
+@lru_cache(maxsize=8)
+def _access_point(folder: Path, release: str, config: tuple[str, ...]) -> AccessPoint:
     numbers = [int(part) for part in release.split(".") if part.isdecimal()]
     if len(numbers) != 3:
         raise Malformed("release", f"{release!r} is no release")
     made = None
-    for name in texts(record, "config"):
-        path = case.folder / name
+    for name in config:
+        path = folder / name
         if not path.is_file():
             raise Malformed("config", f"there is no file {name!r}")
         source = Source(path.read_text(), name)
@@ -57,8 +59,12 @@ def _access_point(case: Case, record: Mapping[str, object]) -> AccessPoint:
     return read_access_point(made, TransformFacts(environ={}, context=Context(now=_NOW)))
 
 
-def _submitted(submit: str, access_point: AccessPoint, now: int) -> tuple[str | None, list[str], list[ClassAd]]:
+@lru_cache(maxsize=8)
+def _submitted(
+    folder: Path, release: str, config: tuple[str, ...], submit: str, now: int
+) -> tuple[str | None, list[str], list[ClassAd]]:
     """Return why the jobs are refused, the warnings, and the stored ads."""
+    access_point = _access_point(folder, release, config)
     host = access_point.host(SubmitHost(user="alice", folder="/home/alice"))
     warned: list[str] = []
     stored: list[ClassAd] = []
