@@ -28,8 +28,8 @@ from crondor.spreading import SpreadJob, SpreadTime, use_of
 from crondor.submit import job_ads, read_submit
 from crondor.times import JobTimes
 from tests.cli.running import crondor
-from website.play import engine
 from tests.examples import TIMES
+from website.play import engine
 
 NOW = int(datetime(2026, 11, 27, 12, 30, 30, tzinfo=timezone.utc).timestamp())
 END = NOW - NOW % 86400 + 86400 - 1  # the last second of the day
