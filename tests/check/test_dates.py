@@ -261,7 +261,7 @@ def test_the_next_wrong_time_is_one_that_the_schedule_does_not_have(
     assert wrong.answer.is_retry or not Recurrence(spec(Dialect.MANUAL, fields), zone).matches(int(answer))
 
 
-@examples(10)
+@examples(4)
 @given(WEEKLY)
 def test_a_file_with_the_clause_is_not_told_of_it_again(fields: dict[str, set[int]]) -> None:
     """Requirements are tried, not compared with the clause that the fix writes."""

@@ -20,10 +20,10 @@ from crondor.lint.rule import Finding, Rule
 from crondor.lint.written import STRING
 
 SETTINGS = CheckSettings(1_795_195_625, "Europe/Berlin", files=False)
-PIECES_OF_A_VALUE, LINES_OF_A_FILE, MORE_LINES = (15, 60), (50, 150), (130, 390)
+PIECES_OF_A_VALUE, LINES_OF_A_FILE, MORE_LINES = (15, 60), (50, 150), (210, 630)
 """How many there are."""
 BOUNDED = {"+A{n} = A{n}0", "cron_minute = {n}\nqueue"}
-"""Rules compare up to 200 of these with each other."""
+"""Of these rules compare up to 200 with each other."""
 BOUND = 40
 """How many jobs or conditions rules look at that compare each with each, before they give up."""
 MOST = 2.0

@@ -12,7 +12,7 @@ from typing import Any
 from tests.cli.running import ROOT
 from tests.lsp.client import place, serving
 
-EDITS = int(os.environ.get("CRONDOR_EDITS", "150"))
+EDITS = int(os.environ.get("CRONDOR_EDITS", "100"))
 OF_A_TEXT = 50
 SEED = int(os.environ.get("CRONDOR_SEED", "1"))
 INSERTED = (
