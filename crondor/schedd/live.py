@@ -161,10 +161,14 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         retries: int = 1,
         environment: Mapping[str, str] | None = None,
         as_owner: bool = False,
+        address_file: str | None = None,
     ) -> None:
-        """Take the schedd's name and the pool's collector; ``environment`` are changes of the worker's."""
+        """Take the schedd's name and the pool's collector, or else the file that a schedd writes its address to.
+
+        ``environment`` are changes of the worker's.
+        """
         self.capabilities = Capabilities(atomic_edits=False, can_submit=True, can_write=True, sees_deferral_time=True)
-        self._where = {"name": name, "pool": pool}
+        self._where = {"name": name, "pool": pool, "address_file": address_file}
         self._timeout = timeout
         self._retries = retries
         self._environment = environment
@@ -241,8 +245,8 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
 
         Raises Unreachable and ScheddError.
         """
-        ads, faults = self.jobs(), list(self.diagnostics)
-        fresh = mirror_of(ads, faults.append)
+        faults: list[Diagnostic] = []
+        fresh = mirror_of(self._queue(faults), faults.append)
         self.diagnostics = tuple(faults)
         if self._mirror is None or self._changes is None:
             self._mirror = fresh
@@ -250,6 +254,11 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         else:
             self._mirror.tell(self._mirror.replace(fresh))
         return self._changes.take()
+
+    def _queue(self, faults: list[Diagnostic]) -> Iterator[ClassAd]:
+        """Ask for the jobs whose changes are wanted, and add what is wrong with their ads to ``faults``."""
+        yield from self.jobs()
+        faults += self.diagnostics
 
     # What there is to say of the connection
 

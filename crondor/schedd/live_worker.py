@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import sys
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 _PORTION = 100  # ads in one line
+_ADDRESS = 4096  # bytes of an address file
 _ACTIONS = {"hold": "Hold", "release": "Release", "remove": "Remove"}
 
 Send = Callable[[dict[str, Any]], None]
@@ -41,7 +44,7 @@ class Worker:
         if request["do"] == "schedds":
             return self._schedds(request.get("pool"))
         if self._schedd is None:
-            self._location = self._located(request.get("name"), request.get("pool"))
+            self._location = self._located(request)
             self._schedd = self._connected(self._location)
         method: Callable[[dict[str, Any]], dict[str, Any]] = getattr(self, f"do_{request['do']}")
         return method(request)
@@ -52,10 +55,11 @@ class Worker:
         found = collector.query(self._bindings.AdTypes.Schedd, "true", ["Name"])
         return {"names": [str(ad["Name"]) for ad in found if "Name" in ad]}
 
-    def _located(self, name: str | None, pool: str | None) -> Any:  # noqa: ANN401
+    def _located(self, request: dict[str, Any]) -> Any:  # noqa: ANN401
         """Return the ad that says where the schedd is, None for the one of this host."""
+        name, pool = request.get("name"), request.get("pool")
         if name is None and pool is None:
-            return None
+            return self._addressed(request.get("address_file"))
         collector = self._bindings.Collector(pool) if pool else self._bindings.Collector()
         kind = self._bindings.DaemonType.Schedd
         where = collector.locate(kind, name) if name else collector.locate(kind)
@@ -63,6 +67,19 @@ class Worker:
             called = f"of the name {name!r} " if name else ""
             raise LookupError(f"cannot locate a schedd {called}in the pool {pool or 'of this host'}")
         return where
+
+    def _addressed(self, file: str | None) -> Any:  # noqa: ANN401
+        """Return the ad that a schedd's address file stands for: its address and its version, a line each."""
+        if not file:
+            return None
+        try:
+            with pathlib.Path(file).open(encoding="utf-8") as opened:
+                lines = opened.read(_ADDRESS).splitlines()
+        except OSError as error:
+            raise LookupError(f"cannot locate the schedd by its address file {file}: {error.strerror}") from error
+        if not lines or not lines[0].startswith("<"):
+            raise LookupError(f"cannot locate the schedd: {file} has no address")
+        return import_module("classad2").ClassAd({"MyAddress": lines[0], "CondorVersion": "".join(lines[1:2])})
 
     def _connected(self, where: Any) -> Any:  # noqa: ANN401
         return self._bindings.Schedd() if where is None else self._bindings.Schedd(where)

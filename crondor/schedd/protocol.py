@@ -328,6 +328,21 @@ class Schedd(Protocol):
         """Return what has become of jobs since the last call; the first one returns all jobs as CREATED."""
 
 
+class QueuePart(NamedTuple):
+    """Jobs of a queue by a constraint (as the schedd evaluates it), with these attributes of their ads, None: all."""
+
+    constraint: Expression
+    projection: tuple[str, ...] | None = None
+
+
+@runtime_checkable
+class Narrowing(Protocol):
+    """A schedd whose ``changes`` can be limited to parts of the queue."""
+
+    def narrow(self, parts: Sequence[QueuePart]) -> None:
+        """Have ``changes`` concern these parts only; of a job in several parts the last one counts."""
+
+
 def job_changes(mirror: Mirror, changes: tuple[AdChange, ...]) -> Iterator[JobChange]:
     """Yield a transaction's changes job by job; a change of a cluster's ad is one of each of its jobs."""
     for change in changes:

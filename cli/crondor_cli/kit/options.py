@@ -518,6 +518,7 @@ class QueueOptions(NamedTuple):
     name: str | None = None
     pool: str | None = None
     ads: str | None = None
+    address_file: str | None = None  # of the configuration, for a live schedd without a name
 
     @property
     def kind(self) -> str:

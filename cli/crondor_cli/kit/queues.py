@@ -162,7 +162,7 @@ def _of_log(path: Path | str, clock: Clock, now: Callable[[], int], history: Pat
 
 def live_of(asked: QueueOptions, *, as_owner: bool = False) -> LiveSchedd:
     """Return the live schedd that was asked for; ``as_owner``: root submits jobs as their owners."""
-    return LiveSchedd(asked.name, asked.pool, as_owner=as_owner)
+    return LiveSchedd(asked.name, asked.pool, as_owner=as_owner, address_file=asked.address_file)
 
 
 def missing_of(schedd: Schedd, chosen: Selection) -> list[str]:

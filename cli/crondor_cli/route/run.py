@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -48,8 +48,9 @@ from crondor.router.sandbox import (
 from crondor.router.table.loading import SettingsReader
 from crondor.router.tools import routed
 from crondor.schedd.embedded import EmbeddedSchedd, MemorySchedd, no_queue
+from crondor.schedd.followed import FollowedSchedd, NarrowSchedd
 from crondor.schedd.protocol import Schedd, Selection
-from crondor.schedd.reading import job_id
+from crondor.schedd.reading import QueueLogSchedd, job_id
 from crondor_cli.kit.command import Command, need_processes
 from crondor_cli.kit.configs import config_option, load_config
 from crondor_cli.kit.options import (
@@ -61,7 +62,7 @@ from crondor_cli.kit.options import (
     options_of,
     schedd_options,
 )
-from crondor_cli.kit.queues import complete_job, embedded_of, live_of, opened, selection_of, unknown_job
+from crondor_cli.kit.queues import complete_job, embedded_of, opened, selection_of, unknown_job
 from crondor_cli.kit.route_tables import complete_route, legacy_option, show_faults, table_of
 from crondor_cli.kit.screen import say, show, show_error, usage
 from crondor_cli.kit.services import Handler, ServiceManager, Waker, waking
@@ -165,7 +166,9 @@ Examples:
   crondor route run --config 50-routes.conf --queue ./jobs \\
       --destination-queue ./site
 
-With --live, JOB_ROUTER_SCHEDD1_NAME and JOB_ROUTER_SCHEDD2_NAME of the configuration are the defaults for the schedds.
+With --live, JOB_ROUTER_SCHEDD1_* and JOB_ROUTER_SCHEDD2_* of the configuration (NAME, POOL, ADDRESS_FILE,
+JOB_QUEUE_LOG) are the defaults for the schedds and their logs. The router follows the log and writes to the schedd.
+Without a readable log, each poll asks the schedd only for the jobs that matter to the routes.
 crondor route status shows the state of a router.
 
 SIGHUP reads the configuration again; if it cannot be read, the old configuration stays, and the reason is on stderr.
@@ -188,6 +191,7 @@ _STAYS = "the routing table stays as it was"
 @config_option
 @legacy_option
 @schedd_options
+@click.option("--log", metavar="FILE", help="Follow this job_queue.log of the live schedd; write to the schedd itself.")
 @destination_options
 @click.option("--once", is_flag=True, help="Poll once and end.")
 @click.option("--dry-run", is_flag=True, help="Show what the next poll would do; nothing is written.")
@@ -260,6 +264,7 @@ def command(
     if not table.is_enabled:
         say("JobRouter is disabled.", err=True)
         raise click.exceptions.Exit(1)
+    asked, log = asked._replace(log=None, live=asked.live or bool(asked.log)), asked.log
     source = source_of(asked, table)
     copies = destination_of(source, table, destination_queue, destination_name, destination_pool)
     moves = FileOptions(spool, files_dirs, token_issuer, lambda: load_config(config, allow_dirs, context))
@@ -287,7 +292,8 @@ def command(
                 raise click.exceptions.Exit(1)
             return
         # First: a slip in a path makes no folder.
-        queues = [_opened(each, clock, ticks, stack, waits=once) for each in named]
+        logs = _logs(asked, log, copies, table)
+        queues = [_opened(each, logs[at], clock, ticks, stack, waits=once) for at, each in enumerate(named)]
         lock = lock_path(source, table)
         stack.enter_context(RouterLock(lock, table.settings.name))
         delivery = moves.delivery(queues[-1], lock, ticks)
@@ -396,11 +402,43 @@ class _Loop:
         self._is_stale = True
 
 
-def _opened(asked: QueueOptions, clock: Clock, ticks: Callable[[], int], stack: ExitStack, *, waits: bool) -> Schedd:
+class _QueueLog(NamedTuple):
+    """The log of a live schedd; ``is_needed``: an option names it, so it has to be readable."""
+
+    path: str = ""
+    is_needed: bool = False
+
+
+def _logs(asked: QueueOptions, log: str | None, copies: QueueOptions | None, table: RoutingTable) -> list[_QueueLog]:
+    """Return the logs of the two queues: an option or the configuration names them, as for HTCondor's router."""
+    settings = table.settings
+    is_named = bool(asked.name or asked.pool)
+    configured = "" if is_named else settings.source_schedd.job_queue_log
+    first = _QueueLog(log, is_needed=True) if log else _QueueLog(configured)
+    contact = settings.destination_schedd
+    is_configured = copies is not None and (copies.name or "", copies.pool or "") == (contact.name, contact.pool)
+    return [first, _QueueLog(contact.job_queue_log if is_configured else "")]
+
+
+def _opened(
+    asked: QueueOptions, log: _QueueLog, clock: Clock, ticks: Callable[[], int], stack: ExitStack, *, waits: bool
+) -> Schedd:
     """Open a queue for writing. Raises CrondorError."""
-    if asked.kind == "live":
-        return stack.enter_context(live_of(asked, as_owner=True))
-    return stack.enter_context(embedded_of(asked.queue, clock, ticks=ticks, waits=waits))
+    if asked.kind != "live":
+        return stack.enter_context(embedded_of(asked.queue, clock, ticks=ticks, waits=waits))
+    live = stack.enter_context(NarrowSchedd(asked.name, asked.pool, as_owner=True, address_file=asked.address_file))
+    if not log.path:
+        return live
+    try:
+        return FollowedSchedd(QueueLogSchedd(log.path, clock=ticks, zone=clock.zone), live, clock=ticks)
+    except CrondorError as error:
+        if log.is_needed:
+            raise
+        reason = "; ".join(each.message for each in error.diagnostics)
+        message = f"{log.path} is not followed, the schedd is asked at each poll instead: {reason}"
+        hint = "let this user read the log, or name it with --log"
+        show([Diagnostic("route-log", printable(message), Severity.NOTE, help=hint)])
+        return live
 
 
 def _poll_dry(router: Router, clock: Clock, form: str) -> bool:

@@ -17,6 +17,7 @@ from crondor.router.daemon import Because, QueueStatus, RouteNow, RouteReason, R
 from crondor.router.daemon.lock import is_locked
 from crondor.router.daemon.routed_job import public_ad
 from crondor.router.match.matcher import WINDOW
+from crondor.router.table.route import ScheddContact
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import config_option, load_config
@@ -67,9 +68,9 @@ def destination_of(
 def _configured(source: QueueOptions, table: RoutingTable) -> QueueOptions | None:
     """Return the live schedd of the copies that the configuration names, if any."""
     contact = table.settings.destination_schedd
-    if source.kind != "live" or not (contact.name or contact.pool):
+    if source.kind != "live" or not any((contact.name, contact.pool, contact.address_file)):
         return None
-    return QueueOptions(None, name=contact.name or None, pool=contact.pool or None, live=True)
+    return _contacted(QueueOptions(live=True), contact)
 
 
 def source_of(asked: QueueOptions, table: RoutingTable) -> QueueOptions:
@@ -77,7 +78,14 @@ def source_of(asked: QueueOptions, table: RoutingTable) -> QueueOptions:
     contact = table.settings.source_schedd
     if asked.kind != "live" or asked.name or asked.pool:
         return asked
-    return asked._replace(name=contact.name or None, pool=contact.pool or None)
+    return _contacted(asked, contact)
+
+
+def _contacted(asked: QueueOptions, contact: ScheddContact) -> QueueOptions:
+    """Return a live schedd as the configuration names it."""
+    return asked._replace(
+        name=contact.name or None, pool=contact.pool or None, address_file=contact.address_file or None
+    )
 
 
 def lock_path(asked: QueueOptions, table: RoutingTable) -> Path:

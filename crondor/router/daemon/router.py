@@ -12,6 +12,7 @@ from crondor.classad import CircularReference, ClassAdSyntaxError, EvaluationFai
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import CrondorError
 from crondor.job.attributes import JobStatus, string
+from crondor.job.policy import TERMS
 from crondor.job_queue.records import JobId
 from crondor.router.daemon import runs
 from crondor.router.daemon.context import RouteCounts, RouterContext, RouterOptions, live
@@ -30,6 +31,7 @@ from crondor.router.daemon.routed_job import (
     status,
 )
 from crondor.router.daemon.status import (
+    DECIDING,
     Because,
     QueueView,
     RouteNow,
@@ -42,8 +44,9 @@ from crondor.router.daemon.status import (
 )
 from crondor.router.match.matcher import Match, Matcher, RouteState
 from crondor.router.match.reasons import Candidates
+from crondor.router.match.umbrella import queue_parts
 from crondor.router.table.route import RoutingTable
-from crondor.schedd.protocol import Clock, Schedd, Selection
+from crondor.schedd.protocol import Clock, Narrowing, Schedd, Selection
 from crondor.schedd.reading import job_id
 from crondor.zones import zone_of
 
@@ -172,6 +175,9 @@ class SourceQueue:
 
 Anything = TypeVar("Anything")
 
+_NEEDED: Final = (*DECIDING, *TERMS)
+"""Attributes of a job that the router reads before it takes it, besides those that routes refer to."""
+
 _ADOPTING: Final = 5
 """Every so many polls orphans are looked for, beginning with the first."""
 
@@ -219,6 +225,7 @@ class Router:
         self._orphans = Orphans(self._context, self.jobs)
         self._queue = SourceQueue(self._context)
         self._policy_due = clock() + table.settings.periodic_interval
+        self._narrow()
 
     @property
     def table(self) -> RoutingTable:
@@ -245,10 +252,17 @@ class Router:
             self._context.table = replace(table, settings=replace(table.settings, name=self._context.name))
             self._context.say(RouterEvent.RELOADED, "", _difference(before, table))
         self._context.ledger.replace(self._context.table, self._context.now)
+        self._narrow()
         self._context.source.ask_again()
         self._context.destination.ask_again()
         for job in self._queue.forget_all():
             self._sources.ask(job)
+
+    def _narrow(self) -> None:
+        """Have schedds that are asked at each poll send the jobs that matter only."""
+        for view in {self._sources, self._others}:
+            if isinstance(view.schedd, Narrowing):
+                view.schedd.narrow(queue_parts(self._context.table, self.options.owner, _NEEDED))
 
     def poll(self) -> bool:
         """Look at the queues, and take every job as far as it goes now; say whether the queues did their part.

@@ -367,7 +367,7 @@ def _count(data: Mapping[str, object], name: str) -> int:
 
 _CHUNK: Final = 200
 _SHARE: Final = 8
-_DECIDING: Final = frozenset(
+DECIDING: Final = frozenset(
     ("jobstatus", "managed", "managedmanager", "owner", "procid", "routedby", "stageinstart", "stageinfinish")
 )
 
@@ -408,10 +408,17 @@ class QueueView:
                 continue
             self._gone.pop(change.job, None)
             self.size += change.kind is ChangeKind.CREATED
-            if change.kind is ChangeKind.CREATED or _DECIDING & change.attributes or self._cares(change.job):
+            if change.kind is ChangeKind.CREATED or DECIDING & change.attributes or self._cares(change.job):
                 self._missed[change.job] = None
         gone, missed = self._gone, self._missed
         wanted = sorted({**gone, **missed})
+        mirror = getattr(self.schedd, "mirror", None)
+        if mirror is not None:
+            for job in wanted:
+                gone.pop(job, None)
+                missed.pop(job, None)
+                yield Seen(job, mirror.ad(job) if job in mirror else None)
+            return
         ads = {job: None for job in gone if job not in missed} | self._all(wanted)
         for start in range(0, len(wanted), _CHUNK):
             chunk = wanted[start : start + _CHUNK]
@@ -427,11 +434,8 @@ class QueueView:
         self._missed[job] = None
 
     def _all(self, wanted: Sequence[JobId]) -> dict[JobId, ClassAd | None]:
-        """Return the ads of jobs, asked for at once where they are a large part of a queue that is somewhere else.
-
-        One that is in this process is asked piece by piece, so that its ads are not all there at a time.
-        """
-        if hasattr(self.schedd, "mirror") or len(wanted) <= max(_CHUNK, self.size // _SHARE):
+        """Return the ads of jobs, all at once where they are a large part of the queue."""
+        if len(wanted) <= max(_CHUNK, self.size // _SHARE):
             return {}
         every = _named(self.schedd.jobs())
         return {job: every.get(job) for job in wanted}

@@ -1,0 +1,187 @@
+"""A live schedd whose queue is followed: in its job_queue.log, or by asking only for the jobs that are needed.
+
+Asking for every ad at each poll costs a large queue dearly. HTCondor's job router reads the log instead and writes by
+the schedd's protocol; ``FollowedSchedd`` does the same. Where the log cannot be read, ``NarrowSchedd`` asks for parts
+of the queue.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from crondor.classad import ClassAdSyntaxError, Context, Expression
+from crondor.classad.ad import ClassAd, to_code
+from crondor.diagnostics import Diagnostic, Source
+from crondor.job_queue.mirror import Mirror
+from crondor.job_queue.records import JobId
+from crondor.schedd.live import LiveSchedd
+from crondor.schedd.protocol import Acted, Clock, Hold, JobChange, QueuePart, Schedd, Scheduled, Selection, Which
+from crondor.schedd.reading import QueueLogSchedd, job_id
+
+LAG: Final = 600
+"""Seconds that a log may be late, as MAX_JOB_MIRROR_UPDATE_LAG of HTCondor."""
+
+
+class FollowedSchedd:
+    """A schedd that is read from its log and written directly.
+
+    A schedd writes its log before it answers, but a log on a shared file system may show that late. Until the log shows
+    what was written here, or for ``lag`` seconds, the schedd itself is asked about such a job, and ``changes`` does not
+    mention it: an old state is never mistaken for a new one.
+    """
+
+    def __init__(self, log: QueueLogSchedd, schedd: Schedd, *, clock: Clock, lag: int = LAG) -> None:
+        """Read from ``log``, write to ``schedd``; ``clock`` returns epoch seconds."""
+        self.capabilities = replace(schedd.capabilities, sees_deferral_time=False)
+        self._log = log
+        self._schedd = schedd
+        self._clock = clock
+        self._lag = lag
+        self._written: dict[JobId, tuple[int, Callable[[], bool]]] = {}  # until when, and whether the log shows it
+        self._withheld: dict[JobId, JobChange] = {}
+
+    @property
+    def mirror(self) -> Mirror:
+        """The queue as the last question saw it."""
+        return self._log.mirror
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What the last reading of the log found."""
+        return self._log.diagnostics
+
+    def jobs(self, which: Which = None, projection: Iterable[str] | None = None) -> list[ClassAd]:
+        """Return the ads of jobs, those that were just written from the schedd. Raises as ``QueueLogSchedd.jobs``."""
+        found = self._log.jobs(which, projection)
+        chosen = Selection.of(which)
+        late = tuple(job for job in chosen.jobs if job in self._late())
+        if not late:
+            return found
+        fresh = self._schedd.jobs(replace(chosen, jobs=late, clusters=(), owners=()), projection)
+        return [*(ad for ad in found if job_id(ad) not in late), *fresh]
+
+    def scheduled(self, which: Which = None) -> Scheduled:
+        """Return the jobs that have a schedule. Raises as ``QueueLogSchedd.jobs``."""
+        return self._log.scheduled(which)
+
+    def changes(self) -> list[JobChange]:
+        """Return what has become of jobs since the last call. Raises QueueIO."""
+        found = self._log.changes()
+        late = self._late()
+        ready = [self._withheld.pop(job) for job in list(self._withheld) if job not in late]
+        self._withheld |= {change.job: change for change in found if change.job in late}
+        return [*ready, *(change for change in found if change.job not in late)]
+
+    def history(
+        self, which: Which = None, projection: Iterable[str] | None = None, limit: int | None = None
+    ) -> list[ClassAd]:
+        """Return the jobs that have left, the latest first. Raises as the schedd does."""
+        return self._schedd.history(which, projection, limit)
+
+    def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
+        """Set attributes of a job where a condition holds in its ad. Raises as the schedd does."""
+        done = self._schedd.edit_if(job, condition, edits)
+        if done:
+            self._wait_for(job, partial(self._shows, job, dict(edits)))
+        return done
+
+    def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
+        """Submit jobs. Raises as the schedd does."""
+        made = self._schedd.submit(ads)
+        for job in made:
+            self._wait_for(job, partial(self._shows, job, {}))
+        return made
+
+    def hold(self, which: Which, hold: Hold) -> Acted:
+        """Hold jobs. Raises as the schedd does."""
+        return self._schedd.hold(which, hold)
+
+    def release(self, which: Which, reason: str) -> Acted:
+        """Release jobs. Raises as the schedd does."""
+        return self._schedd.release(which, reason)
+
+    def remove(self, which: Which, reason: str) -> Acted:
+        """Remove jobs. Raises as the schedd does."""
+        return self._schedd.remove(which, reason)
+
+    def _wait_for(self, job: JobId, is_shown: Callable[[], bool]) -> None:
+        self._written[job] = self._clock() + self._lag, is_shown
+
+    def _shows(self, job: JobId, edits: Mapping[str, object]) -> bool:
+        if job not in self.mirror:
+            return False
+        return all(_is(self.mirror.text(job, name), value) for name, value in edits.items())
+
+    def _late(self) -> Mapping[JobId, object]:
+        """Return the jobs whose last change the log does not show; it has just been read."""
+        now = self._clock()
+        self._written = {
+            job: written for job, written in self._written.items() if now < written[0] and not written[1]()
+        }
+        return self._written
+
+
+def _is(text: str | None, value: object) -> bool:
+    """Return whether an attribute's text in a log is a value that was written; undefined may be no text."""
+    wanted = Expression.of(to_code(value))
+    if text is None:
+        return wanted == _UNDEFINED
+    try:
+        return Expression.parse(Source(text), old=True) == wanted
+    except ClassAdSyntaxError:
+        return False
+
+
+_UNDEFINED: Final = Expression("undefined")
+_CHUNK: Final = 200  # jobs asked for by number at once
+_LITERAL: Final = re.compile(r'-?[0-9.]+(?:[eE][+-]?[0-9]+)?\Z|"[^"\\]*"\Z|(?i:true|false|undefined)\Z').match
+
+
+def _is_literal(code: object) -> bool:
+    return isinstance(code, str) and _LITERAL(code) is not None
+
+
+class NarrowSchedd(LiveSchedd):
+    """A live schedd whose ``changes`` ask for parts of the queue only, once ``narrow`` has named them."""
+
+    _parts: Sequence[QueuePart] | None = None
+
+    @property
+    def mirror(self) -> Mirror | None:
+        """The parts as the last ``changes`` saw them; None without parts, and before the first ``changes``."""
+        return None if self._parts is None else self._mirror
+
+    def narrow(self, parts: Sequence[QueuePart]) -> None:
+        """Have ``changes`` ask for these parts only; of a job in several parts the last one counts."""
+        self._parts = tuple(parts)
+
+    def _queue(self, faults: list[Diagnostic]) -> Iterator[ClassAd]:
+        """Ask for the parts, and by number for the jobs with whole ads that have left them: they may still exist."""
+        if self._parts is None:
+            yield from super()._queue(faults)
+            return
+        seen: set[JobId | None] = set()
+        again: list[JobId] = []
+        for part in self._parts:
+            for ad in self.jobs(Selection(constraint=part.constraint), part.projection):
+                job = job_id(ad)
+                seen.add(job)
+                if job is not None and part.projection is not None and not all(map(_is_literal, ad.codes.values())):
+                    again.append(job)  # an expression may refer to any other attribute
+                else:
+                    yield ad
+            faults += self.diagnostics
+        whole = [part.constraint for part in self._parts if part.projection is None]
+        before = () if self._mirror is None else self._mirror
+        again += (job for job in before if job not in seen and self._is_whole(job, whole))
+        for start in range(0, len(again), _CHUNK):
+            yield from self.jobs(Selection(jobs=tuple(again[start : start + _CHUNK])))
+            faults += self.diagnostics
+
+    def _is_whole(self, job: JobId, whole: Sequence[Expression]) -> bool:
+        ad = None if self._mirror is None else self._mirror.ad(job)
+        return ad is not None and any(each.holds(ad, None, Context()) for each in whole)
