@@ -95,3 +95,48 @@ def test_missing_user_logs_are_said_at_the_start(stand_in: StandIn, tmp_path: Pa
     assert "not written" not in run("--dry-run").err
     wrong = run("--user-logs", str(tmp_path / "none"))
     assert (wrong.status, "there is no folder" in wrong.err) == (2, True)
+
+
+def _log_of(stand_in: StandIn, path: Path) -> None:
+    """Write the stand-in's queue as its schedd's log."""
+    lines = ["107 1 CreationTimestamp 1795195625"]
+    for key, ad in stand_in.read()["jobs"].items():
+        lines += [f"101 {key} Job Machine", *(f"103 {key} {name} {text}" for name, text in ad.items())]
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+@pytest.mark.parametrize("is_option", [True, False])
+def test_the_log_is_followed(stand_in: StandIn, tmp_path: Path, is_option: bool) -> None:
+    """The queue is read from the log that an option or the configuration names; the schedd is asked to write only."""
+    source = stand_in.add(ClassAd(SOURCE))
+    log = tmp_path / "job_queue.log"
+    _log_of(stand_in, log)
+    if not is_option:
+        (tmp_path / "routes.conf").write_text(f"LOCK = {tmp_path}\nJOB_ROUTER_SCHEDD1_SPOOL = {tmp_path}\n{CONFIG}")
+        (tmp_path / ".schedd_address").write_text("<127.0.0.1:9618>\n$CondorVersion: 25.14.0 $\n")
+    assert run(*(["--log", str(log)] if is_option else [])).status == 0
+    state = stand_in.read()
+    assert state["calls"].count("submit") == 1
+    assert "query" not in state["calls"]
+    assert json.loads(state["jobs"][str(source)]["Managed"]) == "External"
+
+
+def test_a_log_that_cannot_be_read(stand_in: StandIn, tmp_path: Path) -> None:
+    """With --log it is an error; where the configuration names it, a note says so, and the schedd is asked."""
+    stand_in.add(ClassAd(SOURCE))
+    found = run("--log", str(tmp_path / "none.log"))
+    assert (found.status, "none.log" in found.err) == (1, True)
+    assert "submit" not in stand_in.read()["calls"]
+    knob = f"JOB_ROUTER_SCHEDD1_JOB_QUEUE_LOG = {tmp_path}/none.log\n"
+    (tmp_path / "routes.conf").write_text(f"LOCK = {tmp_path}\n{knob}{CONFIG}")
+    found = run()
+    assert "the schedd is asked at each poll instead" in found.err
+    assert stand_in.read()["calls"].count("submit") == 1
+
+
+def test_only_jobs_that_matter_are_asked_for(stand_in: StandIn) -> None:
+    """Jobs that no route takes are not sent at all."""
+    for number in range(3):
+        stand_in.add(ClassAd({**SOURCE, "WantJobRouter": number == 0}))
+    assert run().status == 0
+    assert stand_in.read()["calls"].count("submit") == 1

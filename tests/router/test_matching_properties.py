@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Expression
 from crondor.router import Route, RouterSettings, RoutingTable
 from crondor.router.match.matcher import Match, Matcher, RouteState, Search, judge
 from crondor.router.match.reasons import Candidates, RouteOutcome, why
-from crondor.router.match.umbrella import umbrella_text
+from crondor.router.match.umbrella import queue_parts, umbrella_text
 from crondor.transform import Transform
 
 _NAMES = ["A", "B", "C", "D", "Owner", "JobStatus", "ProcId"]
@@ -86,6 +86,21 @@ def test_autoclusters_change_nothing(
         for name, ad in jobs:
             kept.put(name, ad, Context(now=5))
         assert list(kept.poll(RouteState(), context).matches) == expected
+
+
+@example((["MY.A isnt 1"], None, False), {}, 1)
+@example((["TARGET.A == 1", "error"], "B", False), {"A": "1", "B": "1"}, 1)
+@given(_TABLES, _ADS, _TIMES)
+def test_no_match_is_hidden_from_a_router_that_asks(
+    table_parts: tuple[list[str], str | None, bool], texts: dict[str, str], now: int
+) -> None:
+    """A schedd that evaluates the first of a router's parts in a job's own ad sends each job that matches."""
+    assume(not {"TARGET", "MY"} & texts.keys() and not any("TARGET" in text or "MY" in text for text in texts.values()))
+    table, context, ad = _table(*table_parts), Context(now=now), _job(texts, 0)
+    waiting, own = queue_parts(table)
+    if list(Matcher(table).match([("1.0", ad)], RouteState(), context)):
+        assert waiting.constraint.holds(ad, None, context)
+    assert not own.constraint.holds(ad, None, context)
 
 
 @given(_TABLES, st.lists(_ADS, min_size=1, max_size=4), _TIMES)
