@@ -279,13 +279,17 @@ _FURTHEST: Final = (JobStatus.COMPLETED, JobStatus.TRANSFERRING_OUTPUT, JobStatu
 
 
 class Orphans:
-    """The sources that bear the router's name, as their queue shows them, and the copies that do."""
+    """The sources that bear the router's name, as their queue shows them, and the copies that do.
+
+    ``is_due``: a source could not be asked for, so its copy counts on no route yet; the next poll is to adopt again.
+    """
 
     def __init__(self, context: RouterContext, jobs: Mapping[JobId, RoutedJob]) -> None:
         """Take the jobs that the router has; it keeps them up to date."""
         self._context = context
         self._jobs = jobs
         self._sources: set[JobId] = set()
+        self.is_due = False
 
     def __contains__(self, job: JobId) -> bool:
         """Say whether a job is one of them."""
@@ -300,6 +304,7 @@ class Orphans:
 
     def adopt(self, track: Callable[[RoutedJob], None]) -> None:
         """Go on with copies whose source is the router's, remove the others, and give back sources without a copy."""
+        self.is_due = False
         for key, copies in self._context.copies.by_source():
             source = JobId.parse(key)
             known = None if source is None else self._jobs.get(source)
@@ -328,6 +333,7 @@ class Orphans:
             ad = None if source is None or not left or known is not None else self._source_of(source, left)
         except CrondorError as error:
             context.failed(RouterEvent.UNREACHABLE, f"src={source}", error)
+            self.is_due = True
             return
         if ad is not None and source is not None:
             job = min(left, key=lambda each: (_rank(left[each]), each))

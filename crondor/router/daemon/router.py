@@ -285,7 +285,7 @@ class Router:
             return False
         self._tick()
         context.begin_poll()
-        if context.polls % _ADOPTING == 1:
+        if context.polls % _ADOPTING == 1 or self._orphans.is_due:
             self._orphans.adopt(self._track)
         context.ledger.recount(self.jobs.values(), context.now)
         self._apply_policies()
