@@ -89,6 +89,15 @@ class FollowedSchedd:
             self._wait_for(job, partial(self._shows, job, dict(edits)))
         return done
 
+    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object) -> list[JobId]:
+        """Set one attribute of each of the jobs where a condition holds, and return those. Raises as ``edit_if``."""
+        if not isinstance(self._schedd, EditsTogether):
+            return [job for job in jobs if self.edit_if(job, condition, {name: value})]
+        done = self._schedd.edit_each(jobs, condition, name, value)
+        for job in done:
+            self._wait_for(job, partial(self._shows, job, {name: value}))
+        return done
+
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Submit jobs. Raises as the schedd does."""
         made = self._schedd.submit(ads)

@@ -304,6 +304,20 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
             raise PartlyEdited(error, applied) from error
         return True
 
+    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object) -> list[JobId]:
+        """Set one attribute of each of the jobs for which a condition holds, and return those jobs.
+
+        If not all are reached, a job that had the value before counts as reached. Raises as edit_if does.
+        """
+        chosen, expression = Selection(jobs=tuple(jobs)), Expression.of(to_code(value))
+        check_editable((name,))
+        constraint = _text(chosen.where(str(read_constraint(condition, "<condition>"))))
+        count = self._edit(constraint, name, old_text(expression, name))
+        if count == len(jobs):
+            return list(jobs)
+        found = self.jobs(chosen.where(f"{name} =?= ({expression})"), ["ClusterId"]) if count else []
+        return [job for job in map(job_id, found) if job is not None]
+
     def _edit_on(self, job: JobId, name: str, text: str) -> None:
         if not self._edit(_text(job), name, text):
             raise ScheddError(Diagnostic("schedd-gone", f"job {job} has left before {name} was set"))

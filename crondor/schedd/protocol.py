@@ -95,7 +95,7 @@ class Selection:
     def print(self, form: UnparseForm) -> str:
         """Return that text in a form; the tools and the schedd read UnparseForm.OLD."""
         named = [
-            *(f"(ClusterId == {job.cluster} && ProcId == {job.proc})" for job in self.jobs),
+            *map(_range_text, _ranges(self.jobs)),
             *(f"ClusterId == {cluster}" for cluster in self.clusters),
             *(f"Owner == {print_string(owner, form)}" for owner in self.owners),
         ]
@@ -164,6 +164,23 @@ class Selection:
         for cluster in self.clusters:
             found.update(mirror.procs(cluster))
         return found
+
+
+def _ranges(jobs: Iterable[JobId]) -> list[tuple[int, int, int]]:
+    """Return numbers as clusters with the first and last of consecutive procs; a schedd evaluates fewer comparisons."""
+    found: list[tuple[int, int, int]] = []
+    for cluster, proc in sorted(set(jobs)):
+        if found and (cluster, proc) == (found[-1][0], found[-1][2] + 1):
+            found[-1] = (cluster, found[-1][1], proc)
+        else:
+            found.append((cluster, proc, proc))
+    return found
+
+
+def _range_text(found: tuple[int, int, int]) -> str:
+    cluster, first, last = found
+    procs = f"ProcId == {first}" if first == last else f"ProcId >= {first} && ProcId <= {last}"
+    return f"(ClusterId == {cluster} && {procs})"
 
 
 Which: TypeAlias = "Selection | JobId | str | None"
@@ -333,6 +350,14 @@ class QueuePart(NamedTuple):
 
     constraint: Expression
     projection: tuple[str, ...] | None = None
+
+
+@runtime_checkable
+class EditsTogether(Protocol):
+    """A schedd that edits several jobs at a time, where a question costs more than the edit."""
+
+    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object) -> list[JobId]:
+        """Set one attribute of each of the jobs for which a condition holds, and return those jobs."""
 
 
 @runtime_checkable

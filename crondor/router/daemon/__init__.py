@@ -7,13 +7,18 @@ keeps a second router of the same name away. ``Rehearsal`` is all of it with sim
 clock.
 """
 
+from typing import TYPE_CHECKING
+
+from crondor._types import late
 from crondor.router.daemon.context import Delivery, RouterOptions
 from crondor.router.daemon.lock import RouterLock, RouterLocked
 from crondor.router.daemon.log import EventWriter, LogEntry, RouterEvent, UserLogs
-from crondor.router.daemon.rehearsal import Rehearsal
 from crondor.router.daemon.routed_job import HookRunners, RoutedJob, RoutedState
 from crondor.router.daemon.router import Router
 from crondor.router.daemon.status import Because, InvalidReport, QueueStatus, RouteNow, RouteReason, RouterReport
+
+if TYPE_CHECKING:
+    from crondor.router.daemon.rehearsal import Rehearsal
 
 __all__ = [
     "Because",
@@ -36,3 +41,5 @@ __all__ = [
     "RouterReport",
     "UserLogs",
 ]
+
+__getattr__, __dir__ = late(__name__, {"Rehearsal": f"{__name__}.rehearsal"})

@@ -326,7 +326,7 @@ class RouterContext:
 
     ``look_again`` has the next poll look at a source, changed or not.
     ``routed`` and ``refused`` count the jobs of this poll that have got there, and those that a schedd did not take;
-    ``tried`` and ``claimed`` the claims of this poll.
+    ``tried`` and ``claimed`` the claims of this poll; ``claimed_ahead`` are claimed already, several at a time.
     """
 
     source: Patient
@@ -344,6 +344,7 @@ class RouterContext:
     refused: int = 0
     tried: int = 0
     claimed: int = 0
+    claimed_ahead: set[JobId] = field(default_factory=set)
     counts: Counter[RouterEvent] = field(default_factory=Counter)
     _context: Context = field(default_factory=Context)
     _failures: dict[tuple[RouterEvent, str], _Failure] = field(default_factory=dict)

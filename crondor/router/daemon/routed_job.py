@@ -22,6 +22,7 @@ from crondor.schedd.protocol import (
     SUBMITTING,
     Acted,
     Capabilities,
+    EditsTogether,
     Forbidden,
     Hold,
     JobChange,
@@ -404,6 +405,13 @@ class Patient:
     def edit_if(self, job: JobId, condition: str, edits: Mapping[str, object]) -> bool:
         """Edit a job."""
         return self._write(lambda: self._schedd.edit_if(job, condition, edits))
+
+    def edit_each(self, jobs: Sequence[JobId], condition: str, name: str, value: object) -> list[JobId]:
+        """Edit several jobs; none where the schedd can edit one at a time only."""
+        schedd = self._schedd
+        if not isinstance(schedd, EditsTogether):
+            return []
+        return self._write(lambda: schedd.edit_each(jobs, condition, name, value))
 
     def submit(self, ads: Sequence[ClassAd]) -> list[JobId]:
         """Submit jobs."""

@@ -17,7 +17,7 @@ from crondor.job_queue.records import JobId
 from crondor.router.daemon import runs
 from crondor.router.daemon.context import RouteCounts, RouterContext, RouterOptions, live
 from crondor.router.daemon.finish import Orphans, finalise, finish, is_forgotten
-from crondor.router.daemon.follow import apply_policy, check_status, submit, take_over
+from crondor.router.daemon.follow import apply_policy, check_status, claim_together, submit, take_over
 from crondor.router.daemon.log import RouterEvent
 from crondor.router.daemon.routed_job import (
     EXTERNAL,
@@ -304,6 +304,8 @@ class Router:
         """Say whether a job goes on while a schedd is left alone; one that nobody has yet is for a later poll."""
         context = self._context
         if job.state is RoutedState.UNCLAIMED:
+            self._orphans.is_due |= job.id in context.claimed_ahead
+            context.claimed_ahead.discard(job.id)
             self._forget(job)
             return False
         is_alone = context.options.hooks is None and context.options.delivery is None
@@ -433,8 +435,11 @@ class Router:
         if context.is_hindered:
             return
         is_doubtful = context.source.is_doubtful or context.destination.is_doubtful
-        for job in self._queue.find(1 if is_doubtful else None):
+        found = list(self._queue.find(1 if is_doubtful else None))
+        for job in found:
             self._track(job)
+        if len(found) > 1:
+            claim_together(context, found)
 
     def _apply_policies(self) -> None:
         interval = self._context.table.settings.periodic_interval
