@@ -19,7 +19,18 @@ from crondor.diagnostics import Diagnostic, Source
 from crondor.job_queue.mirror import Mirror
 from crondor.job_queue.records import JobId
 from crondor.schedd.live import LiveSchedd
-from crondor.schedd.protocol import Acted, Clock, Hold, JobChange, QueuePart, Schedd, Scheduled, Selection, Which
+from crondor.schedd.protocol import (
+    Acted,
+    Clock,
+    EditsTogether,
+    Hold,
+    JobChange,
+    QueuePart,
+    Schedd,
+    Scheduled,
+    Selection,
+    Which,
+)
 from crondor.schedd.reading import QueueLogSchedd, job_id
 
 LAG: Final = 600

@@ -82,15 +82,19 @@ def claim_together(context: RouterContext, jobs: Iterable[RoutedJob]) -> None:
 
     A crash leaves claimed jobs without a copy, which the next router gives back.
     """
-    wanted = [job.id for job in jobs if not job.is_in_place and (not job.is_sandboxed or context.options.delivery)]
+    wanted = [job for job in jobs if not job.is_in_place and (not job.is_sandboxed or context.options.delivery)]
     for start in range(0, len(wanted), _TOGETHER):
-        chunk = wanted[start : start + _TOGETHER]
+        first = wanted[start]
+        chunk = [job.id for job in wanted[start : start + _TOGETHER]]
         try:
-            for step in claim(chunk[0], context.name).steps:
+            for step in claim(first.id, context.name).steps:
                 ((name, value),) = step.edits.items()
                 chunk = context.source.edit_each(chunk, step.condition, name, value) if chunk else []
-        except CrondorError:
-            return  # take_over meets the error again, and logs it
+        except CrondorError as error:
+            if context.source.is_left_alone:  # take_over meets any other error again, and logs it
+                context.tried += 1
+                context.failed(RouterEvent.NOT_CLAIMED, first, error)
+            return
         context.claimed_ahead.update(chunk)
 
 
