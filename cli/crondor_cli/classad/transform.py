@@ -27,7 +27,7 @@ from crondor_cli.kit.command import Command
 from crondor_cli.kit.configs import load_config
 from crondor_cli.kit.files import FileProblem, check_stdin, open_given, read_source, refuse_overwriting, write_texts
 from crondor_cli.kit.options import Clock, ConfigFiles, clock_options, config_options, include_option, output_option
-from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.parallel import sharing_options
 from crondor_cli.kit.screen import say
 
 EXAMPLE = """\
@@ -101,7 +101,7 @@ _FORMS = [form.value for form in Format]
 @include_option
 @clock_options
 @lenient_option
-@jobs_option
+@sharing_options
 def command(
     ads: tuple[str, ...],
     rules: tuple[str, ...],

@@ -1,4 +1,4 @@
-"""Work shared out among processes, and values on their way between them."""
+"""Work shared out among processes or the workers of a cluster, and values on their way between them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
-from crondor_cli.kit.options import MOST_JOBS
+from crondor_cli.kit.cluster import workers_of
+from crondor_cli.kit.options import MOST_JOBS, gathered
 from crondor_cli.kit.progress import PROGRESS, THREAD
 
 _Item = TypeVar("_Item")
@@ -40,6 +41,19 @@ class ForMuch(int):
     __slots__ = ()
 
 
+class OnCluster(int):
+    """The workers of a Dask cluster share the work, however much it is; ``address`` is its scheduler's."""
+
+    address: str
+
+    @classmethod
+    def at(cls, address: str) -> OnCluster:
+        """Take a scheduler's address."""
+        made = cls(1)
+        made.address = address
+        return made
+
+
 def _asked(context: click.Context, param: click.Parameter, jobs: int | None) -> int | None:
     """Tell a number of the settings from one that was asked for."""
     is_set = context.get_parameter_source(param.name or "") is ParameterSource.DEFAULT_MAP
@@ -55,6 +69,23 @@ def jobs_option(function: _Function) -> _Function:
         callback=_asked,
         help="Processes to use (default: all processors for large inputs, else 1).",
     )(function)
+
+
+def _sharing(jobs: int | None, cluster: str | None) -> int | None:
+    if cluster is None:
+        return jobs
+    if not _is_unasked(jobs):
+        raise click.UsageError("--jobs are processes of this machine, --cluster names others: choose one")
+    return OnCluster.at(cluster)
+
+
+sharing_options = gathered(
+    "jobs",
+    _sharing,
+    jobs_option,
+    click.option("--cluster", metavar="ADDRESS", help="Share the work among the workers of this Dask scheduler."),
+)
+"""--jobs N and --cluster ADDRESS, as ``jobs``."""
 
 
 class Alone(Generic[_Made]):
@@ -120,6 +151,9 @@ class Sharing(Generic[_Task, _Made]):
         Close it (``closing``) if it is not read to its end. Raises what a task raises, and WorkerLost.
         """
         left = iter(tasks)
+        if isinstance(jobs, OnCluster):
+            yield from self._on_cluster(left, jobs.address)
+            return
         many = processes(jobs)
         here = None if many == 1 else self._few if _is_unasked(jobs) else 1
         for task in left:
@@ -145,16 +179,26 @@ class Sharing(Generic[_Task, _Made]):
                 for each in tasks:
                     yield from self._done(each)
                 return
-            waiting: deque[tuple[_Task, futures.Future[_Answer]]] = deque()
-            for task in _with_failure(tasks):
-                while waiting and (isinstance(task, Alone) or len(waiting) >= _AHEAD * many):
-                    yield from self._taken(*waiting.popleft())
-                if isinstance(task, Alone):
-                    yield from task.work()
-                else:
-                    waiting.append((task, pool.submit(_answer, task)))
-            while waiting:
+            yield from self._by_others(tasks, lambda task: pool.submit(_answer, task), many)
+
+    def _on_cluster(self, tasks: Iterator[_Task | Alone[_Made]], address: str) -> Iterator[_Made]:
+        """Yield what is made of tasks by the workers of a cluster."""
+        with workers_of(address, _answer_with, self.work) as workers:
+            yield from self._by_others(tasks, workers.submit, workers.size)
+
+    def _by_others(
+        self, tasks: Iterator[_Task | Alone[_Made]], submit: Callable[[_Task], futures.Future[_Answer]], many: int
+    ) -> Iterator[_Made]:
+        waiting: deque[tuple[_Task, futures.Future[_Answer]]] = deque()
+        for task in _with_failure(tasks):
+            while waiting and (isinstance(task, Alone) or len(waiting) >= _AHEAD * many):
                 yield from self._taken(*waiting.popleft())
+            if isinstance(task, Alone):
+                yield from task.work()
+            else:
+                waiting.append((task, submit(task)))
+        while waiting:
+            yield from self._taken(*waiting.popleft())
 
     def _taken(self, task: _Task, answer: futures.Future[_Answer]) -> Iterator[_Made]:
         """Yield what another process made of a task."""
@@ -237,9 +281,13 @@ def _end_with_parent() -> None:
 
 
 def _answer(task: object) -> _Answer:
+    return _answer_with(_WORK[0], task)
+
+
+def _answer_with(work: Callable[[Any], Iterable[Any]], task: object) -> _Answer:
     made: list[object] = []
     try:
-        made.extend(_WORK[0](task))
+        made.extend(work(task))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is raised where its turn is known
         return _Answer(made, _sendable(error))
     return _Answer(made)

@@ -26,7 +26,7 @@ from crondor_cli.kit.ads import AdFindings, NearAd
 from crondor_cli.kit.command import Command
 from crondor_cli.kit.files import FoundPath, file_problem, find
 from crondor_cli.kit.options import ConfigFiles, UsageProblem
-from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.parallel import sharing_options
 from crondor_cli.kit.route_tables import legacy_option, load_route_table
 from crondor_cli.kit.screen import echo_lines, show, usage
 from crondor_cli.kit.tables import plural
@@ -418,7 +418,7 @@ _FORMS: dict[str, Callable[[Report], Iterator[str]]] = {
 @opts.file_options
 @reading_jobs_options
 @opts.clock_options
-@jobs_option
+@sharing_options
 @opts.format_option(*_FORMS, text="How to print the comparison; markdown: for a review comment.")
 @opts.gathered("files", JobFiles)
 def command(

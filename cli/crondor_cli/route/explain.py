@@ -14,7 +14,7 @@ from crondor.router import JobVerdict, Matcher, RouteOutcome, Search, why
 from crondor.router.match.matcher import Judged, judge
 from crondor_cli.kit.ads import NearAd
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.parallel import jobs_option
+from crondor_cli.kit.parallel import sharing_options
 from crondor_cli.kit.screen import emit, say, usage
 from crondor_cli.kit.tables import echo_json, plural
 from crondor_cli.route.asking import Asking, CandidateJob, asking_options, judged_data
@@ -58,7 +58,7 @@ _WIDEST = 24  # columns for the names of routes
 @asking_options("table", "long", "json")
 @click.option("--each", "is_each", is_flag=True, help="Explain every job (default for a single job, and for JSON).")
 @click.option("--summary", "is_summary", is_flag=True, help="List the matches (default for several jobs).")
-@jobs_option
+@sharing_options
 def command(asking: Asking, format_: str, is_each: bool, is_summary: bool, jobs: int | None) -> None:
     """Explain which route takes each job, and why the others do not."""
     if is_each and (is_summary or format_ == "long"):
