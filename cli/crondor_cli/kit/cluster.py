@@ -48,9 +48,7 @@ def workers_of(address: str, do: Callable[[Any, Any], Any], work: Callable[[Any]
     try:
         make: Any = import_module("distributed").Client  # optional, and it takes half a second
     except ImportError as error:
-        message = (
-            f"--cluster needs distributed ({printable(str(error))}): pip install '.[cluster]' in a clone of crondor"
-        )
+        message = f"--cluster needs distributed ({printable(str(error))}): pip install '.[cluster]' in a clone"
         raise ClusterProblem(message) from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it has to say comes as an error
     try:
