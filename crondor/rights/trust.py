@@ -27,6 +27,14 @@ from typing import Final, NamedTuple, TypeAlias
 from crondor.diagnostics import CrondorError, Diagnostic, Source, printable
 from crondor.rights.walk import PathStep, ours, steps
 
+try:
+    import grp
+    import pwd
+except ImportError:  # as on Windows
+    _HAS_ACCOUNTS = False
+else:
+    _HAS_ACCOUNTS = True
+
 ROOT = 0
 MACHINES: Final = ("CONDOR_CONFIG", "TZ")
 """Variables of the machine, and not of who runs something on it."""
@@ -56,11 +64,11 @@ Accounts: TypeAlias = Callable[[str], "Account | None"]
 
 def account_of(name: str) -> Account | None:
     """Look a user up in the machine's own list."""
+    if not _HAS_ACCOUNTS:
+        return None
     try:
-        import pwd  # noqa: PLC0415 - there is none on Windows
-
         found = pwd.getpwnam(name)
-    except (ImportError, KeyError, ValueError):  # ValueError: a name with a NUL, or one that is no text
+    except (KeyError, ValueError):  # ValueError: a name with a NUL, or one that is no text
         return None
     groups = frozenset(os.getgrouplist(found.pw_name, found.pw_gid))
     return Account(found.pw_name, found.pw_uid, found.pw_gid, groups, found.pw_dir, found.pw_shell or "/bin/sh")
@@ -107,10 +115,8 @@ def user_id(name: str) -> int | None:
 def user_name(number: int) -> str:
     """Return a user's name, or his number where the machine knows no name."""
     try:
-        import pwd  # noqa: PLC0415 - there is none on Windows
-
-        return pwd.getpwuid(number).pw_name
-    except (ImportError, KeyError, OverflowError):
+        return pwd.getpwuid(number).pw_name if _HAS_ACCOUNTS else str(number)
+    except (KeyError, OverflowError):
         return str(number)
 
 
@@ -219,9 +225,6 @@ def _said(step: PathStep, what: str, hint: str) -> Diagnostic:
 
 def _is_alone(step: PathStep, state: os.stat_result) -> bool:
     """Return whether a group is one with a single member, the file's owner, and no access list lets others write."""
-    import grp  # noqa: PLC0415 - there is none on Windows
-    import pwd  # noqa: PLC0415 - the same
-
     with suppress(OSError):  # the bits of the group are the most that a list may give to anybody
         if hasattr(os, "getxattr") and os.getxattr(step.path, _ACCESS_LIST, follow_symlinks=False):
             return False
@@ -234,8 +237,6 @@ def _is_alone(step: PathStep, state: os.stat_result) -> bool:
 
 
 def _group(number: int) -> str:
-    import grp  # noqa: PLC0415 - the same
-
     try:
         return grp.getgrgid(number).gr_name
     except KeyError:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from crondor.classad import ClassAd, Context, Expression
 from crondor.router import Route, RouterSettings, RoutingTable
+from crondor.router.daemon.status import queue_parts
 from crondor.router.match.matcher import Match, Matcher, RouteState, Search, judge
 from crondor.router.match.reasons import Candidates, RouteOutcome, why
-from crondor.router.match.umbrella import queue_parts, umbrella_text
+from crondor.router.match.umbrella import umbrella_text
 from crondor.transform import Transform
 
 _NAMES = ["A", "B", "C", "D", "Owner", "JobStatus", "ProcId"]

@@ -21,7 +21,6 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
-from crondor_cli.kit.cluster import workers_of
 from crondor_cli.kit.options import MOST_JOBS, gathered
 from crondor_cli.kit.progress import PROGRESS, THREAD
 
@@ -183,6 +182,8 @@ class Sharing(Generic[_Task, _Made]):
 
     def _on_cluster(self, tasks: Iterator[_Task | Alone[_Made]], address: str) -> Iterator[_Made]:
         """Yield what is made of tasks by the workers of a cluster."""
+        from crondor_cli.kit.cluster import workers_of  # noqa: PLC0415 - 25 ms, for few
+
         with workers_of(address, _answer_with, self.work) as workers:
             yield from self._by_others(tasks, workers.submit, workers.size)
 

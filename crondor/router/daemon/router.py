@@ -39,12 +39,12 @@ from crondor.router.daemon.status import (
     RouterReport,
     Seen,
     because,
+    queue_parts,
     routes_now,
     summed,
 )
 from crondor.router.match.matcher import Match, Matcher, RouteState
 from crondor.router.match.reasons import Candidates
-from crondor.router.match.umbrella import queue_parts
 from crondor.router.table.route import RoutingTable
 from crondor.schedd.protocol import Clock, Narrowing, Schedd, Selection
 from crondor.schedd.reading import job_id

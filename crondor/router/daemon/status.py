@@ -12,8 +12,11 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
-from crondor.classad import Context
+from crondor.classad import Context, Expression, print_string
 from crondor.classad.ad import ClassAd
+from crondor.classad.parser import unparse
+from crondor.classad.scope import code_tree
+from crondor.classad.tree import UNDEFINED, Literal, Node, Reference, plain_name
 from crondor.diagnostics import CrondorError, Diagnostic, Severity, Source
 from crondor.job.attributes import JobStatus, string
 from crondor.job_queue.mirror import ChangeKind
@@ -33,9 +36,11 @@ from crondor.router.daemon.routed_job import (
 )
 from crondor.router.match.matcher import Limit, Matcher, RouteLoad, RouteState, Throttle, limit_text
 from crondor.router.match.reasons import DISABLED, RouteOutcome, RouteVerdict, why
+from crondor.router.match.umbrella import Autoclusters, built_in
 from crondor.router.table.route import Route, RoutingTable
-from crondor.schedd.protocol import Schedd, Selection
+from crondor.schedd.protocol import QueuePart, Schedd, Selection
 from crondor.schedd.reading import job_id
+from crondor.transform.classad_form import rewrite, without_scope
 from crondor.zones import zone_of
 
 
@@ -443,3 +448,35 @@ class QueueView:
 
 def _named(ads: Iterable[ClassAd]) -> dict[JobId, ClassAd]:
     return {job: ad for ad in ads if (job := job_id(ad)) is not None}
+
+
+def queue_parts(table: RoutingTable, owner: str | None = None, more: Iterable[str] = ()) -> tuple[QueuePart, ...]:
+    """Return the parts of a queue that a router needs: jobs that a route might take, and jobs that it has.
+
+    The schedd evaluates a constraint in the job's own ad, so TARGET is dropped; MY, which is no job in the umbrella
+    constraint, is undefined. The first part is a superset: it asks all routes, full or not, and an error in one hides
+    no job. Its ads have the attributes that the routes refer to, and ``more``.
+    """
+    required = [route.transform.requirements for route in table.routes]
+    routes = " || ".join("true" if each is None else _asked_of_job(each.expression) for each in required) or "false"
+    constraint = table.settings.source_constraint
+    first = [] if constraint is None else [_asked_of_job(constraint)]
+    clauses = (_asked_of_job(each.expression) for each in built_in(table.settings.name, owner))
+    clusters = Autoclusters(table, owner)
+    names = None if clusters.is_open else (*clusters.names, *more)
+    name = print_string(table.settings.name)
+    return (
+        QueuePart(Expression(" && ".join([*clauses, *first, f"({routes})"])), names),
+        QueuePart(Expression(f'Managed is "External" || ManagedManager is {name} || RoutedBy is {name}')),
+    )
+
+
+def _asked_of_job(expression: Expression) -> str:
+    tree = rewrite(rewrite(code_tree(expression.code), without_scope(frozenset(("target", "other")))), _no_my)
+    return f"((({unparse(tree)}) || false) is true)"
+
+
+def _no_my(node: Node) -> Node | None:
+    if isinstance(node, Reference) and node.scope is not None and plain_name(node.scope) in ("my", "self"):
+        return Literal(UNDEFINED)
+    return None

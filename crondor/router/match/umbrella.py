@@ -13,24 +13,12 @@ from typing import NamedTuple, TypeAlias
 from crondor.classad.compile import read
 from crondor.classad.evaluate import holds
 from crondor.classad.expression import Expression
-from crondor.classad.parser import print_string, unparse
+from crondor.classad.parser import print_string
 from crondor.classad.printing import prints_as_it_is
 from crondor.classad.scope import BEYOND, UNKNOWN, AdValue, Attributes, Code, Codes, Context, code_tree
 from crondor.classad.text import lower
-from crondor.classad.tree import (
-    UNDEFINED,
-    Call,
-    ClassAdSyntaxError,
-    Literal,
-    LocalTime,
-    Node,
-    Reference,
-    children,
-    plain_name,
-)
+from crondor.classad.tree import Call, ClassAdSyntaxError, Literal, LocalTime, Node, Reference, children
 from crondor.router.table.route import Route, RoutingTable
-from crondor.schedd.protocol import QueuePart
-from crondor.transform.classad_form import rewrite, without_scope
 
 _REQUIREMENTS = {"requirements": "Requirements"}
 _ASKED = Expression("MY.Requirements").code
@@ -106,38 +94,6 @@ def _text(route: Route, *, reprinted: bool) -> str:
     if required is None:
         return EVERY
     return required.expression.unparse() if reprinted else required.text
-
-
-def queue_parts(table: RoutingTable, owner: str | None = None, more: Iterable[str] = ()) -> tuple[QueuePart, ...]:
-    """Return the parts of a queue that a router needs: jobs that a route might take, and jobs that it has.
-
-    The schedd evaluates a constraint in the job's own ad, so TARGET is dropped; MY, which is no job in the umbrella
-    constraint, is undefined. The first part is a superset: it asks all routes, full or not, and an error in one hides
-    no job. Its ads have the attributes that the routes refer to, and ``more``.
-    """
-    required = [route.transform.requirements for route in table.routes]
-    routes = " || ".join("true" if each is None else _asked_of_job(each.expression) for each in required) or "false"
-    constraint = table.settings.source_constraint
-    first = [] if constraint is None else [_asked_of_job(constraint)]
-    clauses = (_asked_of_job(each.expression) for each in built_in(table.settings.name, owner))
-    clusters = Autoclusters(table, owner)
-    names = None if clusters.is_open else (*clusters.names, *more)
-    name = print_string(table.settings.name)
-    return (
-        QueuePart(Expression(" && ".join([*clauses, *first, f"({routes})"])), names),
-        QueuePart(Expression(f'Managed is "External" || ManagedManager is {name} || RoutedBy is {name}')),
-    )
-
-
-def _asked_of_job(expression: Expression) -> str:
-    tree = rewrite(rewrite(code_tree(expression.code), without_scope(frozenset(("target", "other")))), _no_my)
-    return f"((({unparse(tree)}) || false) is true)"
-
-
-def _no_my(node: Node) -> Node | None:
-    if isinstance(node, Reference) and node.scope is not None and plain_name(node.scope) in ("my", "self"):
-        return Literal(UNDEFINED)
-    return None
 
 
 class UmbrellaQuestion:
