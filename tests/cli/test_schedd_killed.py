@@ -17,7 +17,7 @@ from crondor.schedd.embedded import LOG, EmbeddedSchedd
 from tests.cli.running import NOW, NOW_EPOCH, PROGRAM, SLOWEST, environment
 
 JOBS = 300
-KILLS = int(os.environ.get("CRONDOR_KILLS", "12"))
+KILLS = int(os.environ.get("CRONDOR_KILLS", "6"))
 COMMANDS = (
     ("edit", "--constraint", "true", "--set", "Mark={}", "--set", "Note=strcat(Owner, {})"),
     ("hold", "--constraint", "true", "--reason", "{}"),

@@ -84,9 +84,11 @@ def changes(name: str, start: int = 0, end: int = 2_500_000_000) -> tuple[Change
     """Return every change of a zone's offset, by looking at the clock every two days and then closer."""
     zone = ZoneInfo(name)
     found = []
+    reached = _offset(start, zone)
     for low in range(start, end, 2 * DAY):
         before, after = low, low + 2 * DAY
-        if _offset(before, zone) == _offset(after, zone):
+        last, reached = reached, _offset(after, zone)
+        if last == reached:
             continue
         while after - before > 1:
             middle = (before + after) // 2

@@ -20,7 +20,7 @@ from crondor.zones import zone_of
 from tests.engine.clock_oracle import DAY, GRID, Change, grid_id
 from tests.engine.random_schedules import Asked, asked
 from tests.engine.schedd_oracle import Question, answers
-from tests.examples import examples
+from tests.examples import TIMES, examples
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the schedd's mktime is that of the GNU C library")
 
@@ -66,7 +66,7 @@ def test_every_kind_of_change_is_met_as_mktime_does(zone: str, change: Change) -
     values = {"hour": low.hour, "day": low.day, "month": low.month, "weekday": low.isoweekday() % 7}
     specs = [CronSpec.from_line(line.format(**values), dialect=Dialect.HTCONDOR) for line in LINES]
     starts = [change.instant + shift for shift in (-2 * DAY, -3600, -1, 1800) if change.instant + shift >= 0]
-    cases = [(spec, after) for spec in specs for after in starts]
+    cases = [(spec, after) for spec in specs for after in starts][:: 3 if TIMES == 1 else 1]
     found = answers([question(spec, zone, after) for spec, after in cases])
     for (spec, after), expected in zip(cases, found, strict=True):
         assert_chain(spec, zone, after, expected)

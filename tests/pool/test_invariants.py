@@ -23,6 +23,7 @@ from crondor.pool.settings import (
     Resources,
 )
 from crondor.schedd.protocol import Hold
+from tests.examples import TIMES
 from tests.pool.pools import NOW, ads
 
 _SUBMITS = [
@@ -249,4 +250,4 @@ class PoolMachine(RuleBasedStateMachine):
 
 
 PoolTest = PoolMachine.TestCase
-PoolTest.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+PoolTest.settings = settings(max_examples=10 * TIMES, stateful_step_count=25, deadline=None)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import some
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case, Difference
@@ -61,13 +62,13 @@ def test_an_altered_job_fails() -> None:
     """States, times, holds and starts all count."""
     survivors = []
     tried = 0
-    for case in [*read_recording(RECORDING)[::3], *read_recording(OLDER)[::9]]:
+    for case in [*some(read_recording(RECORDING), 4), *some(read_recording(OLDER), 4)]:
         assert isinstance(case.value, dict)
         for name, mutant in _mutants(case.value):
             tried += 1
             if not differences(KIND, Case(case.number, case.id, mutant, case.folder)):
                 survivors.append((case.id, name))
-    assert tried > 100
+    assert tried > 50
     assert survivors == []
 
 

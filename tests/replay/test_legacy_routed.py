@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.examples import some
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
@@ -50,7 +51,7 @@ def _mutants(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def test_an_altered_line_fails() -> None:
     """Every recorded field counts."""
     survivors = []
-    for case in _cases()[::6]:
+    for case in some(_cases(), 3):
         line = case.value
         assert isinstance(line, dict)
         mutants = (Case(case.number, case.id, mutant, case.folder) for mutant in _mutants(line))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.examples import some
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
@@ -45,7 +46,7 @@ def _mutants(line: dict[str, object]) -> Iterator[dict[str, object]]:
 def test_an_altered_line_fails() -> None:
     """Every recorded field counts, and every command of every route."""
     survivors = []
-    for case in _cases()[::9]:
+    for case in some(_cases(), 5):
         line = case.value
         assert isinstance(line, dict)
         if "autoconversion" not in str(line["out"]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.examples import some
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
@@ -44,7 +45,7 @@ def _mutants(line: dict[str, object]) -> Iterator[dict[str, object]]:
 def test_an_altered_line_fails() -> None:
     """Every field counts, and every digit of the output."""
     survivors = []
-    for case in _cases()[:26:5]:
+    for case in some(_cases()[:26], 3):
         line = case.value
         assert isinstance(line, dict)
         mutants = (case.__class__(case.number, case.id, mutant, case.folder) for mutant in _mutants(line))

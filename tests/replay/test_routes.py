@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tests.examples import some
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
@@ -70,7 +71,7 @@ def _list(value: object) -> list[dict[str, object]]:
 def test_an_altered_line_fails() -> None:
     """Every recorded field counts, the order of matches too, and none may be missing, unknown or ill-typed."""
     survivors = []
-    for case in read_recording(RECORDING)[::20]:
+    for case in some(read_recording(RECORDING), 3):
         line = case.value
         assert isinstance(line, dict)
         assert not differences(KIND, case)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.examples import some
 from tests.golden.kinds.routes_config import compare_config
 from tests.golden.recording import read_recording
 
@@ -61,7 +62,7 @@ def _mutants(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def test_an_altered_table_differs() -> None:
     """Every field counts."""
     survivors = []
-    for line in _lines()[::6]:
+    for line in some(_lines(), 3):
         survivors += [json.dumps(mutant)[:200] for mutant in _mutants(line) if not compare_config(mutant)]
     assert survivors == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.examples import some
 from tests.golden.judging import differences, judge
 from tests.golden.kinds import KINDS
 from tests.golden.kinds.case import Case
@@ -58,7 +59,7 @@ def _texts(value: object) -> list[str]:
 def test_an_altered_line_fails() -> None:
     """Every recorded field counts, the order of the attributes too, and none may be missing, unknown or ill-typed."""
     survivors = []
-    for case in _cases()[::25]:
+    for case in some(_cases(), 6):
         line = case.value
         assert isinstance(line, dict)
         if differences(KIND, case):

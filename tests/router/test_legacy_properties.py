@@ -150,7 +150,7 @@ def _said(made: NewTable, name: str) -> Iterator[Diagnostic]:
             yield each
 
 
-@examples(75)
+@examples(25)
 @given(_TABLES)
 def test_a_conversion_does_the_same_or_says_what_it_changes(text: str) -> None:
     """What the comparison finds on a route over made jobs, the conversion has said of that route."""
@@ -166,7 +166,7 @@ def test_a_conversion_does_the_same_or_says_what_it_changes(text: str) -> None:
         assert any(any(_said(made, name)) for name in made.names), (found, str(made))
 
 
-@examples(38)
+@examples(12)
 @given(_PLAIN_TABLES)
 def test_route_diff_says_nothing_of_a_conversion(text: str) -> None:
     """Of a table in which nothing is to be mended; the conversion says nothing either."""

@@ -18,6 +18,7 @@ from crondor.router.daemon.rehearsal import Site, SiteFault, Sites
 from crondor.router.table.route import RoutingTable
 from crondor.schedd.embedded import MemorySchedd
 from crondor.schedd.protocol import Acted, ChangeList, Hold, JobChange, Which
+from tests.examples import TIMES
 from tests.router.daemon.faults import Crash, Fault, unreachable
 from tests.router.daemon.scenes import NOW, ROUTE, job, table
 
@@ -352,7 +353,7 @@ class Own:
         return getattr(self._schedd, name)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(15 * TIMES))
 def test_whatever_happens(seed: int) -> None:
     """No job lost, none run twice, no copy without a source, limits hold, and everything ends."""
     life = Life(seed)
