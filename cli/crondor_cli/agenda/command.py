@@ -27,7 +27,6 @@ from crondor_cli.kit.screen import say, show, usage
 LEAST: Final = 500
 """Files from which on several processes read their schedules, a quarter of a millisecond each."""
 
-
 _TOGETHER: Final = 32  # files that a process is given
 
 

@@ -33,7 +33,6 @@ _MEANT: Final = {
 }
 """Words of other programs for what has another name here."""
 
-
 RENAMED: Final = {
     "prev": "next --previous",
     "at": "next --at",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from shlex import quote
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
+from typing import IO, Any, BinaryIO, Final
 
 import click
 
@@ -26,14 +26,6 @@ from crondor_cli.kit.screen import emit, say, show, usage
 
 STDIN = "<stdin>"
 """The name of the text of standard input."""
-
-if TYPE_CHECKING:
-    from crondor.knowledge.words import Release
-
-    _ParamType = click.ParamType[Release]
-else:
-    _ParamType = click.ParamType  # click 8.1, which Debian trixie has, knows it without a parameter only
-
 
 OWN_FILE = "crondor.toml"
 PROJECT_FILE = "pyproject.toml"

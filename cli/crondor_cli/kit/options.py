@@ -35,7 +35,6 @@ MOST_JOBS: Final = 64
 HOST: Final = "host"
 """The word for this host's own configuration in the place of a file."""
 
-
 _OPTION: Final = "--pool-config"
 
 

@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -29,14 +29,6 @@ from crondor_cli.kit.files import (
 from crondor_cli.kit.options import MOST_JOBS, ReleaseType, UsageProblem
 from crondor_cli.kit.screen import COLORS, show
 from crondor_cli.kit.times import find_zone
-
-if TYPE_CHECKING:
-    from crondor.knowledge.words import Release
-
-    _ParamType = click.ParamType[Release]
-else:
-    _ParamType = click.ParamType  # click 8.1, which Debian trixie has, knows it without a parameter only
-
 
 WIDTHS = click.IntRange(40, 1000)
 MAX_INTERVAL = 86400  # seconds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -29,16 +29,20 @@ if TYPE_CHECKING:
     from crondor.knowledge.words import Release
     from crondor_cli.next import results
 
-Found = list[tuple[Job, "Sequence[int] | None"]]
-
 
 def show_past(request: ScheduleRequest, start: int, count: int, form: str) -> None:
     """Print the runs of each job before ``start`` (epoch seconds). Exits with 1 where a job has none."""
-    dialect = request.dialect or Dialect.MANUAL
+    dialect, clock = request.dialect or Dialect.MANUAL, request.clock
     jobs, warnings = read_schedules(request)
     show(warnings)
     found = [(job, _times(job, dialect, start, count)) for job in PROGRESS.counted(jobs, "finding runs", "jobs")]
-    _VIEWS[form](found, request.clock)
+    if form == "json":
+        past: results.Past = {"jobs": (_past(job, times or (), clock) for job, times in found)}
+        echo_json(past)
+    elif form == "epoch":
+        echo_lines(str(time) for _, times in found for time in times or ())
+    else:
+        echo_lines(line for job, times in found if times is not None for line in _past_lines(job, times, clock))
     if has_error(warnings) or any(times is None for _, times in found):
         raise click.exceptions.Exit(1)
 
@@ -61,44 +65,27 @@ def _times(job: Job, dialect: Dialect, start: int, count: int) -> Sequence[int] 
         return None
 
 
-def _print_table(found: Found, clock: Clock) -> None:
-    echo_lines(_lines(found, clock))
+def _past(job: Job, times: Sequence[int], clock: Clock) -> results.PastJob:
+    return {
+        "name": job.name,
+        "line": job.line,
+        "count": job.count,
+        "zone": clock.zone_name,
+        "now": clock.now,
+        "runs": (instant(time, clock.zone) for time in times),
+    }
 
 
-def _lines(found: Found, clock: Clock) -> Iterator[str]:
+def _past_lines(job: Job, times: Sequence[int], clock: Clock) -> Iterator[str]:
     face = ClockFace(clock.zone)
-    for job, times in found:
-        if times is None:
-            continue
-        where = job.name if job.line is None else f"{job.name}:{job.line}"
-        yield f"{printable(where)}, {clock.zone_name}"
-        if not times:
-            yield "  no run before this time"
-        for time in times:
-            yield f"  {face.text(time)}  {relative(time - clock.now)}"
+    where = job.name if job.line is None else f"{job.name}:{job.line}"
+    yield f"{printable(where)}, {clock.zone_name}"
+    if not times:
+        yield "  no run before this time"
+    for time in times:
+        yield f"  {face.text(time)}  {relative(time - clock.now)}"
 
 
-def _print_json(found: Found, clock: Clock) -> None:
-    jobs: Iterator[results.PastJob] = (
-        {
-            "name": job.name,
-            "line": job.line,
-            "count": job.count,
-            "zone": clock.zone_name,
-            "now": clock.now,
-            "runs": (instant(time, clock.zone) for time in times or ()),
-        }
-        for job, times in found
-    )
-    past: results.Past = {"jobs": jobs}
-    echo_json(past)
-
-
-def _print_epochs(found: Found, _: Clock) -> None:
-    echo_lines(str(time) for _job, times in found for time in times or ())
-
-
-_VIEWS: dict[str, Callable[[Found, Clock], None]] = {"table": _print_table, "json": _print_json, "epoch": _print_epochs}
 EXAMPLE = 'crondor next --crontab "30 2 * * *"'
 
 EPILOG = """\b

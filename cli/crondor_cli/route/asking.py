@@ -216,10 +216,8 @@ reading_jobs_options = opts.options_of(
 )
 """How jobs are read: --ignore-prior-routing, --job-owner, --lenient."""
 
-
 _LOAD = re.compile(r"(.+)=([0-9]{1,9})(?:/([0-9]{1,9}))?").fullmatch
 _RUNNING = (2, 6)  # JobStatus of jobs that do not count as idle: running, and sending their output
-
 
 route_state_options = opts.options_of(
     click.option(
