@@ -19,19 +19,10 @@ from crondor.lint.baseline import Baseline, InvalidBaseline, NameOf, read_baseli
 from crondor.lint.fixing import Cured
 from crondor.lint.report import codes_by_name
 from crondor.macro import source_from_bytes
-from crondor.submit import SubmitFile, read_submit
-from crondor_cli.kit.files import (
-    STDIN,
-    diff_of,
-    file_problem,
-    files_of,
-    open_given,
-    replace_file,
-    write_file,
-    write_source,
-)
+from crondor.submit import SubmitFile
+from crondor_cli.kit.files import STDIN, diff_of, file_problem, open_given, replace_file, write_file, write_source
 from crondor_cli.kit.options import Surroundings, completing, completing_list, gathered, is_typed, options_of
-from crondor_cli.kit.schedules import host_of
+from crondor_cli.kit.schedules import host_of, read_description
 from crondor_cli.kit.screen import emit, in_order, reads_commands, say, shown, usage
 from crondor_cli.kit.tables import plural
 
@@ -274,16 +265,7 @@ def read_checked(source: Source, settings: CheckSettings, surroundings: Surround
     """Read a description, with the files below its folder and what else it may see. Raises CrondorError."""
     path = "-" if source.name == STDIN else source.name
     zone = settings.zone if isinstance(settings.zone, tzinfo) else None
-    allow_dirs, seed, environ = surroundings
-    return read_submit(
-        source,
-        files=files_of(path, allow_dirs),
-        environ=environ,
-        now=settings.now,
-        zone=zone,
-        seed=seed,
-        host=host_of(settings.access_point),
-    )
+    return read_description(source, path, surroundings, settings.now, zone, host=host_of(settings.access_point))
 
 
 def report_fixed(result: ChosenReports, cures: Iterable[tuple[CheckReport, Cured]], *, write: bool) -> int:

@@ -198,9 +198,9 @@ class Surroundings(NamedTuple):
     seed: int | None = None
     environ: Mapping[str, str] | None = None
 
-    def around(self, environ: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the variables over those of an environment that is known."""
-        return {**environ, **(self.environ or {})}
+    def here(self) -> Surroundings:
+        """Return them with the variables of this process, and over those their own."""
+        return self._replace(environ={**os.environ, **(self.environ or {})})
 
 
 class UsageProblem(click.ClickException):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import tzinfo
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import click
@@ -33,6 +34,22 @@ if TYPE_CHECKING:
 
 _HOST = SubmitHost()
 Schedules: TypeAlias = "tuple[list[Job], list[Diagnostic]]"
+
+
+def read_description(
+    source: Source,
+    path: str,
+    surroundings: Surroundings,
+    now: int | None,
+    zone: tzinfo | None,
+    *,
+    host: SubmitHost = _HOST,
+    append: Iterable[str] = (),
+) -> SubmitFile:
+    """Return the submit file of a text, with the files below the folder of its path. Raises CrondorError."""
+    allow_dirs, seed, environ = surroundings
+    files = files_of(path, allow_dirs)
+    return read_submit(source, files=files, environ=environ, now=now, zone=zone, seed=seed, host=host, append=append)
 
 
 class Through(NamedTuple):
@@ -163,16 +180,7 @@ class ScheduleRequest(NamedTuple):
 
     def read_from(self, source: Source, path: str, host: SubmitHost = _HOST) -> SubmitFile:
         """Return a submit file of which the text is known. Raises CrondorError."""
-        allow_dirs, seed, environ = self.surroundings
-        return read_submit(
-            source,
-            files=files_of(path, allow_dirs),
-            environ=environ,
-            now=self.clock.now,
-            zone=self.clock.zone,
-            seed=seed,
-            host=host,
-        )
+        return read_description(source, path, self.surroundings, self.clock.now, self.clock.zone, host=host)
 
 
 def _ways() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import json
-import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator
@@ -18,13 +17,12 @@ from crondor.diagnostics import CrondorError, has_error
 from crondor.job.attributes import printed
 from crondor.knowledge.kinds import FileKind
 from crondor.preview.accepted import PreviewedFile, PreviewedJobs, accepted_jobs, changed_by, place_text
-from crondor.submit import read_submit
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import files_of, read_source
+from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, ConfigFiles, Surroundings
 from crondor_cli.kit.pool_config import read_pool
-from crondor_cli.kit.schedules import host_of
+from crondor_cli.kit.schedules import host_of, read_description
 from crondor_cli.kit.screen import SCREEN, emit, say, show, styled, together, usage
 from crondor_cli.kit.tables import diagnostic_data
 
@@ -119,15 +117,8 @@ def _file(path: str, cluster: int, request: PreviewRequest, access_point: Access
     clock = request.clock
     source = read_source(path, FileKind.SUBMIT)
     try:
-        file = read_submit(
-            source,
-            files=files_of(path, request.surroundings.allow_dirs),
-            environ=request.surroundings.around(os.environ),
-            seed=request.surroundings.seed,
-            now=clock.now,
-            zone=clock.zone,
-            host=host_of(access_point, owner),
-        )
+        host = host_of(access_point, owner)
+        file = read_description(source, path, request.surroundings.here(), clock.now, clock.zone, host=host)
         domain = access_point.submit_knobs.get("uid_domain") or platform.node()
         return accepted_jobs(file, cluster, access_point, Submitter(owner, domain, clock.now), request.job)
     except CrondorError as error:

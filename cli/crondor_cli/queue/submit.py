@@ -24,13 +24,14 @@ from crondor.schedd.embedded import EmbeddedSchedd
 from crondor.schedd.protocol import PartlyEdited, ScheddError, Selection, read_constraint
 from crondor.schedd.reading import job_id
 from crondor.schedule import misspelt
-from crondor.submit import SubmitFile, SubmitHost, job_ads, read_submit
+from crondor.submit import SubmitFile, SubmitHost, job_ads
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command
-from crondor_cli.kit.files import files_of, read_source
+from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, QueueOptions, Surroundings, UsageProblem, folder_of
 from crondor_cli.kit.progress import PROGRESS
 from crondor_cli.kit.queues import embedded_of, job_arguments, live_of, missing_of, no_job, selection_of, unknown_job
+from crondor_cli.kit.schedules import read_description
 from crondor_cli.kit.screen import say, show, usage
 from crondor_cli.kit.tables import diagnostic_data, echo_json, plural
 
@@ -205,16 +206,8 @@ def _submitted(file: SubmitFile, jobs: list[JobId], held: list[CronEdit]) -> _Cl
 
 def _read(path: str, append: tuple[str, ...], clock: Clock, surroundings: Surroundings) -> SubmitFile:
     """Read a submit file. Raises InvalidSubmit, UsageError if unreadable."""
-    return read_submit(
-        read_source(path, FileKind.SUBMIT),
-        files=files_of(path, surroundings.allow_dirs),
-        environ=surroundings.environ,
-        seed=surroundings.seed,
-        now=clock.now,
-        zone=clock.zone,
-        host=SubmitHost(user=getpass.getuser(), folder=str(Path.cwd())),
-        append=append,
-    )
+    source, host = read_source(path, FileKind.SUBMIT), SubmitHost(user=getpass.getuser(), folder=str(Path.cwd()))
+    return read_description(source, path, surroundings, clock.now, clock.zone, host=host, append=append)
 
 
 def _clusters(files: list[SubmitFile], first: int) -> list[list[ClassAd]]:

@@ -131,11 +131,12 @@ class JobFiles(NamedTuple):
 
     def _submitted(self, pieces: Iterable[bytes], path: str, cluster: int, findings: AdFindings) -> Iterator[ClassAd]:
         """Yield the jobs of a submit file as they would be in the queue, the files one cluster each."""
+        around = self.surroundings.here()
         file = read_submit(
             source_from_bytes(_short(pieces), name_of(path)),
-            files=files_of(path, self.surroundings.allow_dirs),
-            environ=self.surroundings.around(os.environ),
-            seed=self.surroundings.seed,
+            files=files_of(path, around.allow_dirs),
+            environ=around.environ,
+            seed=around.seed,
             now=self.clock.now,
             zone=self.clock.zone,
         )

@@ -65,8 +65,7 @@ def read_plannable(
 
     Raises CrondorError for a file with faults, UsageError for one that cannot be read.
     """
-    around = surroundings._replace(environ=surroundings.around(os.environ))
-    request = ScheduleRequest(clock, surroundings=around)
+    request = ScheduleRequest(clock, surroundings=surroundings.here())
     for path in PROGRESS.counted(list(specs), "reading", "files"):
         file = request.read(path)
         findings += file.warnings

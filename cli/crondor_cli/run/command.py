@@ -25,12 +25,13 @@ from crondor.pool.settings import PoolSettings, schedd_ad
 from crondor.rights.trust import Untrusted
 from crondor.schedd.embedded import LOG, no_queue
 from crondor.spec import Dialect
-from crondor.submit import SubmitFile, SubmitHost, read_submit
+from crondor.submit import SubmitFile, SubmitHost
 from crondor_cli.kit import options as opts
 from crondor_cli.kit.command import Command, need_processes
-from crondor_cli.kit.files import files_of, read_source
+from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem, clock_of, complete_zone
 from crondor_cli.kit.queues import is_there
+from crondor_cli.kit.schedules import read_description
 from crondor_cli.kit.screen import show, usage
 from crondor_cli.kit.typed_times import parse_time
 from crondor_cli.run.loop import Loop, view_of
@@ -137,16 +138,7 @@ def _read(path: str, source: Source, clock: Clock, cluster: int, surroundings: S
     host = SubmitHost(user=getpass.getuser(), folder=os.getcwd())
 
     def read(text: Source, append: Sequence[str]) -> SubmitFile:
-        return read_submit(
-            text,
-            files=files_of(path, surroundings.allow_dirs),
-            environ=surroundings.around(os.environ),
-            seed=surroundings.seed,
-            now=clock.now,
-            zone=clock.zone,
-            host=host,
-            append=append,
-        )
+        return read_description(text, path, surroundings.here(), clock.now, clock.zone, host=host, append=append)
 
     report = check_submit(source, CheckSettings(clock.now, clock.zone, files=False), lambda text: read(text, ()))
     errors = [each.diagnostic for each in report.findings if each.diagnostic.severity is Severity.ERROR]

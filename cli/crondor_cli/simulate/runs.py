@@ -12,11 +12,11 @@ from crondor.diagnostics import CrondorError, Source
 from crondor.knowledge.kinds import FileKind
 from crondor.pool.simulate.jobs import PoolOptions, Simulated
 from crondor.spec import FIELDS, CronSpec
-from crondor.submit import SubmitFile, SubmitHost, read_submit
-from crondor_cli.kit.files import files_of, read_source
+from crondor.submit import SubmitFile, SubmitHost
+from crondor_cli.kit.files import read_source
 from crondor_cli.kit.options import Clock, Surroundings, UsageProblem
 from crondor_cli.kit.progress import PROGRESS
-from crondor_cli.kit.schedules import host_of
+from crondor_cli.kit.schedules import host_of, read_description
 
 if TYPE_CHECKING:
     from crondor.access_point import AccessPoint
@@ -50,10 +50,8 @@ class SimulatedFiles(NamedTuple):
 
     def read(self, path: str | None, start: int, zone: tzinfo, host: SubmitHost) -> SubmitFile:
         """Return a submit file, for None that of the crontab line. Raises CrondorError, UsageError if unreadable."""
-        allow_dirs, seed, environ = self.surroundings
         source = self._line() if path is None else read_source(path, FileKind.SUBMIT)
-        files = files_of("-" if path is None else path, allow_dirs)
-        return read_submit(source, files=files, environ=environ, now=start, zone=zone, seed=seed, host=host)
+        return read_description(source, "-" if path is None else path, self.surroundings, start, zone, host=host)
 
     def read_into(self, simulated: Simulated, paths: Sequence[str]) -> None:
         """Read submit files and the crontab line; what is wrong with one is a finding, and the others count."""
