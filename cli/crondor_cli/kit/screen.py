@@ -262,7 +262,7 @@ def columns_of_rows(
     plain: Container[str] = ("", "-"),
 ) -> Iterator[str]:
     """Yield the lines of ``in_columns``; rows are taken once, and kept as a text each till widths are known."""
-    widths = [columns_of(name) for name in head]
+    widths = list(map(columns_of, head))
     kept: list[str] = []
     for some in _batches(rows, _TOGETHER):
         kept += map(_BETWEEN.join, some)
@@ -270,8 +270,7 @@ def columns_of_rows(
             size = len if "".join(column).isascii() else columns_of
             widths[i] = max(widths[i], *map(size, column))
     beside = _how_many_fit(widths, None if columns is None else columns - len(margin))
-    signs = [("" if i in right else "-", widths[i]) for i in range(beside)]
-    form = "  ".join(f"%{sign}{width}s" for sign, width in signs)
+    form = "  ".join(f"%{'' if i in right else '-'}{widths[i]}s" for i in range(beside))
 
     def line(row: Sequence[str]) -> str:
         if "".join(row).isascii():
@@ -350,7 +349,7 @@ def visible(text: str) -> str:
 
 def reads_commands() -> bool:
     """Say whether what runs this command, as GitHub Actions does, takes some lines of its output for commands."""
-    return any(name in os.environ for name in _RUNNERS)
+    return not os.environ.keys().isdisjoint(_RUNNERS)
 
 
 def without_commands(text: str) -> str:
@@ -419,13 +418,11 @@ def echo_lines(lines: Iterable[str], *, fits: bool = True) -> None:
 
 
 def _say_lines(lines: list[str], *, fits: bool) -> None:
-    if fits and any(isinstance(line, Whole) for line in lines):
-        for is_whole, some in groupby(lines, lambda line: isinstance(line, Whole)):
-            say(together(*(piece for line in some for piece in (line, "\n"))), nl=False, fits=not is_whole)
-    elif any(isinstance(line, Visible) for line in lines):
-        say(together(*(piece for line in lines for piece in (line, "\n"))), nl=False, fits=fits)
-    else:
+    if set(map(type, lines)) == {str}:
         say("\n".join((*lines, "")), nl=False, fits=fits)
+        return
+    for is_whole, some in groupby(lines, lambda line: fits and isinstance(line, Whole)):
+        say(together(*(piece for line in some for piece in (line, "\n"))), nl=False, fits=fits and not is_whole)
 
 
 def echo_pieces(pieces: Iterable[str]) -> None:

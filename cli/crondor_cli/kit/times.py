@@ -37,13 +37,15 @@ def relative(seconds: int) -> str:
 
 def length(seconds: int, most: int = 4) -> str:
     """Return a length of time as ``1 d 3 h 12 min``: its largest unit and those below it, ``most`` in all, cut off."""
-    first = next((i for i, (_, size) in enumerate(_UNITS) if seconds >= size), len(_UNITS))
-    shown = []
-    rest = seconds
-    for name, size in _UNITS[first : first + most]:
+    shown: list[str] = []
+    units, rest = 0, seconds
+    for name, size in _UNITS:
         count, rest = divmod(rest, size)
         if count:
             shown.append(f"{count} {name}")
+        units += bool(shown)
+        if units == most:
+            break
     return " ".join(shown) or "0"
 
 
