@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import click
 
@@ -222,6 +223,10 @@ _AUTOFORMAT = re.compile(r"--?(?:af|autoformat)(?::(.*))?", re.DOTALL).fullmatch
 
 class OneDashCommand(Command):
     """A command whose long options may be written with one dash; -af[:OPTIONS] takes all words up to the next dash."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - click's
+        """Take -help, too."""
+        super().__init__(*args, context_settings={"help_option_names": ["--help", "-help", "-h"]}, **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments as if they had two dashes."""

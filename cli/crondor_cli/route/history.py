@@ -176,13 +176,7 @@ Exit status: 0 fine, 1 a finding (a history that cannot be read), 2 wrong usage.
 _MOST = 10  # findings that are shown
 
 
-@click.command(
-    "history",
-    example=EXAMPLE,
-    cls=OneDashCommand,
-    epilog=EPILOG,
-    context_settings={"help_option_names": ["--help", "-help", "-h"]},
-)
+@click.command("history", example=EXAMPLE, cls=OneDashCommand, epilog=EPILOG)
 @click.option("--days", callback=days_option, metavar="DAYS", help="How many days the report covers (default: 1).")
 @click.option(
     "--age", callback=days_option, metavar="DAYS", help="The end of the period, in days before now (default: 0)."

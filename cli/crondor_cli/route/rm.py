@@ -44,13 +44,7 @@ _REASON = "via crondor route rm"
 _NOBODY = Diagnostic("no-job", "no routed job is meant", Severity.WARNING, help="crondor route q lists the routed jobs")
 
 
-@click.command(
-    "rm",
-    example=EXAMPLE,
-    cls=OneDashCommand,
-    epilog=EPILOG,
-    context_settings={"help_option_names": ["--help", "-help", "-h"]},
-)
+@click.command("rm", example=EXAMPLE, cls=OneDashCommand, epilog=EPILOG)
 @copies_options
 @click.option("--all", "all_", is_flag=True, help="Remove all routed jobs (otherwise select jobs by an option).")
 @click.option("--reason", metavar="TEXT", default=_REASON, help=f'The reason to record (default: "{_REASON}").')
