@@ -9,6 +9,7 @@ job and its cluster have 55 to 65 attributes together. One job of a hundred is a
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -83,6 +84,13 @@ DeferralWindow 600
 ScheddInterval 60
 DeferralPrepTime 300
 """
+
+
+def lone_job(number: int, *, is_crontab: bool) -> str:
+    """Return the records of an idle job that is alone in its cluster."""
+    random = _Random(number)
+    parts = _compacted(_Cluster(number, 1, is_crontab), random)
+    return re.sub("(?m)^(103 .* JobStatus) [0-9]$", r"\1 1", "".join(parts))
 
 
 class _Random:

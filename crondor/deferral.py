@@ -82,7 +82,7 @@ class Arrival(NamedTuple):
 _PLAIN: Final = {int}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Deferral:
     """One run: DeferralTime (epoch seconds), its window and prep time and the schedd's interval (seconds).
 

@@ -105,7 +105,7 @@ class Recalculation(str, Enum):
     RELEASED = "the job was released"  # according to the manual; not in the schedd of 25.14
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JobSchedule:
     """The schedule of one job: cron fields, a deferral time, or neither; window, prep time and universe.
 

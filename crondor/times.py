@@ -37,7 +37,7 @@ REQUIREMENTS: Final = ("my.requirements", "requirements")
 _MOST_IN_SPAN: Final = 300_000  # the same if it has an end
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JobTimes:
     """The run times of one job: its schedule, and its Requirements as far as they depend on DeferralTime.
 

@@ -414,7 +414,7 @@ class QueuedJob(Made):
                 schedd_interval=schedd_interval,
                 zone=zone,
                 policy=policy,
-                evaluate=expressions,
+                evaluate=expressions if self.has_expressions else None,  # a schedule is kept, and the ad need not be
                 now=now,
             )
         except InvalidSpec as error:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from crondor._types import late
 
 if TYPE_CHECKING:
-    from crondor.monitor.queue_watch import JobStanding, Look, QueueWatch
+    from crondor.monitor.judging import JobStanding
+    from crondor.monitor.queue_watch import Look, QueueWatch
     from crondor.monitor.user_logs import UserLogFollower
     from crondor.monitor.verdicts import Cause, DueRun, JobCondition, JobHistory, Totals, Verdict
 
@@ -20,7 +21,7 @@ _HOMES = {
     "DueRun": "crondor.monitor.verdicts",
     "JobCondition": "crondor.monitor.verdicts",
     "JobHistory": "crondor.monitor.verdicts",
-    "JobStanding": "crondor.monitor.queue_watch",
+    "JobStanding": "crondor.monitor.judging",
     "Look": "crondor.monitor.queue_watch",
     "QueueWatch": "crondor.monitor.queue_watch",
     "Totals": "crondor.monitor.verdicts",

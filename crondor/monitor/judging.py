@@ -6,10 +6,11 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from crondor.classad.ad import ClassAd
 from crondor.codes import INVALID_CRON_SETTINGS, MISSED_DEFERRED_EXECUTION_TIME
 from crondor.day_rule import has_day_zero
 from crondor.deferral import LATEST, Deferral
-from crondor.diagnostics import CrondorError
+from crondor.diagnostics import CrondorError, Diagnostic
 from crondor.event_log import EventType, JobEvent
 from crondor.job.attributes import JobStatus, count, ending, integer_of
 from crondor.job.policy import QueuedJob
@@ -33,7 +34,7 @@ from crondor.monitor.verdicts import (
     next_due,
 )
 from crondor.recurrence import Recurrence
-from crondor.schedd.reading import TIME, ScheduledJob
+from crondor.schedd.reading import TIME, ScheduledJob, ScheduledState
 from crondor.schedule import JobSchedule
 from crondor.times import JobTimes
 
@@ -49,7 +50,7 @@ _IN_THE_WAY: Final = {
 }  # by what is asked first
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JobFacts:
     """What is true of a job whatever it did.
 
@@ -265,24 +266,64 @@ def _computed(run: Deferral, since: int, facts: JobFacts) -> int | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class JobStanding:
+    """How a job of the queue stands; times are epoch seconds.
+
+    ``latest`` is its last due time, ``outcome`` the last one that was started, missed or lost.
+    ``last_success`` is when its last program ended that ended with exit code 0, as far as is known. ``right_time`` is
+    what its DeferralTime should be, where it is idle and has another (crondor queue guard).
+    The rest is as in ``status``.
+    """
+
+    job: JobId
+    owner: str | None
+    cmd: str | None
+    state: ScheduledState
+    schedule: JobSchedule | None
+    deferral_time: int | None
+    next: Deferral | None
+    trouble: tuple[Diagnostic, ...]
+    latest: DueRun | None = None
+    outcome: DueRun | None = None
+    last_start: int | None = None
+    last_success: int | None = None
+    is_gate_open: bool = False
+    right_time: int | None = None
+
+    @property
+    def status(self) -> ScheduledJob:
+        """The same as a schedd says it, of a job with nothing but Owner and Cmd."""
+        said = {"ClusterId": self.job.cluster, "ProcId": self.job.proc, "Owner": self.owner, "Cmd": self.cmd}
+        queued = QueuedJob(ClassAd({name: value for name, value in said.items() if value is not None}))
+        schedule, time = self.schedule, self.deferral_time
+        if schedule is not None and schedule.recurrence is not None and time is not None:
+            schedule = schedule.with_time(time)
+        return ScheduledJob(queued, self.state, schedule, time, self.next, self.trouble)
+
+
 _FAR: Final = 86400 * 400  # seconds before a start in which its due time is sought
 
 
-@dataclass
+@dataclass(slots=True)
 class JobWatch:
-    """One job: how it is read, what it did, and its due times that are open."""
+    """One job: how it is read, what it did, and its due times that are open.
+
+    There may be very many. One that has nothing to wait for but its next due time rests, its history packed.
+    """
 
     job: JobId
     owner: str | None
     cmd: str | None
     history: JobHistory = field(default_factory=JobHistory)
-    facts: JobFacts = field(default_factory=JobFacts)
+    packed: str = ""  # the history of one that rests
+    facts: JobFacts = JobFacts()
     schedule: JobSchedule | None = None
     terms: tuple[Hashable, ...] = ()
     until: int = 0  # due times up to here were taken up
     next_due: int | None = None
-    open: list[Deferral] = field(default_factory=list)
-    said: dict[int, DueRun] = field(default_factory=dict)  # of those that are open
+    open: Sequence[Deferral] = ()
+    said: Sequence[DueRun] = ()  # of those that are open
     latest: DueRun | None = None
     outcome: DueRun | None = None
     cut_off: int | None = None  # starts that did not end by themselves
@@ -290,14 +331,29 @@ class JobWatch:
     leaves: bool = False  # when a run ends
     is_logged: bool = False  # a user log tells of its starts
     is_remote: bool = False  # a schedd has, or had, a copy of it that is to run in its place
-    texts: tuple[Hashable, ...] = ()  # of the ad that was looked at last
-    status: ScheduledJob | None = None  # as of that ad
+    texts: Hashable = ()  # of the ad that was looked at last
+    standing: JobStanding | None = None  # as of that ad
     fresh_until: int = 0  # until when that is so if the ad stays as it is
 
     @property
     def is_crontab(self) -> bool:
         """Whether it has more than one time."""
         return self.facts.due is not None
+
+    def rest(self) -> None:
+        """Pack the history of one that has not left, if no due time is open."""
+        if not self.open and not self.packed and self.history.gone is None:
+            self.packed, self.history = self.history.packed(), _NO_HISTORY
+
+    def wake(self, looked: int | None) -> None:
+        """Unpack the history; ``looked`` is when its job was found as it was before, last of all."""
+        if self.packed:
+            self.history, self.packed = JobHistory.unpacked(self.packed), ""
+            if looked is not None:
+                self.history.look_again(looked)
+
+
+_NO_HISTORY: Final = JobHistory()
 
 
 def terms_of(queued: QueuedJob) -> tuple[Hashable, ...]:

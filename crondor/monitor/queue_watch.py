@@ -1,14 +1,18 @@
 """Looks at the jobs of a queue, time after time: which times were due, and what became of each.
 
 What is kept of a job is its history of late and the due times that are open, so that memory goes with the number of
-scheduled jobs. A job that was removed is kept until its next due time is judged: nobody else would miss it.
+scheduled jobs. One whose ad is the same, and for which nothing is due, is not looked at again. A job that was removed
+is kept until its next due time is judged: nobody else would miss it.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import tzinfo
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -21,6 +25,7 @@ from crondor.job_queue.records import JobId
 from crondor.monitor.judging import (
     OF_COPIES,
     JobFacts,
+    JobStanding,
     JobWatch,
     Judgement,
     is_lost,
@@ -47,37 +52,45 @@ from crondor.monitor.verdicts import (
 )
 from crondor.recurrence import Policy
 from crondor.schedd.guard import right_time
-from crondor.schedd.reading import NEWS, SHADOWLESS, ScheduledJob, ScheduledState, StatusReader, fixed_time, job_id
+from crondor.schedd.reading import (
+    NEWS,
+    SHADOWLESS,
+    ScheduledJob,
+    ScheduledState,
+    StatusReader,
+    UnreadAd,
+    fixed_time,
+    job_id,
+)
 from crondor.schedule import JobSchedule, Universe
 from crondor.spec import Dialect
 from crondor.times import JobTimes
 
-_SAID: Final = {name.lower(): name for name in ("ClusterId", "ProcId", "Owner", "Cmd")}
-_LOOKED_AT: Final = (
+LOOKED_AT: Final = (
     *TERMS,
-    *_SAID,
     *map(
         str.lower,
         (
-            "JobStatus", "LastJobStatus", "EnteredCurrentStatus", "QDate", "OnExitRemove", "HoldReason",
+            "ClusterId", "ProcId", "Owner", "Cmd", "JobStatus",
+            "LastJobStatus", "EnteredCurrentStatus", "QDate", "OnExitRemove", "HoldReason",
             "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
             "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
             "ExitBySignal", "ExitSignal", "Managed", "RoutedToJobId", "NumHolds", "RemoveReason", "UserLog", "Iwd",
         ),
     ),
 )  # fmt: skip
+"""The attributes that a look goes by, in lower case."""
 
 
 def texts_of(ad: ClassAd) -> tuple[Hashable, ...]:
     """Return what a look goes by, None for what the ad has not: texts, or what was read of them."""
     codes = ad.codes
-    return tuple([codes.get(name) for name in _LOOKED_AT])
+    return tuple([codes.get(name) for name in LOOKED_AT])
 
 
-def small(ad: ClassAd) -> QueuedJob:
-    """Return a job with nothing but what rows and metrics say of it: what is kept must not grow with the ads."""
-    codes = ad.codes
-    return QueuedJob(ClassAd.of({low: codes[low] for low in _SAID if low in codes}, _SAID))
+def _one(text: str | None) -> str | None:
+    """Return a text as the one object that many jobs share."""
+    return None if text is None else sys.intern(text)
 
 
 def fresh_until(status: ScheduledJob, now: int) -> int:
@@ -109,29 +122,13 @@ def _moments(run: Deferral) -> tuple[int, ...]:
 
 _MOST_OPEN: Final = 64  # due times of a job that wait for what becomes of them
 _MOST_GONE: Final = 10_000
+_MOST_TERMS: Final = 10_000  # that jobs have had lately, each kept once
 _WITHOUT_MACHINE: Final = SHADOWLESS | {Universe.GRID}
 _OUTCOMES: Final = frozenset((Verdict.STARTED, Verdict.MISSED, Verdict.LOST))
 _NEVER: Final = frozenset(("never-matches", "universe-scheduler"))
 
 FindLeft = Callable[[Sequence[JobId]], Iterable[ClassAd]]
 """Returns the ads of jobs that have left the queue, those that are known."""
-
-
-class JobStanding(NamedTuple):
-    """How a job of the queue stands; times are epoch seconds.
-
-    ``latest`` is its last due time, ``outcome`` the last one that was started, missed or lost.
-    ``last_success`` is when its last program ended that ended with exit code 0, as far as is known. ``right_time`` is
-    what its DeferralTime should be, where it is idle and has another (crondor queue guard).
-    """
-
-    status: ScheduledJob
-    latest: DueRun | None
-    outcome: DueRun | None
-    last_start: int | None
-    last_success: int | None
-    is_gate_open: bool
-    right_time: int | None
 
 
 class Look(NamedTuple):
@@ -144,6 +141,12 @@ class Look(NamedTuple):
     runs: list[DueRun]
     jobs: list[JobStanding]
     late: int
+
+
+@lru_cache(maxsize=8)
+def _reader(zone: str | tzinfo, dialect: Dialect, policy: Policy | None) -> StatusReader:
+    """Return the reader of all queues that are read so: they have many schedules in common."""
+    return StatusReader(zone=zone, dialect=dialect, policy=policy)
 
 
 class QueueWatch:
@@ -170,11 +173,13 @@ class QueueWatch:
         self.name = name
         self._zone = zone
         self._policy = policy
-        self._status = StatusReader(zone=zone, dialect=schedd, policy=policy)
-        self._meant = StatusReader(zone=zone, dialect=dialect, policy=policy)
+        self._status = _reader(zone, schedd, policy)
+        self._meant = _reader(zone, dialect, policy)
         self._sees_deferral_time = sees_deferral_time
         self._grace = grace
         self._since = since
+        self._looked = 0  # when the queue was looked at last
+        self._terms: dict[tuple[Hashable, ...], tuple[Hashable, ...]] = {}  # of late, so that equal ones are one object
         self._jobs: dict[JobId, JobWatch] = {}
         self._gone: dict[JobId, JobWatch] = {}
 
@@ -188,7 +193,7 @@ class QueueWatch:
 
     def look(
         self,
-        ads: Iterable[ClassAd],
+        ads: Iterable[ClassAd | UnreadAd],
         now: int,
         *,
         events: Iterable[JobEvent] = (),
@@ -200,27 +205,36 @@ class QueueWatch:
         ``events`` are those of user logs that are new; ``find_left`` is asked about jobs that were there and are not;
         ``left`` are ads of jobs that have left and were perhaps never seen. Raises UnknownZone.
         """
-        statuses: dict[JobId, ScheduledJob] = {}
+        here: dict[JobId, None] = {}
         logged: dict[JobId, list[JobEvent]] = {}
         for event in events:
             logged.setdefault(event.job, []).append(event)
         for ad in left:
             self._remember(job_id(ad))
             self._take(ad, now, {}, logged)
-        for ad in ads:
-            self._take(ad, now, statuses, logged)
+        for each in ads:
+            self._take(each, now, here, logged)
         self._log(logged)
-        self._note_left([job for job in self._jobs if job not in statuses], now, find_left)
+        self._note_left([job for job in self._jobs if job not in here], now, find_left)
         runs: list[DueRun] = []
         late = 0
         for watch in [*self._gone.values(), *self._jobs.values()]:
+            if watch.packed and (watch.next_due is None or watch.next_due > now):
+                continue
+            watch.wake(now)
             runs += self._judged(watch, now)
             runs += self._unplanned(watch)
             watch.history.prune()
-            late += sum(run.verdict is Verdict.LATE for run in watch.said.values())
-        jobs = [self._standing(self._jobs[job], status, now) for job, status in statuses.items() if job in self._jobs]
+            late += sum(run.verdict is Verdict.LATE for run in watch.said)
+            if watch.job in here:
+                self._stand(watch, now)
+                watch.rest()
         self._forget(now)
-        return Look(now, runs, jobs, late)
+        self._looked = now
+        if len(self._terms) >= _MOST_TERMS:
+            self._terms.clear()
+        jobs = [self._jobs[job].standing for job in here if job in self._jobs]
+        return Look(now, runs, [standing for standing in jobs if standing is not None], late)
 
     # Taking in
 
@@ -230,29 +244,42 @@ class QueueWatch:
         if watch is not None:
             self._jobs[watch.job] = watch
 
+    def knows(self, ad: UnreadAd) -> bool:
+        """Say whether an ad is that of the last look."""
+        watch = self._jobs.get(ad.job)
+        return watch is not None and watch.texts == hash(ad.text)
+
     def _take(
-        self, ad: ClassAd, now: int, statuses: dict[JobId, ScheduledJob], logged: dict[JobId, list[JobEvent]]
+        self, ad: ClassAd | UnreadAd, now: int, here: dict[JobId, None], logged: dict[JobId, list[JobEvent]]
     ) -> None:
-        queued, job = QueuedJob(ad), job_id(ad)
+        job, texts = (job_id(ad), texts_of(ad)) if isinstance(ad, ClassAd) else (ad.job, hash(ad.text))
+        watch = None if job is None else self._jobs.get(job)
+        if (
+            job is not None
+            and watch is not None
+            and texts == watch.texts
+            and now < watch.fresh_until
+            and job not in logged
+        ):
+            if not watch.packed:
+                watch.history.look_again(now)
+            here[job] = None
+            return
+        read = ad if isinstance(ad, ClassAd) else ad.read()
+        queued = QueuedJob(ClassAd() if read is None else read)
         if job is None or not queued.is_scheduled:
             return
-        watch = self._jobs.get(job)
-        texts = texts_of(ad)
-        if watch is not None and texts == watch.texts and now < watch.fresh_until and job not in logged:
-            watch.history.look_again(now)
-            if watch.status is not None:
-                statuses[job] = watch.status
-            return
         if watch is None:
-            watch = JobWatch(job, queued.string("Owner"), queued.string("Cmd"))
+            watch = JobWatch(job, _one(queued.string("Owner")), _one(queued.string("Cmd")))
             self._jobs[job] = watch
             self._gone.pop(job, None)  # it is there again, as when a log was replaced by another
+        watch.wake(self._looked)
         terms = terms_of(queued)
         if terms != watch.terms:
             is_new = not watch.terms
             if not is_new:
                 self._open(watch, now)  # what was due by the old texts
-            watch.terms = terms
+            watch.terms = self._terms.setdefault(terms, terms)
             self._read(watch, queued, now)
             self._begin(watch, now, is_new=is_new)
         watch.is_remote |= has_copy(queued)
@@ -261,20 +288,30 @@ class QueueWatch:
         sight(watch.history, queued, now, sees_deferral_time=self._sees_deferral_time, is_logged=watch.is_logged)
         note_end(watch, queued)
         if queued.status not in (JobStatus.REMOVED, JobStatus.COMPLETED):
-            found = self._status.look(queued, now)
-            statuses[job] = watch.status = replace(found, queued=small(ad))
-            watch.texts, watch.fresh_until = texts, fresh_until(found, now)
+            here[job] = None
+            watch.texts, watch.fresh_until = texts, self._find(watch, queued, now)
+
+    def _find(self, watch: JobWatch, queued: QueuedJob, now: int) -> int:
+        """Take note of how a job stands, and return until when that is so if its ad stays as it is."""
+        found = self._status.look(queued, now)
+        schedule = found.schedule
+        if schedule is not None and schedule.recurrence is not None:
+            schedule = self._status.schedule(queued, now, shared=True)
+        owner, cmd = _one(queued.string("Owner")), _one(queued.string("Cmd"))
+        time, coming, trouble = found.deferral_time, found.next, found.trouble
+        watch.standing = JobStanding(watch.job, owner, cmd, found.state, schedule, time, coming, trouble)
+        return fresh_until(found, now)
 
     def _read(self, watch: JobWatch, queued: QueuedJob, now: int) -> None:
         """Read when a job is meant to run, and when its schedd makes it run."""
         schedd: JobSchedule | None = None
         meant: JobSchedule | None = None
         try:
-            schedd = self._status.schedule(queued, now)
+            schedd = self._status.schedule(queued, now, shared=True)
         except CrondorError:
             schedd = None
         try:
-            meant = self._meant.schedule(queued, now)
+            meant = self._meant.schedule(queued, now, shared=True)
         except CrondorError:
             meant = schedd  # what the manual refuses is meant as the schedd takes it
         watch.schedule = meant
@@ -314,6 +351,7 @@ class QueueWatch:
         for job, events in logged.items():
             watch = self._jobs.get(job) or self._gone.get(job)
             if watch is not None:
+                watch.wake(self._looked)
                 for event in events:
                     self._note(watch, event)
 
@@ -326,6 +364,8 @@ class QueueWatch:
 
     def _note_left(self, missing: Sequence[JobId], now: int, find_left: FindLeft | None) -> None:
         """Take note of the jobs that are in the queue no more."""
+        for job in missing:
+            self._jobs[job].wake(self._looked)
         if not missing:
             return
         asked = [job for job in missing if self._jobs[job].history.gone is None]
@@ -347,10 +387,11 @@ class QueueWatch:
         self._open(watch, now)
         runs: list[DueRun] = []
         left: list[Deferral] = []
+        told = {said.run.time: said for said in watch.said}
         behind = [*(run.time for run in watch.open[1:]), watch.next_due]
         for run, following in zip(watch.open, behind, strict=False):
             found = judge(run, following, watch.history, watch.facts, now, self._grace)
-            before = watch.said.get(run.time)
+            before = told.get(run.time)
             said = self._run(watch, run, found, None if before is None else before.verdict)
             if said.is_news(before):
                 runs.append(said)
@@ -358,13 +399,11 @@ class QueueWatch:
             if said.verdict in _OUTCOMES:
                 watch.outcome = said
             if found.is_final:
-                watch.said.pop(run.time, None)
-            else:
-                watch.said[run.time] = said
-                left.append(run)
-        for run in left[:-_MOST_OPEN]:
-            watch.said.pop(run.time, None)
-        watch.open = left[-_MOST_OPEN:]
+                continue
+            told[run.time] = said
+            left.append(run)
+        watch.open = left[-_MOST_OPEN:] or ()
+        watch.said = [told[run.time] for run in watch.open] or ()
         return runs
 
     def _open(self, watch: JobWatch, now: int) -> None:
@@ -373,27 +412,29 @@ class QueueWatch:
         gone = watch.history.gone
         if first is None or first > now:
             return
+        watch.open = opened = [*watch.open]
         if due is None:
             watch.next_due, watch.until = None, first
-            self._open_one(watch, first, now, gone)
+            self._open_one(opened, watch, first, now, gone)
             return
         for time in due_between(due, first - 1, now):
-            if not self._open_one(watch, time, now, gone):
+            if not self._open_one(opened, watch, time, now, gone):
                 watch.next_due = None
                 return
         watch.until = now
         watch.next_due = next_due(due, now)
 
     @staticmethod
-    def _open_one(watch: JobWatch, time: int, now: int, gone: Turn | None) -> bool:
+    def _open_one(opened: list[Deferral], watch: JobWatch, time: int, now: int, gone: Turn | None) -> bool:
         """Take up a due time, and say whether later ones are due as well: of a removed job only the first after."""
         if gone is not None and time > gone.time and (gone.reason == COMPLETED or is_lost(watch.latest)):
             return False
-        watch.open.append(run_at(watch.schedule, time, now))
+        opened.append(run_at(watch.schedule, time, now))
         return gone is None or time <= gone.time
 
     def _run(self, watch: JobWatch, run: Deferral, found: Judgement, before: Verdict | None) -> DueRun:
-        return DueRun(self.name, str(watch.job), watch.owner, watch.cmd, run, *found, before)
+        name = str(watch.job) if watch.latest is None else watch.latest.job
+        return DueRun(self.name, name, watch.owner, watch.cmd, run, *found, before)
 
     def _unplanned(self, watch: JobWatch) -> Iterator[DueRun]:
         """Yield the new starts that belong to no due time; those before the first look are nobody's news."""
@@ -406,28 +447,35 @@ class QueueWatch:
             found = Judgement(Verdict.UNPLANNED, misreading(watch.facts), start.time)
             yield self._run(watch, run, found, None)
 
-    def _standing(self, watch: JobWatch, status: ScheduledJob, now: int) -> JobStanding:
-        start, coming = watch.history.last_start, status.next
-        is_open = coming is not None and status.state is ScheduledState.IDLE and coming.may_match(now)
-        last = None if start is None else start.time
-        right = self._right_time(watch, status, now)
-        return JobStanding(status, watch.latest, watch.outcome, last, watch.history.success, is_open, right)
+    def _stand(self, watch: JobWatch, now: int) -> None:
+        """Say how a job stands now, as its ad was read."""
+        known, history = watch.standing, watch.history
+        if known is None:
+            return
+        is_idle, coming, start = known.state is ScheduledState.IDLE, known.next, history.last_start
+        right = None
+        if is_idle and self._is_misset(known.deferral_time, watch.schedule):
+            watch.fresh_until = 0  # what is right changes with the time
+            with suppress(CrondorError):
+                right = None if watch.schedule is None else right_time(watch.schedule, known.deferral_time, now)
+        watch.standing = replace(
+            known,
+            latest=watch.latest,
+            outcome=watch.outcome,
+            last_start=None if start is None else start.time,
+            last_success=history.success,
+            is_gate_open=is_idle and coming is not None and coming.may_match(now),
+            right_time=right,
+        )
 
-    def _right_time(self, watch: JobWatch, status: ScheduledJob, now: int) -> int | None:
-        """Return what the DeferralTime of an idle job should be, None where it is one that its schedule means.
+    def _is_misset(self, present: int | None, meant: JobSchedule | None) -> bool:
+        """Say whether the DeferralTime of an idle job is none that its schedule means.
 
         One of those that is over is a matter of the schedd's next pass.
         """
-        present, meant = status.deferral_time, watch.schedule
-        is_asked = self._sees_deferral_time and status.state is ScheduledState.IDLE and present is not None
-        if not is_asked or meant is None or meant.recurrence is None:
-            return None
-        if meant.recurrence.spec.dialect is Dialect.HTCONDOR or is_named(JobTimes(meant), present or 0):
-            return None
-        try:
-            return right_time(meant, present, now)
-        except CrondorError:
-            return None
+        if not self._sees_deferral_time or present is None or meant is None or meant.recurrence is None:
+            return False
+        return meant.recurrence.spec.dialect is not Dialect.HTCONDOR and not is_named(JobTimes(meant), present)
 
     def _forget(self, now: int) -> None:
         """Forget jobs that have left and of which no due time is open or to come."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -76,7 +77,7 @@ WORDS: Final = {
 """What a cause is, as part of a sentence about a job."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DueRun:
     """A due time of a job and what became of it; an UNPLANNED start has the DeferralTime it was for, or its own.
 
@@ -293,6 +294,22 @@ class JobHistory:
         self._matches = 0  # how often it had come to a machine by then
         self._starts: list[Start] = []
         self._sighted: list[Sighted] = []
+
+    def packed(self) -> str:
+        """Return all of it as a text, which takes much less memory."""
+        turns = [(turn[0], turn.condition.value, *turn[2:]) for turn in self._turns]
+        kept = (self.success, self._seen, self._matches, turns, self._starts, self._sighted)
+        return json.dumps(kept, separators=(",", ":"))
+
+    @classmethod
+    def unpacked(cls, text: str) -> JobHistory:
+        """Return what a text was made of."""
+        made = cls()
+        made.success, made._seen, made._matches, turns, starts, sighted = json.loads(text)
+        made._turns = [Turn(time, JobCondition(condition), *rest) for time, condition, *rest in turns]
+        made._starts = [Start(*start) for start in starts]
+        made._sighted = [Sighted(*each) for each in sighted]
+        return made
 
     # Putting in
 

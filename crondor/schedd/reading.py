@@ -365,6 +365,14 @@ def _starts(look: ScheduledJob) -> Iterator[QueuedStart]:
             return
 
 
+class UnreadAd(NamedTuple):
+    """A job's ad that nobody has read yet: ``text`` is all that it says, ``read`` returns it, None if it is no ad."""
+
+    job: JobId
+    text: Hashable
+    read: Callable[[], ClassAd | None]
+
+
 class StatusReader:
     """Reads the status of jobs, with one reading of all that have the same texts."""
 
@@ -413,12 +421,15 @@ class StatusReader:
             found = _waiting(queued, time)  # whatever has been edited since: its starter has the ad it began with
         return ScheduledJob(queued, state, schedule, time, found, tuple(trouble))
 
-    def schedule(self, queued: QueuedJob, now: int) -> JobSchedule:
-        """Return what a job asks for at ``now`` (epoch seconds). Raises InvalidSchedule and UnknownZone."""
+    def schedule(self, queued: QueuedJob, now: int, *, shared: bool = False) -> JobSchedule:
+        """Return what a job asks for at ``now`` (epoch seconds). Raises InvalidSchedule and UnknownZone.
+
+        ``shared``: a crontab job's DeferralTime does not matter, and jobs with the same fields get the same object.
+        """
         terms, time = _shared(queued.terms)
         known = self._known.get(terms)
         if known is not None:
-            return known if time is None else known.with_time(time)
+            return known if time is None or shared else known.with_time(time)
         schedule = queued.schedule(now, dialect=self._dialect, zone=self._zone, policy=self._policy)
         if not schedule.notes and not queued.has_expressions:  # notes say which job they are about
             if len(self._known) >= _MOST_KNOWN:

@@ -1,0 +1,66 @@
+"""What `crondor monitor` keeps of scheduled jobs in logs, each in a cluster of its own: bytes of a job, seconds of a look.
+
+``python -m benchmarks.watching [SCHEDDS [JOBS [OTHERS]]]`` watches so many logs of so many scheduled jobs and others.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tempfile
+import time
+from datetime import timezone
+from pathlib import Path
+
+from benchmarks.queue_logs import lone_job
+from crondor.monitor.watched import Wanted, WatchedQueue
+from crondor.schedd.protocol import Selection
+from crondor.schedd.reading import QueueLogSchedd
+from crondor_cli.kit.options import Clock, QueueOptions
+
+NOW = 1_795_250_000
+
+
+def resident() -> int:
+    """Return the bytes of memory that this process has now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+def main() -> None:
+    """Print what it costs."""
+    schedds, jobs, others = (int(word) for word in (*sys.argv[1:], *("1", "5000", "0")[len(sys.argv) - 1 :]))
+    with tempfile.TemporaryDirectory() as folder:
+        queues = []
+        for number in range(schedds):
+            path = Path(folder) / f"{number}.log"
+            with path.open("w") as file:
+                file.write("107 7 CreationTimestamp 1700000000\n")
+                for job in range(1, jobs + others + 1):
+                    file.write(lone_job(job, is_crontab=job <= jobs))
+            asked = QueueOptions(log=str(path))
+            wanted = Wanted(asked, Selection(), None, None, 60, None, (), ())
+
+            def opened(path: Path = path) -> QueueLogSchedd:
+                return QueueLogSchedd(path, clock=lambda: NOW)
+
+            queues.append(WatchedQueue(str(number), wanted, Clock(NOW, "UTC", timezone.utc), opened))
+        gc.collect()
+        before = resident()
+        for step in range(12):
+            began = time.perf_counter()
+            clock = Clock(NOW + 30 * step, "UTC", timezone.utc)
+            news = 0
+            for queue in queues:
+                look = queue.look(clock)
+                assert look is not None, queue.fault
+                news += len(look.runs)
+            took = time.perf_counter() - began
+            kept = resident() - before
+            each = kept / schedds / max(1, jobs)
+            print(f"look {step}: {took:6.2f} s, {news} news, {kept / 1e6:.1f} MB more, {each:.0f} bytes a job")
+        print(f"{resident() / 1e6:.0f} MB in all")
+
+
+if __name__ == "__main__":
+    main()
