@@ -21,7 +21,7 @@ from crondor.classad.scope import Value
 from crondor.classad.text import lower
 from crondor.diagnostics import Diagnostic, Source
 from crondor.job.attributes import alone, int32_of, string_of
-from crondor.job_queue.mirror import AdChange, ChangeKind, Mirror
+from crondor.job_queue.mirror import AdChange, ChangeKind, JobFilter, Mirror
 from crondor.job_queue.records import JobId, NotAQueueLog, cluster_of, refused_by_disk
 from crondor.job_queue.recovery import Recovery, pieces, to_lines
 from crondor.rights.walk import open_plain
@@ -72,10 +72,20 @@ class Follower:
     docs/queue.md).
     """
 
-    def __init__(self, path: Path | str, *, live: bool = True, on_read: Callable[[int], object] | None = None) -> None:
-        """Read nothing yet; the first poll reads the log. ``on_read`` is told how many bytes of it are read."""
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        live: bool = True,
+        on_read: Callable[[int], object] | None = None,
+        only: JobFilter | None = None,
+    ) -> None:
+        """Read nothing yet; the first poll reads the log. ``on_read`` is told how many bytes of it are read.
+
+        ``only``: which jobs the mirror holds.
+        """
         self.path = Path(path)
-        self.mirror = Mirror(live=live)
+        self.mirror = Mirror(live=live, only=only)
         self.offset = 0
         self._on_read = on_read
         self._recovery = Recovery(self.mirror, str(path), tolerant=True)
@@ -102,9 +112,8 @@ class Follower:
     def _poll(self, *, silent: bool) -> QueuePoll:
         try:
             with os.fdopen(open_plain(self.path), "rb") as file:
-                if self._goes_on(file):
-                    return self._read_on(file)
-                return self._reload(file, silent=silent)
+                found = self._read_on(file, silent=silent) if self._goes_on(file) else None
+                return found or self._reload(file, silent=silent)
         except OSError as error:
             raise refused_by_disk(self.path, "this log cannot be followed", error) from error
 
@@ -118,11 +127,17 @@ class Follower:
         file.seek(start)
         return file.read(len(self._proof)) == self._proof
 
-    def _read_on(self, file: BinaryIO) -> QueuePoll:
+    def _read_on(self, file: BinaryIO, *, silent: bool) -> QueuePoll | None:
+        """Read what is new; None where the beginning matters once more."""
         file.seek(self.offset)
         transactions: list[tuple[AdChange, ...]] = []
         failed: Exception | None = None
         for piece in self._whole(file):
+            if self.mirror.only is not None and self.mirror.only.scan(piece):
+                return None
+            if silent:
+                self._recovery.feed(piece)
+                continue
             for changes in filter(None, self._recovery.follow(to_lines(piece))):
                 transactions.append(changes)
                 try:
@@ -140,16 +155,26 @@ class Follower:
         """
         self._file, self._first = _identity(file), _first_line(file)
         self.offset, self._proof = 0, b""
-        fresh = Mirror(live=self.mirror.live)
+        only = self.mirror.only
+        fresh = Mirror(live=self.mirror.live, only=only)
         recovery = Recovery(fresh, str(self.path), tolerant=True)
         file.seek(0)
         try:
+            if only is not None:
+                only.forget()
+                for piece in pieces(file):
+                    only.scan(piece)
+            scanned = file.tell()
+            file.seek(0)
             for piece in self._whole(file):
+                if only is not None and self.offset > scanned and only.scan(piece):
+                    return self._reload(file, silent=silent)  # it has grown meanwhile
                 recovery.feed(piece)
         except OSError:
             self.offset = 0  # the next poll begins anew
             raise
-        if recovery.line and fresh.sequence is None and not fresh.keys():
+        is_held = bool(fresh.keys()) or (only is not None and self._first.startswith(b"10"))
+        if recovery.line and fresh.sequence is None and not is_held:
             self.offset = 0
             raise NotAQueueLog(self._stranger())
         recovery.check_header()

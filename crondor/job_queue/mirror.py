@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, MutableMapping
 from enum import Enum
+from functools import partial
 from typing import Final, NamedTuple
 
 from crondor.classad.ad import ClassAd
@@ -237,8 +238,70 @@ class Values(dict[str, str]):
         return value
 
 
+_MARKED: Final = rb"(?m)^103 0*([0-9]+)\.(?:-1|[0-9]+) +(?i:(%b)|%b) +(?:(%b)\n)?"
+_SIMPLE: Final = rb'"[^"\\\n]*"|-?[0-9]+|(?i:undefined|true|false)'
+_MADE: Final = re.compile(rb"(?m)^101 0*([0-9]+)\.-1 ").findall
+
+
+class JobFilter:
+    """Which ads of a queue a mirror holds where few jobs matter: of the clusters that have a marked attribute.
+
+    Of these only some attributes are held, all of a cluster where one of the ``plain`` ones is an expression: it may
+    refer to any other. What is left out is nowhere; a log in which it turns out to matter has to be read again.
+    """
+
+    def __init__(self, marks: Iterable[str], plain: Iterable[str], kept: Iterable[str] | None) -> None:
+        """Take names in lower case; ``kept`` None: all attributes."""
+        one, more = ("|".join(map(re.escape, names)).encode() for names in (marks, plain))
+        self._find = re.compile(_MARKED % (one, more, _SIMPLE)).finditer
+        self._kept = None if kept is None else frozenset(kept)
+        names = b"|".join(re.escape(name.encode()) for name in self._kept or ())
+        self._drop = re.compile(rb"(?m)^10[34] [^ \n]+ (?!(?i:%b)[ \n])[^\n]*\n" % names)
+        self._clusters: set[int] = set()
+        self._whole: set[int] = set()
+
+    def forget(self) -> None:
+        """Forget which clusters matter."""
+        self._clusters.clear()
+        self._whole.clear()
+
+    def scan(self, data: bytes) -> bool:
+        """Find in lines of a log which clusters matter; say whether earlier lines have something that now matters."""
+        marked, whole = set[int](), set[int]()
+        for cluster, mark, simple in (found.groups() for found in self._find(data)):
+            if mark:
+                marked.add(int(cluster))
+            if simple is None and self._kept is not None:
+                whole.add(int(cluster))
+        new = (marked - self._clusters) | (whole & (marked | self._clusters) - self._whole)
+        self._clusters |= marked
+        self._whole |= whole
+        return not new <= set(map(int, _MADE(data))) if new else False
+
+    def wants(self, key: bytes) -> bool:
+        """Say whether an ad is held, by its key in canonical spelling."""
+        cluster, _, proc = key.partition(b".")
+        return proc != b"-2" and int(cluster) in self._clusters
+
+    def takes(self, record: Record) -> bool:
+        """Say whether a record is about what is held."""
+        key = canonical(record.key).encode("utf-8", "surrogateescape")
+        if not is_key(record.key) or not self.wants(key):
+            return not is_key(record.key)
+        if record.op not in (Op.SET, Op.DELETE) or self._kept is None or self._is_whole(key):
+            return True
+        return lower(record.name) in self._kept
+
+    def kept(self, key: bytes, records: bytes) -> bytes:
+        """Return the records of an ad about what is held."""
+        return records if self._kept is None or self._is_whole(key) else self._drop.sub(b"", records)
+
+    def _is_whole(self, key: bytes) -> bool:
+        return int(key.partition(b".")[0]) in self._whole
+
+
 class Mirror:
-    """All ads of a queue.
+    """All ads of a queue, or with ``only`` some.
 
     ``sequence`` is the number in the log's first line, which grows by one at each compaction, ``created`` the time of
     the log's creation (epoch seconds); both None where the log does not say.
@@ -247,8 +310,9 @@ class Mirror:
     running schedd then holds ``undefined`` in the job, one that has recovered from the log the cluster's value.
     """
 
-    def __init__(self, *, live: bool = False) -> None:
+    def __init__(self, *, live: bool = False, only: JobFilter | None = None) -> None:
         """Begin without any ad."""
+        self.only = only
         self.sequence: int | None = None
         self.created: int | None = None
         self.live = live
@@ -313,6 +377,13 @@ class Mirror:
             else:
                 found += [JobId(cluster, proc) for proc, key in procs.items() if has_any(held[key])]
         return found
+
+    def packed(self, jobs: Iterable[JobId]) -> Iterator[tuple[JobId, Hashable, Callable[[], ClassAd]]]:
+        """Yield jobs, each with all that its ad says, and what reads that."""
+        for job in jobs:
+            ads = map(self.ads.held.get, (self.key(job), cluster_key(job.cluster)))
+            text = [tuple(ad.items()) if isinstance(ad, dict) else ad for ad in ads]
+            yield job, tuple(text), partial(self.ad, job)
 
     def spelling(self, ad: str | JobId, name: str) -> str:
         """Return how an attribute's name is spelled in an ad."""
@@ -393,6 +464,10 @@ class Mirror:
 
         Raises ClassAdSyntaxError for a value that is no expression.
         """
+        if self.only is not None and not self.only.takes(record):
+            if record.op is Op.SET:
+                self.values[record.value]
+            return RecordOutcome.DONE
         if record.op is Op.NEW:
             return self._create(record.key, record.name)
         key = record.key if record.key in self.ads else canonical(record.key)

@@ -76,6 +76,7 @@ class Bulk:
         self._raw = b""  # the key of the ad whose records are not in the mirror yet
         self._key = ""
         self._ad: bytes | None = None  # what the mirror has of it
+        self._is_held = True  # whether the mirror holds this ad
 
     def take(  # noqa: C901, PLR0912 - all of reading is in this loop: a call for what each turn does costs 6 %
         self, mirror: Mirror, data: bytes, at: int, stop: int, *, under_way: bool, ended: bool, ends: bool
@@ -98,7 +99,7 @@ class Bulk:
                         break
                 if kind == _ODD and match[_ODD] not in self._read and not self._reads(match[_ODD]):
                     break
-                if kind == _DELETE and live and self._hides(match[_DELETE]):
+                if kind == _DELETE and live and self._is_held and self._hides(match[_DELETE]):
                     self._flush(data, start, end)
                     mirror.delete(self._key, match[_DELETE].decode())
                 end = match.end()
@@ -118,7 +119,7 @@ class Bulk:
                 mirror.new.clear()
             elif kind == _DESTROY:
                 self._flush(data, start, end)
-                if not mirror.destroy(match[_DESTROY].decode()):
+                if self._holds(match[_DESTROY]) and not mirror.destroy(match[_DESTROY].decode()):
                     break
             else:
                 break
@@ -129,6 +130,10 @@ class Bulk:
     def _create(self, match: re.Match[bytes], *, live: bool) -> bool:
         """Make an ad; say whether there was none."""
         raw, cluster, proc = match.group(1, 2, 3)
+        self._is_held = self._holds(raw)
+        if not self._is_held:
+            self._raw = raw
+            return True
         key, ads = raw.decode(), self._mirror.ads
         if key in ads.held:
             return False
@@ -141,6 +146,10 @@ class Bulk:
 
     def _turn(self, raw: bytes) -> bool:
         """Turn to another ad; say whether it is there, and packed."""
+        self._is_held = self._holds(raw)
+        if not self._is_held:
+            self._raw = raw
+            return True
         key = raw.decode()
         ad = self._mirror.ads.held.get(key)
         if not isinstance(ad, bytes):
@@ -148,19 +157,25 @@ class Bulk:
         self._raw, self._key, self._ad = raw, key, ad
         return True
 
+    def _holds(self, key: bytes) -> bool:
+        return self._mirror.only is None or self._mirror.only.wants(key)
+
     def _hides(self, name: bytes) -> bool:
         """Say whether the cluster has what a record deletes of its job."""
         return self._key not in self._mirror.new and self._mirror.inherits(self._key, name.decode().lower())
 
     def _flush(self, data: bytes, start: int, end: int) -> None:
         """Put the records of an ad into the mirror."""
-        if not self._raw:
+        raw, self._raw = self._raw, b""
+        if not raw or not self._is_held:
             return
+        records, only = data[start:end], self._mirror.only
+        if only is not None:
+            records = only.kept(raw, records)
         if self._ad is None:
-            self._mirror.ads.held[self._key] = data[start:end]
-        elif start < end:
-            self._mirror.ads.edit(self._key, self._ad, data[start:end])
-        self._raw = b""
+            self._mirror.ads.held[self._key] = records
+        elif records:
+            self._mirror.ads.edit(self._key, self._ad, records)
 
     def _reads(self, line: bytes) -> bool:
         """Say whether a name's value is an expression."""

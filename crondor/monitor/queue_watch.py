@@ -7,6 +7,7 @@ is kept until its next due time is judged: nobody else would miss it.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +21,8 @@ from crondor.deferral import LATEST, Deferral
 from crondor.diagnostics import CrondorError
 from crondor.event_log import JobEvent
 from crondor.job.attributes import JobStatus
-from crondor.job.policy import TERMS, QueuedJob
+from crondor.job.policy import SCHEDULING, TERMS, QueuedJob
+from crondor.job_queue.mirror import JobFilter
 from crondor.job_queue.records import JobId
 from crondor.monitor.judging import (
     OF_COPIES,
@@ -75,11 +77,29 @@ LOOKED_AT: Final = (
             "LastJobStatus", "EnteredCurrentStatus", "QDate", "OnExitRemove", "HoldReason",
             "HoldReasonCode", "JobCurrentStartDate", "JobCurrentStartExecutingDate", "JobLastStartDate",
             "LastRemoteWallClockTime", "NumJobStarts", "NumJobCompletions", "NumShadowStarts", "ExitCode",
-            "ExitBySignal", "ExitSignal", "Managed", "RoutedToJobId", "NumHolds", "RemoveReason", "UserLog", "Iwd",
+            "ExitBySignal", "ExitSignal", "GridResource", "Managed", "RoutedToJobId", "NumHolds", "RemoveReason",
+            "UserLog", "Iwd",
         ),
     ),
 )  # fmt: skip
 """The attributes that a look goes by, in lower case."""
+
+_PLAIN: Final = tuple(name for name in TERMS if name not in ("requirements", "jobuniverse"))
+IS_SCHEDULED: Final = " || ".join(f'unparse({name}) != ""' for name in SCHEDULING)
+"""A constraint for the jobs that have a schedule: an attribute without a value counts."""
+
+_LITERAL: Final = r'(?:"[^"\\]*"|-?[0-9]+|undefined|true|false)'
+_IS_ODD: Final = re.compile(rf"^(?:{'|'.join(_PLAIN)}) *=(?! *{_LITERAL} *$)", re.MULTILINE | re.IGNORECASE).search
+
+
+def may_refer(text: Hashable) -> bool:
+    """Say whether what an ad of those attributes says of its schedule may refer to others."""
+    return isinstance(text, str) and _IS_ODD(text) is not None
+
+
+def job_filter(*, is_whole: bool = False) -> JobFilter:
+    """Return what a queue's log is read for; ``is_whole``: scheduled jobs with all attributes."""
+    return JobFilter(SCHEDULING, _PLAIN, None if is_whole else LOOKED_AT)
 
 
 def texts_of(ad: ClassAd) -> tuple[Hashable, ...]:
@@ -254,16 +274,10 @@ class QueueWatch:
     ) -> None:
         job, texts = (job_id(ad), texts_of(ad)) if isinstance(ad, ClassAd) else (ad.job, hash(ad.text))
         watch = None if job is None else self._jobs.get(job)
-        if (
-            job is not None
-            and watch is not None
-            and texts == watch.texts
-            and now < watch.fresh_until
-            and job not in logged
-        ):
+        if watch is not None and texts == watch.texts and now < watch.fresh_until and watch.job not in logged:
             if not watch.packed:
                 watch.history.look_again(now)
-            here[job] = None
+            here[watch.job] = None
             return
         read = ad if isinstance(ad, ClassAd) else ad.read()
         queued = QueuedJob(ClassAd() if read is None else read)

@@ -21,7 +21,7 @@ from crondor.job_queue.history import Reached
 from crondor.job_queue.records import JobId
 from crondor.macro.files import FileRefused, Files
 from crondor.rights.walk import open_file
-from crondor.schedd.reading import job_id
+from crondor.schedd.reading import UnreadAd, job_id
 
 MOST_BYTES: Final = 8 << 20
 """Of one log at one look: of a longer one the end, which has what was last."""
@@ -47,25 +47,38 @@ class UserLogFollower:
         self._zone = zone
         self._reached: dict[str, Reached] = {}
         self._named: dict[str, frozenset[JobId]] = {}  # the logs of the last call, and the jobs that name them
+        self._known: dict[JobId, tuple[int, str | None]] = {}  # of unread ads: what they said, and the log
         self._told: set[str] = set()
         self.diagnostics: tuple[Diagnostic, ...] = ()
 
-    def events(self, ads: Iterable[ClassAd], now: int) -> Iterator[JobEvent]:
+    def events(self, ads: Iterable[ClassAd | UnreadAd], now: int) -> Iterator[JobEvent]:
         """Yield the events that are new in the logs of some jobs; ``now`` (epoch seconds) is for dates without year.
 
         A log tells of the jobs that name it, and of no other. Those that were asked for the last time are read once
         more: a job's end is often written when it has left.
         """
         self._found: list[Diagnostic] = []
-        before, self._named = self._named, _by_path(ads)
+        before, self._named = self._named, _by_path(map(self._log_of, ads))
         for path in dict.fromkeys([*before, *self._named]):
             jobs = before.get(path, _NOBODY) | self._named.get(path, _NOBODY)
             for text in self._new(path):
                 for event in read_events(text, name=path, zone=self._zone, now=now, report=self._tell):
                     if event.job in jobs:
                         yield event
+        jobs_named = set[JobId]().union(*self._named.values())
+        self._known = {job: known for job, known in self._known.items() if job in jobs_named}
         self._reached = {path: reached for path, reached in self._reached.items() if path in self._named}
         self.diagnostics = tuple(self._found)
+
+    def _log_of(self, ad: ClassAd | UnreadAd) -> tuple[JobId | None, str | None]:
+        """Return a job and its log; an ad that says what it said at the last call is not read."""
+        if isinstance(ad, ClassAd):
+            return job_id(ad), _path(ad)
+        text, known = hash(ad.text), self._known.get(ad.job)
+        if known is None or known[0] != text:
+            read = ad.read()
+            known = self._known[ad.job] = text, None if read is None else _path(read)
+        return ad.job, known[1]
 
     def _new(self, path: str) -> Iterator[str]:
         """Yield what is new in a log, and before it in those that it was before it was rotated: whole events."""
@@ -127,11 +140,10 @@ def _file_at(real: str) -> FileId | None:
         return None
 
 
-def _by_path(ads: Iterable[ClassAd]) -> dict[str, frozenset[JobId]]:
+def _by_path(logs: Iterable[tuple[JobId | None, str | None]]) -> dict[str, frozenset[JobId]]:
     """Return the logs that jobs name, and which jobs name each."""
     found: dict[str, set[JobId]] = {}
-    for ad in ads:
-        path, job = _path(ad), job_id(ad)
+    for job, path in logs:
         if path is not None and job is not None and (path in found or len(found) < _MOST_LOGS):
             found.setdefault(path, set()).add(job)
     return {path: frozenset(jobs) for path, jobs in found.items()}

@@ -16,12 +16,12 @@ from crondor.job.attributes import integer
 from crondor.job.policy import QueuedJob
 from crondor.job_queue import HistoryFollower, JobId, history_files, read_history
 from crondor.monitor import DueRun, Look, QueueWatch, Totals, UserLogFollower, Verdict
-from crondor.monitor.queue_watch import FindLeft
+from crondor.monitor.queue_watch import IS_SCHEDULED, LOOKED_AT, FindLeft, may_refer
 from crondor.preview.jobs import Clock
 from crondor.schedd.embedded import HISTORY, no_queue
 from crondor.schedd.live import LiveSchedd, Question
 from crondor.schedd.protocol import NotOffered, Schedd, Selection, Unreachable
-from crondor.schedd.reading import ScheduledJob, job_id
+from crondor.schedd.reading import QueueLogSchedd, ScheduledJob, UnreadAd, job_id
 from crondor.spec import Dialect
 from crondor.zones import Policy
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crondor.schedd.live_process import Answer
 
 
+_CHUNK = 200  # jobs asked for by number at once
 _MOST_LEFT = 10_000  # jobs of a history that are looked at
 _SILENT = "the schedd does not answer: the others are looked at meanwhile, and it when it does"
 
@@ -70,7 +71,9 @@ class Wanted(NamedTuple):
 class _Heard:
     """What was asked before a look; None: nothing, and the look asks."""
 
-    ads: list[ClassAd] | None = None
+    ads: list[UnreadAd] | None = None
+    odd: list[JobId] = field(default_factory=list)  # to be asked whole
+    asks_odd: bool = False
     left: list[ClassAd] | None = None
     fault: CrondorError | None = None
     findings: list[Diagnostic] = field(default_factory=list)
@@ -148,7 +151,7 @@ class WatchedQueue:
             return None
         if self.schedd is None:
             self.schedd = self._open()
-        return _live(self.schedd).asking(self._wanted.chosen)
+        return _live(self.schedd).asking(self._wanted.chosen.where(IS_SCHEDULED), LOOKED_AT)
 
     def hear(self, answer: Answer | CrondorError, began: float, ended: float) -> Question | None:
         """Take an answer; return what else is to be asked, None where the look can be made.
@@ -160,11 +163,19 @@ class WatchedQueue:
         try:
             if isinstance(answer, CrondorError):
                 raise answer
-            if heard.ads is None:
-                heard.since = ended
-                heard.ads = schedd.scheduled(self._wanted.chosen, answer).ads
-                heard.findings += schedd.diagnostics
-                missing = [] if self._histories else self._watch.missing(set(map(job_id, heard.ads)))
+            if heard.ads is None or heard.asks_odd:
+                found = schedd.unread(answer)
+                if heard.ads is None:
+                    heard.since = ended
+                    odd = {ad.job for ad in found if not self._watch.knows(ad) and may_refer(ad.text)}
+                    found = [ad for ad in found if ad.job not in odd]
+                    heard.odd = sorted(odd)
+                heard.ads = sorted([*(heard.ads or ()), *found], key=lambda ad: ad.job)
+                whole, heard.odd = tuple(heard.odd[:_CHUNK]), heard.odd[_CHUNK:]
+                heard.asks_odd = bool(whole)
+                if whole:
+                    return schedd.asking(Selection(jobs=whole))
+                missing = [] if self._histories else self._watch.missing({ad.job for ad in heard.ads})
                 return schedd.asking_history(Selection(jobs=tuple(missing)), len(missing)) if missing else None
             heard.left = schedd.left(answer)
         except CrondorError as error:
@@ -183,6 +194,8 @@ class WatchedQueue:
     def look(self, clock: Clock) -> Look | None:
         """Look at the queue; None where it cannot be read, and ``fault`` says why."""
         began = time.monotonic()
+        if self._wanted.asked.kind == "live" and self._heard.ads is None and self._heard.fault is None:
+            self._ask_all()
         heard, self._heard = self._heard, _Heard()
         now = clock.now - heard.age
         self.findings = heard.findings
@@ -205,6 +218,8 @@ class WatchedQueue:
             return None
         finally:
             self.seconds = heard.seconds + time.monotonic() - began
+            if self.schedd is not None:
+                self.findings += getattr(self.schedd, "diagnostics", ())
         if self._logs is not None:
             self.findings += self._logs.diagnostics
         self.fault = None
@@ -212,7 +227,22 @@ class WatchedQueue:
         self.totals.add(found.runs)
         return found
 
-    def _ads(self) -> list[ClassAd]:
+    def _ask_all(self) -> None:
+        """Ask what is to be asked before a look."""
+        try:
+            question = self.ask()
+            while question is not None:
+                answer: Answer | CrondorError
+                try:
+                    answer = question()
+                except CrondorError as error:
+                    answer = error
+                question = self.hear(answer, 0.0, time.monotonic())
+        except CrondorError as error:
+            self._heard.fault = error
+        self._heard.seconds = 0.0
+
+    def _ads(self) -> Sequence[ClassAd | UnreadAd]:
         """Return the scheduled jobs. Raises CrondorError."""
         if self._read is not None:
             ads, findings = self._read()
@@ -225,13 +255,11 @@ class WatchedQueue:
                 self.findings.append(no_queue(self._wanted.asked.folder, severity))
                 return []
             self.findings += getattr(self.schedd, "diagnostics", ())
-        found = self.schedd.scheduled(self._wanted.chosen)
-        self.findings += getattr(self.schedd, "diagnostics", ())
-        return found.ads
+        return cast("QueueLogSchedd", self.schedd).unread(self._wanted.chosen)
 
     # Jobs that have left
 
-    def _new_left(self, ads: Iterable[ClassAd], now: int) -> list[ClassAd]:
+    def _new_left(self, ads: Iterable[ClassAd | UnreadAd], now: int) -> list[ClassAd]:
         """Return the jobs that have left since the last look, as the history files have them; once each.
 
         A schedd writes there first, and then takes the job out of its queue. Raises QueueIO.
@@ -243,7 +271,7 @@ class WatchedQueue:
                     self._leaving[job] = ad
         if not self._leaving:
             return []
-        here = set(map(job_id, ads))
+        here = {job_id(ad) if isinstance(ad, ClassAd) else ad.job for ad in ads}
         left = [ad for job, ad in self._leaving.items() if job not in here]
         self._leaving = {job: ad for job, ad in self._leaving.items() if job in here}
         return left

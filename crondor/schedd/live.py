@@ -44,7 +44,7 @@ from crondor.schedd.protocol import (
     check_editable,
     read_constraint,
 )
-from crondor.schedd.reading import job_id, mirror_of, not_offered, owner_of, scheduled_among
+from crondor.schedd.reading import UnreadAd, job_id, mirror_of, not_offered, owner_of, scheduled_among
 
 UNDEFINED: Final = Expression("undefined")
 _COMMANDS: Final = {"universe": "vanilla", "executable": "/dev/null", "transfer_executable": "false"}
@@ -204,21 +204,31 @@ class LiveSchedd(AbstractContextManager["LiveSchedd"]):
         self, which: Which = None, projection: Iterable[str] | None = None, *, limit: int | None = None
     ) -> list[ClassAd]:
         """Return the ads of jobs, ``limit`` at most. Raises ClassAdSyntaxError, Unreachable and ScheddError."""
-        return self._jobs_of(self._ask("query", constraint=_text(which), projection=_names(projection), limit=limit))
-
-    def _jobs_of(self, answer: Answer) -> list[ClassAd]:
+        answer = self._ask("query", constraint=_text(which), projection=_names(projection), limit=limit)
         return sorted(self._read(answer), key=lambda ad: job_id(ad) or JobId(0, 0))
 
-    def scheduled(self, which: Which = None, answer: Answer | None = None) -> Scheduled:
-        """Return the jobs that have a schedule; ``answer`` is that of ``asking``. Raises as jobs does."""
-        return scheduled_among(self.jobs(which) if answer is None else self._jobs_of(answer), Selection.of(which))
+    def scheduled(self, which: Which = None) -> Scheduled:
+        """Return the jobs that have a schedule. Raises as jobs does."""
+        return scheduled_among(self.jobs(which), Selection.of(which))
 
-    def asking(self, which: Which = None) -> Question:
+    def asking(self, which: Which = None, projection: Iterable[str] | None = None) -> Question:
         """Return the question for jobs, which any thread may ask, one at a time; what is asked is read elsewhere.
 
         Whoever asks several schedds at once need not wait for the slowest. Raises ClassAdSyntaxError.
         """
-        return partial(self._ask, "query", constraint=_text(which), projection=[], limit=None)
+        return partial(self._ask, "query", constraint=_text(which), projection=_names(projection), limit=None)
+
+    def unread(self, answer: Answer) -> list[UnreadAd]:
+        """Return the jobs of an answer, in their order."""
+        self.diagnostics = ()
+        ads = (UnreadAd(job, text, partial(self._read_one, text)) for text in answer.ads if (job := _job_of(text)))
+        return sorted(ads, key=lambda ad: ad.job)
+
+    def _read_one(self, text: str) -> ClassAd | None:
+        before = self.diagnostics
+        ads = self._read(Answer([text], {}))
+        self.diagnostics = (*before, *self.diagnostics)[:_MOST_FAULTS]
+        return ads[0] if ads else None
 
     def asking_history(self, which: Which = None, limit: int | None = None) -> Question:
         """Return the question for jobs that have left, in the same way; ``left`` reads the answer."""
@@ -445,6 +455,16 @@ def _texts(answer: Answer) -> dict[str, str]:
 
 def _names(projection: Iterable[str] | None) -> list[str]:
     return [] if projection is None else list(dict.fromkeys(("ClusterId", "ProcId", *projection)))
+
+
+_ID: Final = re.compile(r"^ClusterId *= *([1-9][0-9]{0,9})$", re.MULTILINE | re.IGNORECASE).search
+_PROC: Final = re.compile(r"^ProcId *= *([0-9]{1,10})$", re.MULTILINE | re.IGNORECASE).search
+_MOST_FAULTS: Final = 100
+
+
+def _job_of(text: str) -> JobId | None:
+    cluster, proc = _ID(text), _PROC(text)
+    return None if cluster is None or proc is None else JobId(int(cluster[1]), int(proc[1]))
 
 
 def _read(answer: Answer, report: Report) -> list[ClassAd]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from datetime import tzinfo
 from enum import Enum
+from functools import partial
 from heapq import merge
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,7 @@ from crondor.job import attributes
 from crondor.job.attributes import ON_MACHINE, JobStatus, expression, int32, int32_of, job_numbers, plain, string
 from crondor.job.policy import SCHEDULING, TERMS, QueuedJob
 from crondor.job_queue import Follower, read_history
-from crondor.job_queue.mirror import Mirror, RecordOutcome
+from crondor.job_queue.mirror import JobFilter, Mirror, RecordOutcome
 from crondor.job_queue.records import JobId, Op, Record
 from crondor.recurrence import Policy
 from crondor.rights.walk import is_there
@@ -182,6 +183,14 @@ def not_offered(doing: str, instead: str) -> NotOffered:
     return NotOffered(Diagnostic("schedd-not-offered", doing, help=instead))
 
 
+class UnreadAd(NamedTuple):
+    """A job's ad that nobody has read yet: ``text`` is all that it says, ``read`` returns it, None if it is no ad."""
+
+    job: JobId
+    text: Hashable
+    read: Callable[[], ClassAd | None]
+
+
 _READ_ONLY: Final = "a followed log is read only"
 _ASK_SCHEDD: Final = "ask the schedd itself: condor_qedit, condor_hold, or LiveSchedd"
 
@@ -203,19 +212,23 @@ class QueueLogSchedd:
         history_path: Path | str | None = None,
         embedded: bool = False,
         on_read: Callable[[int], object] | None = None,
+        only: JobFilter | None = None,
     ) -> None:
-        """Read the log for the first time; ``on_read`` is told how many bytes are. Raises QueueIO, and UnknownZone."""
+        """Read the log for the first time; ``on_read`` is told how many bytes are. Raises QueueIO, and UnknownZone.
+
+        ``only``: which jobs are held, and asked about.
+        """
         self.capabilities = Capabilities(
             atomic_edits=False, can_submit=False, can_write=False, sees_deferral_time=embedded
         )
-        self._follower = Follower(path, live=not embedded, on_read=on_read)
+        self._follower = Follower(path, live=not embedded, on_read=on_read, only=only)
         self._clock = clock
         self._zone = zone
         self._history_path = history_path
         self._embedded = embedded
         self.diagnostics: tuple[Diagnostic, ...] = ()
+        self._changes: ChangeList | None = None
         self.refresh()
-        self._changes = ChangeList(self.mirror)
 
     @property
     def mirror(self) -> Mirror:
@@ -236,9 +249,20 @@ class QueueLogSchedd:
         self.refresh()
         return scheduled_of(self.mirror, which, context_at(self._clock, self._zone))
 
+    def unread(self, which: Selection) -> list[UnreadAd]:
+        """Return the jobs that have a schedule, unread where all are meant. Raises QueueIO and ClassAdSyntaxError."""
+        self.refresh()
+        self.mirror.settle()
+        if which.is_all:
+            return [UnreadAd(*each) for each in self.mirror.packed(sorted(self.mirror.having(SCHEDULING)))]
+        ads = scheduled_of(self.mirror, which, context_at(self._clock, self._zone)).ads
+        jobs = {job: ad for ad in ads if (job := job_id(ad)) is not None}
+        return [UnreadAd(job, text, partial(jobs.get, job)) for job, text, _ in self.mirror.packed(jobs)]
+
     def changes(self) -> list[JobChange]:
         """Return what has become of jobs since the last call. Raises QueueIO."""
         self.refresh()
+        self._changes = self._changes or ChangeList(self.mirror)
         return self._changes.take()
 
     def history(
@@ -363,14 +387,6 @@ def _starts(look: ScheduledJob) -> Iterator[QueuedStart]:
             found = times.deferral(times.next(found.time), found.time)
         except CrondorError:  # beyond the calendar
             return
-
-
-class UnreadAd(NamedTuple):
-    """A job's ad that nobody has read yet: ``text`` is all that it says, ``read`` returns it, None if it is no ad."""
-
-    job: JobId
-    text: Hashable
-    read: Callable[[], ClassAd | None]
 
 
 class StatusReader:

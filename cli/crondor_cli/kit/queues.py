@@ -16,6 +16,7 @@ from crondor.classad.ad import ClassAd
 from crondor.classad.formats.pieces import Report
 from crondor.diagnostics import CrondorError, Diagnostic, Severity
 from crondor.job.policy import read_queue
+from crondor.job_queue.mirror import JobFilter
 from crondor.job_queue.records import refused_by_disk
 from crondor.job_queue.write import at_once
 from crondor.preview.jobs import Job, ReadingTerms
@@ -127,10 +128,13 @@ def read_scheduled(asked: QueueOptions, chosen: Selection, clock: Clock) -> Queu
 
 
 @contextmanager
-def opened(asked: QueueOptions, clock: Clock, ticks: Callable[[], int] | None = None) -> Iterator[Schedd | None]:
+def opened(
+    asked: QueueOptions, clock: Clock, ticks: Callable[[], int] | None = None, only: JobFilter | None = None
+) -> Iterator[Schedd | None]:
     """Give a schedd to read; None for an embedded queue that does not exist yet. Raises CrondorError.
 
-    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still.
+    ``ticks`` is its clock, for whoever keeps it open; without it the time stands still. ``only``: for which jobs a log
+    is read.
     """
     now = ticks or (lambda: clock.now)
     kind = asked.kind
@@ -138,23 +142,31 @@ def opened(asked: QueueOptions, clock: Clock, ticks: Callable[[], int] | None = 
         with live_of(asked) as schedd:
             yield schedd
     elif kind == "log":
-        yield _of_log(asked.log or "", clock, now)
+        yield _of_log(asked.log or "", clock, now, only=only)
     else:
         path = asked.folder / LOG
         if not is_there(path):
             yield None
             return
-        yield _of_log(path, clock, now, history=asked.folder / HISTORY)
+        yield _of_log(path, clock, now, asked.folder / HISTORY, only)
 
 
-def _of_log(path: Path | str, clock: Clock, now: Callable[[], int], history: Path | None = None) -> QueueLogSchedd:
+def _of_log(
+    path: Path | str, clock: Clock, now: Callable[[], int], history: Path | None = None, only: JobFilter | None = None
+) -> QueueLogSchedd:
     """Read a schedd's log, or with its history that of an embedded queue. Raises QueueIO."""
     size = 0
     with suppress(OSError, ValueError):  # the reader says so
         size = os.path.getsize(path)
     PROGRESS.begin("reading the queue", size)
     made = QueueLogSchedd(
-        path, clock=now, zone=clock.zone, history_path=history, embedded=history is not None, on_read=PROGRESS.reach
+        path,
+        clock=now,
+        zone=clock.zone,
+        history_path=history,
+        embedded=history is not None,
+        on_read=PROGRESS.reach,
+        only=only,
     )
     PROGRESS.begin("choosing jobs")
     return made

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from crondor.classad.ad import ClassAd
 from crondor.diagnostics import Diagnostic, printable
 from crondor.monitor import DueRun, Verdict
+from crondor.monitor.queue_watch import job_filter
 from crondor.monitor.watched import Row, Wanted, WatchedQueue
 from crondor.schedd.live import schedds_of
 from crondor_cli.kit.options import Clock, QueueOptions
@@ -40,7 +41,8 @@ def queues_of(
             return found.ads, found.findings
 
         reads = read if asked.kind == "ads" else None
-        return [WatchedQueue(name, wanted, clock, lambda: stack.enter_context(opened(asked, clock, now)), reads)]
+        only = job_filter(is_whole=wanted.chosen.constraint is not None)
+        return [WatchedQueue(name, wanted, clock, lambda: stack.enter_context(opened(asked, clock, now, only)), reads)]
     if asked.queue or asked.log or asked.ads or asked.name:
         message = "--all-schedds needs --pool: it asks the collector which schedds there are"
         raise usage(message)
