@@ -1,6 +1,6 @@
-"""What an access point's schedd makes of a job that is submitted, as its configuration says.
+"""How an access point's schedd treats a submitted job, according to its configuration.
 
-``read_access_point(configuration)`` reads the knobs; ``access_point.admit(ad)`` transforms a job's ad and asks
+``read_access_point(configuration)`` reads the knobs; ``access_point.admit(ad)`` transforms a job's ad and evaluates
 SUBMIT_REQUIREMENTs, in the schedd's order. ``sent_jobs(made, submitter, count)`` yields what condor_submit sends.
 """
 

@@ -47,7 +47,7 @@ from crondor.transform import AttributeChange, Changes, TraceStep, TransformFact
 from crondor.transform.loading import instead
 
 FAILED: Final = "Failed to apply a required job transform."
-"""What the schedd says of a transform that fails, whatever the reason: that stands in its log alone."""
+"""The schedd's message for a failed transform, whatever the reason, which is only in its log."""
 
 
 SCHEDULING: Final = frozenset(
@@ -56,14 +56,14 @@ SCHEDULING: Final = frozenset(
         *("deferraltime", "deferralwindow", "deferralpreptime", "scheddinterval", "jobuniverse", "onexitremove"),
     )
 )
-"""Attributes, in lower case, that decide when a job runs and whether it repeats."""
+"""Attributes, in lower case, that determine when a job runs and whether it repeats."""
 
 
 # HTCondor: CheckTransaction (src/condor_schedd.V6/qmgmt.cpp): for each job of the submission, the transforms in their
-# order, each where the job, changed by those before, meets its REQUIREMENTS; then the submit requirements, which see
-# the changed job. The first that refuses ends the whole submission. A transform that fails does too.
+# order, each if the job, changed by those before, meets its REQUIREMENTS; then the submit requirements, which see the
+# changed job. The first that refuses ends the whole submission. So does a transform that fails.
 class Kind(Enum):
-    """What refuses a job, or warns of it."""
+    """What refuses a job, or warns about it."""
 
     REQUIREMENT = "requirement"
     TRANSFORM = "transform"
@@ -71,7 +71,7 @@ class Kind(Enum):
 
 
 class Verdict(NamedTuple):
-    """One refusal or warning: the knob, the schedd's words, and where the knob stands."""
+    """One refusal or warning: the knob, the schedd's message, and the place of the knob."""
 
     kind: Kind
     knob: str
@@ -81,14 +81,14 @@ class Verdict(NamedTuple):
 
 
 class TransformStep(NamedTuple):
-    """A transform that ran: what it changed in the job as it is stored, and what each of its lines did."""
+    """A transform that ran: its changes of the stored job, and what each of its lines did."""
 
     transform: SubmitTransform
     changes: Changes
     trace: tuple[TraceStep, ...]
 
     def place(self, name: str) -> Span | None:
-        """Return the line that changed an attribute last, where that can be told; else where the transform stands."""
+        """Return the last line that changed an attribute, if known; else the place of the transform."""
         if self.transform.is_classad:
             return self.transform.place
         words = (name.lower(), f"my.{name.lower()}")
@@ -98,11 +98,11 @@ class TransformStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Admission:
-    """What became of a job.
+    """The result of submitting a job.
 
     ``before`` is its ad as condor_submit sends it, ``after`` as the schedd would store it; both have all attributes.
-    ``steps`` are the transforms that ran, ``refusal`` is why it is not taken, None: it is. ``warnings`` are
-    requirements that only warn, ``unsure`` those whose answer depends on what nobody knows before.
+    ``steps`` are the transforms that ran, ``refusal`` is why it is refused, None if it is accepted. ``warnings`` are
+    requirements that only warn, ``unsure`` those that depend on unknown values.
     """
 
     before: ClassAd
@@ -115,12 +115,12 @@ class Admission:
 
     @property
     def schedule_changes(self) -> tuple[tuple[TransformStep, AttributeChange], ...]:
-        """What transforms change of when and where the job runs, each with the transform."""
+        """The changes by transforms of when and where the job runs, each with the transform."""
         return tuple((step, each) for step in self.steps for each in step.changes if lower(each.name) in SCHEDULING)
 
     @property
     def changes(self) -> Changes:
-        """All that differs between the two ads."""
+        """All differences between the two ads."""
         return Changes(self.before, self.after)
 
 
@@ -142,14 +142,14 @@ _FIXED: Final = ("ClusterId", "Owner", "User")
 
 # HTCondor: JobTransforms::set_dirty_attributes, SetAttribute and ModifyAttrCheck (src/condor_schedd.V6/qmgmt.cpp).
 def secure_names(knobs: ScheddKnobs) -> frozenset[str]:
-    """Return the attributes, in lower case, that only the schedd sets: it passes over a transform that does."""
+    """Return the attributes, in lower case, that only the schedd sets: a transform's setting of them is ignored."""
     default = _SECURE if knobs.configuration.version >= _WITH_USERS else _SECURE.replace(" OsUser", "")
     lists = (knobs.string("SYSTEM_SECURE_JOB_ATTRS") or default, knobs.string("SECURE_JOB_ATTRS") or "")
     return frozenset(lower(name) for text in lists for name in re.findall(r"[^, \t\r\n]+", text))
 
 
 class StoreFault(NamedTuple):
-    """An attribute that the queue does not take as it is, and why."""
+    """An attribute that the queue does not store unchanged, and why."""
 
     name: str
     message: str
@@ -159,8 +159,8 @@ class StoreFault(NamedTuple):
 class Store:
     """The rules of a queue.
 
-    ``secure`` are the attributes, in lower case, that only the schedd sets. ``checks_status``: since 25.13 no job
-    begins with another JobStatus than that of an idle or a held one.
+    ``secure`` are the attributes, in lower case, that only the schedd sets. ``checks_status``: since 25.13 a job's
+    first JobStatus must be that of an idle or a held one.
     """
 
     secure: frozenset[str] = frozenset(map(lower, _SECURE.split()))
@@ -168,20 +168,20 @@ class Store:
     knobs: ScheddKnobs | None = None
 
     def fault(self, before: ClassAd, after: ClassAd) -> StoreFault | None:
-        """Return why the queue does not take what a transform made of a job; None where it does."""
+        """Return why the queue rejects the result of a transform; None if it does not."""
         for name in _FIXED:
             if name in before and (name not in after or printed(before, name) != printed(after, name)):
                 return StoreFault(name, f"nothing may change {name} of a job: take it out of the transform")
         for name in after.own().names.values():
             if not _NAME.fullmatch(name):
-                return StoreFault(name, f"the queue takes no attribute named {name[:80]}")
+                return StoreFault(name, f"the queue accepts no attribute named {name[:80]}")
         old, new = before.codes.get(_STATUS), after.codes.get(_STATUS)
         if old is new or not self.checks_status:
             return None
         status = 0 if new is None else leading_int(printed(after, "JobStatus"))
         if status in _BEGINS:
             return None
-        return StoreFault("JobStatus", f"no job begins with JobStatus {status}: set it to 1 (idle) or 5 (held)")
+        return StoreFault("JobStatus", f"a new job cannot have JobStatus {status}: set it to 1 (idle) or 5 (held)")
 
     def kept(self, before: ClassAd, after: ClassAd) -> ClassAd:
         """Return the ad without the changes that the queue passes over, of ProcId and of what only the schedd sets."""
@@ -196,9 +196,9 @@ class Store:
         return made
 
     def rounded(self, ad: ClassAd, before: ClassAd | None = None) -> ClassAd:
-        """Return an ad with its numbers as the queue rounds them, each beside what it was.
+        """Return an ad with its numbers rounded as in the queue, each with its original value.
 
-        Those that are as ``before`` had them are rounded already.
+        Numbers that are unchanged from ``before`` are rounded already.
         """
         made = ad
         for key in ad.codes:
@@ -238,7 +238,7 @@ def rounded(number: float, how: str) -> float:
     return up if isinstance(number, int) else float(up)
 
 
-_STEPS: Final = 2_000_000  # what the expressions of one job may cost, a step about a microsecond
+_STEPS: Final = 2_000_000  # steps of about a microsecond for the expressions of one job
 _START: Final = {
     Universe.LOCAL: ("START_LOCAL_UNIVERSE", "TotalLocalJobsRunning < 200"),
     Universe.SCHEDULER: ("START_SCHEDULER_UNIVERSE", "TotalSchedulerJobsRunning < 500"),
@@ -253,12 +253,11 @@ _LIMITS: Final = (
 
 @dataclass(frozen=True, repr=False)
 class AccessPoint:
-    """What the schedd does with a job.
+    """The rules of one access point.
 
-    ``configuration`` is seen as the schedd sees it. ``schedd_interval`` is SCHEDD_INTERVAL (seconds).
-    ``submit_knobs`` are the knobs as condor_submit sees them, expanded, by lower-case name. ``policy`` has the
-    ``SYSTEM_PERIODIC_*`` expressions. ``diagnostics`` are what the schedd passes over, and what a reader of the
-    configuration found.
+    ``configuration`` is as the schedd sees it. ``schedd_interval`` is SCHEDD_INTERVAL (seconds). ``submit_knobs`` are
+    the knobs as condor_submit sees them, expanded, by lower-case name. ``policy`` has the ``SYSTEM_PERIODIC_*``
+    expressions. ``diagnostics`` are what the schedd ignores, and the findings of reading the configuration.
     """
 
     configuration: Configuration
@@ -280,12 +279,12 @@ class AccessPoint:
         return f"<AccessPoint: {counts}, {self.configuration!r}>"
 
     def place(self, knob: str) -> Span | None:
-        """Return where a knob is set in a file; None: in none."""
+        """Return the place of a knob in a file; None if it has none."""
         found = self.configuration.find(knob)
         return None if found is None else found.span
 
     def host(self, host: SubmitHost) -> SubmitHost:
-        """Return the facts of a submit machine with what the configuration says of them."""
+        """Return the facts of a submit machine, updated from the configuration."""
         knobs = self.submit_knobs
         return host._replace(
             schedd_interval=self.schedd_interval,
@@ -299,10 +298,10 @@ class AccessPoint:
         )
 
     def too_many(self, file: SubmitFile) -> Verdict | None:
-        """Return what refuses the jobs of a file for their number, whatever else is in the queue; None: nothing.
+        """Return why the number of jobs of a file is refused even for an empty queue; None if it is not.
 
-        HTCondor: NewProc. The jobs that are there already, which count too, are not known; jobs that are made late come
-        as fast as the limits let them.
+        HTCondor: NewProc. Jobs in the queue count too, but are unknown; jobs that are made late come as fast as the
+        limits allow.
         """
         jobs = file.job_count
         broken = [(most, knob) for knob, most in self.limits.items() if jobs > most]
@@ -318,7 +317,7 @@ class AccessPoint:
         return by_default or not {name for names in LATE for name in names}.isdisjoint(file.keys)
 
     def starts(self, ad: ClassAd, universe: int) -> bool | None:
-        """Return whether a job of the local or scheduler universe may start; None where that is not known."""
+        """Return whether a job of the local or scheduler universe may start; None if unknown."""
         expression = next((code for kind, code in self.start.items() if kind == universe), None)
         if expression is None:
             return True
@@ -338,13 +337,13 @@ class AccessPoint:
 
     @property
     def tells_jobs_apart(self) -> bool:
-        """Whether two jobs that differ in their number alone may meet different ends."""
+        """Whether two jobs that differ only in their number may have different results."""
         texts = [each.transform.source.text for each in self.transforms]
         texts += [str(each.expression) + str(each.reason or "") for each in self.requirements]
         return any(name in text.lower() for text in texts for name in ("procid", "globaljobid"))
 
     def admit(self, ad: ClassAd, *, trace: bool = True) -> Admission:
-        """Return what becomes of a job's ad, whose parent is that of its cluster. Both stay as they are."""
+        """Return the result for a job's ad, whose parent is that of its cluster. Both stay unchanged."""
         job = self._sent(ad)
         before = job.flat()
         steps: list[TransformStep] = []
@@ -375,10 +374,9 @@ class AccessPoint:
         return self._asked(admission, states[-1])
 
     def admitted(self, file: SubmitFile, now: int, most: int) -> Iterator[tuple[JobGroup, Admission]]:
-        """Yield what becomes of the jobs of a file that is submitted at ``now`` (epoch seconds).
+        """Yield the results for the jobs of a file that is submitted at ``now`` (epoch seconds).
 
-        Of jobs that are alike the first one speaks for all; no more than ``most`` are looked at, and none after what
-        condor_submit refuses.
+        Of equal jobs only the first is submitted; at most ``most`` are, and none after one that condor_submit refuses.
         """
         who = Submitter(file.host.user, self.submit_knobs.get("uid_domain") or file.host.uid_domain, now)
         made = job_ads(file, config=self.submit_knobs, limit=most + len(file.queues))
@@ -387,7 +385,7 @@ class AccessPoint:
                 yield sent.jobs, self.admit(sent.ad)
 
     def _stored(self, states: list[ClassAd]) -> ClassAd:
-        """Return what is stored of the last of a job's states; an attribute that was deleted is undefined then."""
+        """Return what is stored of the last of a job's states; a deleted attribute is then undefined."""
         job = states[-1]
         after = self.store.kept(states[0], job).flat()
         for state in states:
@@ -401,16 +399,16 @@ class AccessPoint:
         return self.store.rounded(after, states[0].flat())
 
     def _sent(self, ad: ClassAd) -> ClassAd:
-        """Return an ad as transforms find it: since 25.13 with its cluster's for a parent, before that all in one.
+        """Return an ad as transforms see it: since 25.13 with its cluster's as parent, before that all in one.
 
-        So a pattern of names (``DELETE /^Num.*/``) finds in 25.13 what the job has itself, and little is that.
+        So in 25.13 a pattern of names (``DELETE /^Num.*/``) only finds the job's own attributes, which are few.
         """
         if ad.parent is None or self.configuration.version < _CHAINED:
             return self.store.rounded(ad.flat())
         return self.store.rounded(ad.own()).chain(self.store.rounded(ad.parent))
 
     def _asked(self, admission: Admission, job: ClassAd) -> Admission:
-        """Return what the requirements make of a transformed job."""
+        """Return the result of the requirements for a transformed job."""
         context = self._context()
         warnings: list[Verdict] = []
         unsure: list[Verdict] = []
@@ -431,7 +429,7 @@ class AccessPoint:
 
 
 def read_access_point(configuration: Configuration, facts: TransformFacts | None = None) -> AccessPoint:
-    """Return the access point that a configuration describes; never fails: what is wrong is in ``diagnostics``.
+    """Return the access point of a configuration; never fails: faults are in ``diagnostics``.
 
     ``facts`` has the clock, the zone, the environment and the files of transforms; their knobs and release are the
     configuration's own.
@@ -509,7 +507,7 @@ def _known_of_schedd(knobs: ScheddKnobs) -> dict[str, object]:
 
 
 def _expanded(configuration: Configuration) -> dict[str, str]:
-    """Return all knobs with their macros replaced; those that cannot be are left out."""
+    """Return all knobs with their macros replaced, without those that cannot be."""
     found = {}
     for name, text in configuration.texts().items():
         with suppress(MacroError):

@@ -1,4 +1,4 @@
-"""SUBMIT_REQUIREMENT_ and JOB_TRANSFORM_ knobs, the access point's policies, and what it cannot know.
+"""SUBMIT_REQUIREMENT_ and JOB_TRANSFORM_ knobs, the access point's policies, and unknown values.
 
 HTCondor: Scheduler::checkSubmitRequirements (src/condor_schedd.V6/schedd.cpp). A requirement is evaluated in the
 schedd's own ad, with the job's as TARGET; SCHEDD and JOB are other names for the two.
@@ -38,7 +38,7 @@ _LONGEST = 1 << 20  # characters of an expression that is read
 
 
 class ScheddKnobs(Made):
-    """A configuration as the schedd sees it, and what was found wrong on the way."""
+    """A configuration as the schedd sees it, and the findings of reading it."""
 
     def __init__(self, configuration: Configuration) -> None:
         """Take the configuration."""
@@ -53,17 +53,17 @@ class ScheddKnobs(Made):
         return (self.configuration,)
 
     def place(self, name: str) -> Span | None:
-        """Return where a knob's value stands in a file; None where it stands in none."""
+        """Return the place of a knob's value in a file; None if it has none."""
         knob = self.knob(name)
         return None if knob is None else knob.span
 
     def knob(self, name: str) -> Knob | None:
-        """Return a knob that somebody has set."""
+        """Return a knob that is set."""
         knob = self.configuration.find(name)
         return None if knob is None or knob.is_default else knob
 
     def string(self, name: str) -> str | None:
-        """Return a knob's text with its macros replaced; None where that leaves nothing, or cannot be done."""
+        """Return a knob's text with its macros replaced; None if that is empty, or fails."""
         try:
             return self.configuration.string(name)
         except InvalidConfig as error:
@@ -71,7 +71,7 @@ class ScheddKnobs(Made):
             return None
 
     def boolean(self, name: str, *, default: bool) -> bool:
-        """Return a truth value; the default where the text is none."""
+        """Return a truth value; the default if the text is not one."""
         try:
             return self.configuration.boolean(name, default=default)
         except InvalidConfig as error:
@@ -79,7 +79,7 @@ class ScheddKnobs(Made):
             return default
 
     def integer(self, name: str, default: int, least: int = -(1 << 31)) -> int:
-        """Return an integer; the default where the text is none."""
+        """Return an integer; the default if the text is not one."""
         try:
             return self.configuration.integer(name, default, least)
         except InvalidConfig as error:
@@ -87,7 +87,7 @@ class ScheddKnobs(Made):
             return default
 
     def expression(self, name: str, ignored: str, *, old: bool) -> Expression | None:
-        """Return a knob's expression; None where it is not set, or does not read: then ``ignored`` says what happens.
+        """Return a knob's expression; None if it is not set, or invalid: then ``ignored`` is the consequence.
 
         ``old`` is how HTCondor reads most knobs; without it only the beginning has to be an expression.
         """
@@ -100,7 +100,7 @@ class ScheddKnobs(Made):
             place = self.place(name)
             for fault in error.diagnostics:
                 at = fault if place is None else fault.relocated(place)
-                message = f"{name} is no expression, and {ignored}: {fault.message}"
+                message = f"{name} is not an expression, and {ignored}: {fault.message}"
                 self.found.append(replace(at, kind="access-point", message=message, severity=Severity.WARNING))
             return None
 
@@ -113,7 +113,7 @@ class ScheddKnobs(Made):
             yield word, at.get(word, place)
 
     def missing(self, prefix: str, name: str, place: Span | None) -> None:
-        """Note that a list names a knob that there is not."""
+        """Add a warning that a list names an undefined knob."""
         begin = prefix.lower()
         defined = {
             key[len(begin) :]: knob.name[len(begin) :]
@@ -121,11 +121,11 @@ class ScheddKnobs(Made):
             if key.startswith(begin)
         }
         near = similar(name.lower(), list(defined), 0.8)
-        help_text = f"did you mean {defined[near[0]]}?" if near else "define it, or take it out of the list"
-        self.warn(f"{prefix}{name} is not defined: the schedd passes over it", place, help_text)
+        help_text = f"did you mean {defined[near[0]]}?" if near else "define it, or remove it from the list"
+        self.warn(f"{prefix}{name} is not defined: the schedd ignores it", place, help_text)
 
     def warn(self, message: str, place: Span | None, help: str | None = None) -> None:
-        """Note what the schedd passes over."""
+        """Add a warning about something that the schedd ignores."""
         self.found.append(Diagnostic("access-point", message, Severity.WARNING, place, help))
 
 
@@ -165,11 +165,11 @@ _MOST_NAMES: Final = 1000
 _MOST_LITERALS: Final = 20
 
 
-# The schedd's own ad (its counters, its address) and what only the submit machine can tell of the job (sizes of files,
-# proxies) are not known. An expression that asks for one of them is evaluated with several values in its place; where
-# they make no difference, as in ``JOB.RequestCpus > 64 || SCHEDD.TotalRunningJobs > 100`` of a large job, it has one.
+# The schedd's own ad (its counters, its address) and the job's attributes that only the submit machine knows (sizes of
+# files, proxies) are unknown. An expression that refers to one of them is evaluated with several values; if they make
+# no difference, as in ``JOB.RequestCpus > 64 || SCHEDD.TotalRunningJobs > 100`` of a large job, the result is known.
 def schedd_ad(known: Mapping[str, object]) -> ClassAd:
-    """Return the schedd's ad as far as it is known, in which SCHEDD and JOB are names of the two ads of a match."""
+    """Return the known part of the schedd's ad, in which SCHEDD and JOB are names of the two ads of a match."""
     ad = ClassAd({"MyType": "Scheduler", **known})
     ad.set_text("SCHEDD", "MY")
     ad.set_text("JOB", "TARGET")
@@ -179,7 +179,7 @@ def schedd_ad(known: Mapping[str, object]) -> ClassAd:
 def asked_with(expression: Expression, job: ClassAd, schedd: ClassAd, context: Context) -> Iterator[Value]:
     """Yield the value of an expression in the schedd's ad, with a job as TARGET.
 
-    Where it asks for what is not known, there are several values, one for each that was tried.
+    If it refers to something unknown, there are several values, one for each that was tried.
     """
     found = _unknown(expression, job, schedd)
     if not found.of_schedd and not found.of_job:
@@ -195,9 +195,9 @@ def asked_with(expression: Expression, job: ClassAd, schedd: ClassAd, context: C
 
 
 def _tried(name: str, literals: tuple[str, ...]) -> tuple[str, ...]:
-    """Return values that an unknown attribute may have: numbers or strings where it is known which.
+    """Return values that an unknown attribute may have: numbers or strings if the type is known.
 
-    What it is compared with stands in the expression: the literals are tried, too.
+    The literals of the expression that it is compared with are tried, too.
     """
     strings = (*_STRINGS, *(text for text in literals if text[:1] == '"'))
     if name.startswith("x509"):
@@ -209,7 +209,7 @@ def _tried(name: str, literals: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class _Unknown(NamedTuple):
-    """Attributes of the schedd and of the job that nobody knows, and literals that they may be compared with."""
+    """Unknown attributes of the schedd and of the job, and literals that they may be compared with."""
 
     of_schedd: set[str]
     of_job: set[str]
@@ -217,7 +217,7 @@ class _Unknown(NamedTuple):
 
 
 def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> _Unknown:
-    """Return what an expression leads to, through attributes of the job, and nobody knows."""
+    """Return the unknown attributes that an expression refers to, directly or through attributes of the job."""
     literals: dict[str, None] = {}
     of_schedd: set[str] = set()
     of_job: set[str] = set()
@@ -255,7 +255,7 @@ def _unknown(expression: Expression, job: ClassAd, schedd: ClassAd) -> _Unknown:
 
 
 def is_of_schedd(name: str) -> bool:
-    """Return whether a schedd's ad has an attribute of a lower-case name, where it is not the job that has it."""
+    """Return whether a schedd's ad has a lower-case attribute that the job does not have."""
     return name in _OF_SCHEDD or name.startswith(_BY_PREFIX)
 
 
@@ -264,16 +264,19 @@ REQUIREMENT_PREFIX: Final = "SUBMIT_REQUIREMENT_"
 
 
 class Answer(Enum):
-    """What a requirement says of a job: it is MET or not, has no truth value, or depends on what is not known."""
+    """The result of a requirement: MET or not, no truth value, or unknown."""
 
     MET = "met"
     UNMET = "unmet"
-    NO_BOOLEAN = "no boolean"
+    NO_BOOLEAN = "not a boolean"
     UNKNOWN = "unknown"
 
 
 class SubmitRequirement(NamedTuple):
-    """A requirement. ``reason`` gives the words of a refusal; with ``is_warning`` the job is taken all the same."""
+    """A requirement.
+
+    ``reason`` gives the message of a refusal; with ``is_warning`` the job is accepted nevertheless.
+    """
 
     name: str
     expression: Expression
@@ -288,13 +291,13 @@ class SubmitRequirement(NamedTuple):
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The attributes that it asks for, in the order in which they stand."""
+        """The attributes that it refers to, in the order of the text."""
         found = [node for node in nodes(self.expression.tree) if isinstance(node, Reference)]
         at = sorted(found, key=lambda node: node.start)
         return tuple(dict.fromkeys(node.name for node in at))
 
     def ask(self, job: ClassAd, schedd: ClassAd, context: Context) -> tuple[Answer, str]:
-        """Return what it says of a job, and in which words the schedd refuses it (None met: empty)."""
+        """Return its result for a job, and the schedd's message (empty if met or unknown)."""
         values = set(asked_with(self.expression, job, schedd, context))
         if len(values) > 1:
             return Answer.UNKNOWN, ""
@@ -309,12 +312,12 @@ class SubmitRequirement(NamedTuple):
             return default
         found = list(asked_with(self.reason, job, schedd, context))
         if len(set(map(str, found))) > 1:
-            return f"{default} (the words of its reason depend on what is not known)"
+            return f"{default} (the text of its reason depends on unknown values)"
         return found[0] if isinstance(found[0], str) else default
 
 
 def read_requirements(knobs: ScheddKnobs) -> Iterator[SubmitRequirement]:
-    """Yield the requirements in their order; those that the schedd passes over are noted."""
+    """Yield the requirements in their order, with warnings for those that the schedd ignores."""
     for name, place in knobs.names(REQUIREMENT_NAMES):
         if name == "REQUIREMENT_NAMES":
             continue
@@ -322,10 +325,10 @@ def read_requirements(knobs: ScheddKnobs) -> Iterator[SubmitRequirement]:
         if knobs.string(knob) is None:
             knobs.missing(REQUIREMENT_PREFIX, name, place)
             continue
-        expression = knobs.expression(knob, "the schedd passes over it", old=False)
+        expression = knobs.expression(knob, "the schedd ignores it", old=False)
         if expression is None:
             continue
-        reason = knobs.expression(f"{knob}_REASON", "the schedd gives words of its own", old=False)
+        reason = knobs.expression(f"{knob}_REASON", "the schedd uses a default message", old=False)
         is_warning = knobs.boolean(f"{knob}_IS_WARNING", default=False)
         yield SubmitRequirement(name, expression, reason, is_warning, knobs.place(knob))
 
@@ -335,9 +338,9 @@ _KNOBS: Final = {
     "PeriodicRelease": "SYSTEM_PERIODIC_RELEASE",
     "PeriodicRemove": "SYSTEM_PERIODIC_REMOVE",
 }
-"""By the attribute that is asked before. SYSTEM_PERIODIC_VACATE is read and never asked (25.14)."""
+"""By the attribute evaluated before. SYSTEM_PERIODIC_VACATE is read and never evaluated (25.14)."""
 
-_IGNORED: Final = "the schedd passes over it"
+_IGNORED: Final = "the schedd ignores it"
 
 
 # HTCondor: UserPolicy::Config (src/condor_utils/user_job_policy.cpp).
@@ -361,7 +364,7 @@ def _one(knobs: ScheddKnobs, base: str, knob: str) -> Iterator[SystemExpression]
     expression = knobs.expression(knob, _IGNORED, old=True)
     if expression is None or (expression.code.const is not UNKNOWN and expression.code.const is False):
         return
-    reason = knobs.expression(f"{knob}_REASON", "HTCondor gives words of its own", old=True)
+    reason = knobs.expression(f"{knob}_REASON", "HTCondor uses a default message", old=True)
     subcode = knobs.expression(f"{knob}_SUBCODE", "the subcode is 0", old=True)
     text = expression.unparse(UnparseForm.OLD)
     yield SystemExpression(base, knob, expression, text, reason, subcode, knobs.place(knob))
@@ -370,13 +373,13 @@ def _one(knobs: ScheddKnobs, base: str, knob: str) -> Iterator[SystemExpression]
 TRANSFORM_NAMES: Final = "JOB_TRANSFORM_NAMES"
 TRANSFORM_PREFIX: Final = "JOB_TRANSFORM_"
 FIRST_WITHOUT_CLASSADS: Final = (25, 8, 0)
-"""The first release that takes no ClassAd any more (commit of HTCONDOR-3118, in 25.8)."""
+"""The first release that no longer accepts a ClassAd (commit of HTCONDOR-3118, in 25.8)."""
 
 
 # HTCondor: JobTransforms::initAndReconfig (src/condor_schedd.V6/job_transforms.cpp). Up to 25.7 a knob may be a
-# ClassAd, which is converted as routes were, with its macros replaced; 25.8 passes over it.
+# ClassAd, which is converted like old routes, with its macros replaced; 25.8 ignores it.
 class SubmitTransform(NamedTuple):
-    """A transform of the schedd. ``place`` is where its knob's value stands; ``is_classad``: it was converted."""
+    """A transform of the schedd. ``place`` is the place of its knob's value; ``is_classad``: it was converted."""
 
     name: str
     transform: Transform
@@ -390,9 +393,9 @@ class SubmitTransform(NamedTuple):
 
 
 def read_transforms(knobs: ScheddKnobs, facts: TransformFacts) -> Iterator[SubmitTransform]:
-    """Yield the transforms that the schedd loads; those that it passes over are noted.
+    """Yield the transforms that the schedd loads, with warnings for those that it ignores.
 
-    A fault that only a job leads to is a warning here: the transform fails on that job.
+    A fault that depends on the job is a warning here: the transform fails on such a job.
     """
     for name, place in knobs.names(TRANSFORM_NAMES):
         if name.upper() == "TRANSFORM_NAMES":
@@ -401,7 +404,7 @@ def read_transforms(knobs: ScheddKnobs, facts: TransformFacts) -> Iterator[Submi
         if knob is None:
             knobs.missing(TRANSFORM_PREFIX, name, place)
         elif not knob.text.strip(BLANKS):
-            knobs.warn(f"{TRANSFORM_PREFIX}{name} is empty: the schedd passes over it", knob.name_span or place)
+            knobs.warn(f"{TRANSFORM_PREFIX}{name} is empty: the schedd ignores it", knob.name_span or place)
         elif knob.text.lstrip(BLANKS).startswith("["):
             yield from _classad(knobs, name, knob, facts)
         else:
@@ -415,7 +418,7 @@ def _commands(knobs: ScheddKnobs, name: str, knob: Knob, facts: TransformFacts) 
         )
     except InvalidTransform as error:
         for fault in error.diagnostics:
-            message = f"{TRANSFORM_PREFIX}{name} is malformed, and the schedd passes over it: {fault.message}"
+            message = f"{TRANSFORM_PREFIX}{name} is malformed, and the schedd ignores it: {fault.message}"
             knobs.warn(message, fault.span or knob.span, fault.help)
         return
     knobs.found += [replace(fault, severity=Severity.WARNING) for fault in made.faults]
@@ -432,9 +435,7 @@ def _classad(knobs: ScheddKnobs, name: str, knob: Knob, facts: TransformFacts) -
     place = knob.place()
     if facts.version >= FIRST_WITHOUT_CLASSADS:
         release = ".".join(map(str, facts.version[:2]))
-        message = (
-            f"{TRANSFORM_PREFIX}{name} is a ClassAd, which HTCondor {release} does not take any more: it is skipped"
-        )
+        message = f"{TRANSFORM_PREFIX}{name} is a ClassAd, which HTCondor {release} no longer accepts: it is skipped"
         knobs.warn(message, place.part(0, 1), "write it as commands: crondor preview --target 25.7 shows what it did")
         return
     text = (knobs.string(TRANSFORM_PREFIX + name) or "").lstrip(BLANKS)
@@ -443,21 +444,23 @@ def _classad(knobs: ScheddKnobs, name: str, knob: Knob, facts: TransformFacts) -
         tree = parse_ad(source)
     except ClassAdSyntaxError as error:
         for fault in error.diagnostics:
-            message = f"{TRANSFORM_PREFIX}{name} is a malformed ClassAd, and the schedd passes over it: {fault.message}"
+            message = f"{TRANSFORM_PREFIX}{name} is a malformed ClassAd, and the schedd ignores it: {fault.message}"
             knobs.warn(message, place, fault.help)
         return
     placed = Placed.of(source)
     read = EntryAttributes(Ad(tree, 0, len(text)), placed)
     made = convert_faithfully(LegacyEntry(name, read.ad(), TRANSFORM_PREFIX + name, 0, source.span(), read.places))
     if made is None:
-        knobs.warn(f"{TRANSFORM_PREFIX}{name} does not convert, and the schedd passes over it", place)
+        knobs.warn(f"{TRANSFORM_PREFIX}{name} cannot be converted, and the schedd ignores it", place)
         return
     try:
         rules = Source(made[1], f"{TRANSFORM_PREFIX}{name} (converted)")
         transform = Transform.parse(rules, name=made[0] or name, form=RuleSource.FILE, facts=facts, strict=False)
     except InvalidTransform as error:
         for fault in error.diagnostics:
-            knobs.warn(f"{TRANSFORM_PREFIX}{name} does not convert, and is skipped: {fault.message}", place, fault.help)
+            knobs.warn(
+                f"{TRANSFORM_PREFIX}{name} cannot be converted, and is skipped: {fault.message}", place, fault.help
+            )
         return
     yield SubmitTransform(name, transform.once(), place, is_classad=True)
 
@@ -468,7 +471,7 @@ _OF_JOB: Final = ("ProcId", "JobStatus")
 # HTCondor: SubmitHash::init_base_ad and fold_job_into_base_ad (src/condor_utils/submit_utils.cpp). The first job's ad
 # goes into the cluster's; a job's own ad has only what differs from it, beside ProcId and JobStatus.
 class Submitter(NamedTuple):
-    """Who submits: the account ``owner`` of ``domain`` (UID_DOMAIN), at ``now`` (epoch seconds)."""
+    """The submitter: the account ``owner`` of ``domain`` (UID_DOMAIN), at ``now`` (epoch seconds)."""
 
     owner: str
     domain: str
@@ -476,9 +479,9 @@ class Submitter(NamedTuple):
 
 
 class SentJob(NamedTuple):
-    """An ad as it is sent: ``ad`` has what the job has itself, its parent is the cluster's.
+    """An ad as it is sent: ``ad`` has the job's own attributes, its parent is the cluster's.
 
-    ``jobs`` are the jobs that have it in common but for ProcId, which is the first one's.
+    ``jobs`` are the jobs that share it except for ProcId, which is the first one's.
     """
 
     jobs: JobGroup
@@ -494,9 +497,9 @@ class SentJob(NamedTuple):
 
 
 def sent_jobs(made: Iterable[JobAd], submitter: Submitter, count: int) -> Iterator[SentJob]:
-    """Yield the ads of one cluster, as job_ads() makes them, as they are sent; ``count`` is how many jobs there are.
+    """Yield the ads of one cluster, from job_ads(), as they are sent; ``count`` is the number of jobs.
 
-    Jobs that are made late have one ad, the cluster's, which the schedd transforms as if it were that of job 0.
+    Jobs that are made late have one ad, the cluster's, which the schedd transforms like that of job 0.
     """
     cluster: ClassAd | None = None
     for jobs, ad in made:
@@ -525,7 +528,7 @@ def sent_jobs(made: Iterable[JobAd], submitter: Submitter, count: int) -> Iterat
 
 
 def _complete(ad: ClassAd, submitter: Submitter) -> ClassAd:
-    """Return an ad with what condor_submit puts into every job, and what the schedd does as soon as it has it."""
+    """Return an ad with the attributes that condor_submit puts into every job, and that the schedd adds on arrival."""
     made = ClassAd(NEW_JOB)
     made.prune("CompletionDate")  # condor_submit writes it, and a schedd does not store it
     for name, value in (("QDate", submitter.now), ("EnteredCurrentStatus", submitter.now), ("JobSubmitMethod", 0)):

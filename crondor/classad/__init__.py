@@ -121,6 +121,6 @@ _LATE: Final = {
     "read_ads": "crondor.classad.formats",
     "write_ads": "crondor.classad.formats",
 }
-"""Where the names stand that whoever only evaluates does not need: whole ads and their forms."""
+"""Lazily imported names, which evaluation alone does not need: whole ads and their formats."""
 
 __getattr__, __dir__ = late(__name__, _LATE)

@@ -1,4 +1,4 @@
-"""An ad: attributes by name without case, and its values as Python has them."""
+"""An ad: attributes by name ignoring case, and its values in Python."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from crondor.classad.tree import (
 )
 from crondor.diagnostics import Diagnostic
 
-_MAX_DEPTH: Final = 50  # lists in lists: far beyond any ad, and it ends those that contain themselves
+_MAX_DEPTH: Final = 50  # lists in lists: far more than any ad has; ends lists that contain themselves
 
 Plain: TypeAlias = "bool | int | float | str | Exceptional | AbsTime | RelTime | list[Plain] | dict[str, Plain]"
 
@@ -56,8 +56,8 @@ Plain: TypeAlias = "bool | int | float | str | Exceptional | AbsTime | RelTime |
 def to_code(value: object) -> Code:
     """Return a Python value as an expression: a ``str`` becomes a string, None undefined, a mapping an ad.
 
-    Raises ClassAdSyntaxError for what no ad can hold: an integer beyond 64 bits, a NUL, half of a surrogate pair, a
-    type that is none of the language's, lists too deep in one another.
+    Raises ClassAdSyntaxError for what no ad can hold: an integer beyond 64 bits, a NUL, a lone surrogate, an unknown
+    type, lists nested too deeply.
     """
     if isinstance(value, Expression):
         return value.code
@@ -80,7 +80,7 @@ def _node(value: object, depth: int) -> Node:  # noqa: C901 - a type is a line
     if isinstance(value, int):
         if not INT_MIN <= value <= INT_MAX:
             _refuse("an integer beyond 64 bits, which HTCondor would take for 0")
-        return Literal(int(value))  # the language knows no type beside its own: an enum's, a schedd's answer
+        return Literal(int(value))  # the language has no other type for it: a member of an enum, a schedd's answer
     if isinstance(value, (AdValue, ListValue)):
         return to_tree(value)
     if isinstance(value, Expression):
@@ -91,14 +91,14 @@ def _node(value: object, depth: int) -> Node:  # noqa: C901 - a type is a line
         return ListNode(tuple(_node(item, depth + 1) for item in value))
     if isinstance(value, Mapping):
         return _ad_node(value, depth)
-    return _refuse(f"no ad holds a {type(value).__name__}")
+    return _refuse(f"an ad cannot hold a {type(value).__name__}")
 
 
 def _ad_node(value: Mapping[object, object], depth: int) -> AdNode:
     items: dict[str, tuple[str, Node]] = {}
     for name, part in value.items():
         if not isinstance(name, str):
-            _refuse(f"the name of an attribute is a text, not a {type(name).__name__}")
+            _refuse(f"the name of an attribute must be a string, not a {type(name).__name__}")
         checked_name(name)
         items[lower(name)] = (name, _node(part, depth + 1))
     return AdNode(tuple(sorted(items.values(), key=lambda item: attribute_order(item[0]))))
@@ -120,10 +120,7 @@ def checked_string(text: str) -> str:
 
 
 def checked_name(name: str) -> None:
-    """Refuse what cannot be an attribute's name.
-
-    Raises ClassAdSyntaxError.
-    """
+    """Raise ClassAdSyntaxError for an invalid attribute name."""
     if not name:
         _refuse("an attribute needs a name")
     checked_string(name)
@@ -136,18 +133,18 @@ def _refuse(message: str) -> NoReturn:
 def to_python(value: Value, context: Context) -> Plain:
     """Return a value with the members of lists and ads evaluated: lists as ``list``, ads as ``dict``.
 
-    A member without value is ERROR, and so is one nested deeper than any ad's.
-    Raises EvaluationFailed for more than MAX_LIST members altogether (ads that hold themselves twice have no end),
-    and for more than MAX_STEPS steps to evaluate them all.
+    A member without value is ERROR, and so is one nested deeper than in any ad. Raises EvaluationFailed for more than
+    MAX_LIST members in all (ads that contain themselves twice are infinite), and for more than MAX_STEPS steps to
+    evaluate them.
     """
     return _Plainer(context).plain(value, 0)
 
 
 class _Plainer:
-    """Makes plain values as long as there is room for them.
+    """Makes plain values up to a total size.
 
-    An ad is evaluated by itself, so that each attribute and list has one value however often it is come upon: what
-    holds itself costs room, and no evaluation. All evaluations together have the work of one.
+    An ad is evaluated separately, so that each attribute and list is evaluated once: ads that contain themselves cost
+    space, but no evaluation. All evaluations together have the work of one.
     """
 
     def __init__(self, context: Context) -> None:
@@ -217,17 +214,17 @@ class Place(NamedTuple):
 
 
 class ClassAd(MutableMapping[str, Expression]):
-    """An ad as a mapping from names, without case, to expressions; it keeps their spelling and order.
+    """An ad as a mapping from names, ignoring case, to expressions; it keeps their spelling and order.
 
-    ``ad["Memory"]`` is the Expression, read when it is first asked for; ``ad.value("Memory")`` its value;
-    ``ad.text("Memory")`` its text. ``ad["Memory"] = 1024`` sets a value: a ``str`` becomes a string, and an
-    expression is set as ``Expression("Disk / 2")`` or by ``ad.set_text("Memory", "Disk / 2")``.
+    ``ad["Memory"]`` is the Expression, read on first use; ``ad.value("Memory")`` its value; ``ad.text("Memory")`` its
+    text. ``ad["Memory"] = 1024`` sets a value: a ``str`` becomes a string, and an expression is set as
+    ``Expression("Disk / 2")`` or by ``ad.set_text("Memory", "Disk / 2")``.
 
-    An ad may be chained to a parent (a proc ad to its cluster ad): what it lacks is found there, an attribute that it
-    sets to undefined hides the parent's, and deleting a parent's attribute sets it so. ``parent`` is that ad.
+    An ad may be chained to a parent (a proc ad to its cluster ad): missing attributes are looked up there, an attribute
+    that is set to undefined hides the parent's, and deleting a parent's attribute sets it so. ``parent`` is that ad.
 
-    ``place`` says where it was read. Two ads are equal if they have the same names with the same expressions; the
-    order and the spelling of the names do not count. It has the ``codes`` and ``names`` that evaluation asks for.
+    ``place`` is where it was read. Two ads are equal if they have the same names with the same expressions; the order
+    and the spelling of the names do not count. It has the ``codes`` and ``names`` for evaluation.
     """
 
     __slots__ = ("_codes", "_names", "_names_are_shared", "_parent", "place")
@@ -265,9 +262,9 @@ class ClassAd(MutableMapping[str, Expression]):
 
     @classmethod
     def of_texts(cls, texts: Mapping[str, str]) -> ClassAd:
-        """Return an ad of expression texts in new syntax, read when they are asked for.
+        """Return an ad of expression texts in new syntax, read when needed.
 
-        Raises ClassAdSyntaxError for a name that cannot be one.
+        Raises ClassAdSyntaxError for an invalid name.
         """
         made = cls()
         for name, text in texts.items():
@@ -276,12 +273,12 @@ class ClassAd(MutableMapping[str, Expression]):
 
     @property
     def codes(self) -> Codes:
-        """The expressions by name in lower case, texts where nobody has asked for them; the parent's below its own."""
+        """The expressions by name in lower case, as texts until first used; the parent's below its own."""
         return self._codes if self._parent is None else _Chained(self._codes, self._parent)
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The spelling of the names by name in lower case; a parent's come first, where they are not set anew."""
+        """The spelling of the names by name in lower case; a parent's come first, unless they are overridden."""
         if self._parent is None:
             return self._names
         own = self._names
@@ -289,7 +286,7 @@ class ClassAd(MutableMapping[str, Expression]):
 
     @property
     def parent(self) -> ClassAd | None:
-        """The ad that has what this one lacks."""
+        """The ad in which missing attributes are looked up."""
         return self._parent
 
     def chain(self, parent: ClassAd | None) -> ClassAd:
@@ -310,7 +307,7 @@ class ClassAd(MutableMapping[str, Expression]):
         return ClassAd.of(dict(self.codes), dict(self.names), self.place)
 
     def copy(self) -> ClassAd:
-        """Return a copy with the same parent; changes of one do not reach the other."""
+        """Return a copy with the same parent; changes of one do not affect the other."""
         made = ClassAd.of(self._codes.copy(), self._names, self.place)
         self._names_are_shared = True
         return made.chain(self._parent)
@@ -318,7 +315,7 @@ class ClassAd(MutableMapping[str, Expression]):
     def __getitem__(self, name: str) -> Expression:
         """Return an attribute's expression.
 
-        Raises KeyError, and ClassAdSyntaxError for a text that is no expression.
+        Raises KeyError, and ClassAdSyntaxError for an invalid expression.
         """
         return Expression.of(self.code(name))
 
@@ -330,7 +327,7 @@ class ClassAd(MutableMapping[str, Expression]):
         self.set(name, value)
 
     def __delitem__(self, name: str) -> None:
-        """Remove an attribute; one that the parent has becomes undefined.
+        """Remove an attribute; one of the parent becomes undefined.
 
         Raises KeyError.
         """
@@ -355,7 +352,7 @@ class ClassAd(MutableMapping[str, Expression]):
         )
 
     def __eq__(self, other: object) -> bool:
-        """Compare names and expressions; a text that is no expression equals only itself."""
+        """Compare names and expressions; an invalid text equals only itself."""
         if not isinstance(other, ClassAd):
             return NotImplemented
         mine, theirs = dict(self.codes), dict(other.codes)
@@ -394,7 +391,7 @@ class ClassAd(MutableMapping[str, Expression]):
     def code(self, name: str) -> Code:
         """Return an attribute's expression as evaluation uses it.
 
-        Raises KeyError, and ClassAdSyntaxError for a text that is no expression.
+        Raises KeyError, and ClassAdSyntaxError for an invalid expression.
         """
         key = lower(name)
         found = self._codes.get(key)
@@ -407,7 +404,7 @@ class ClassAd(MutableMapping[str, Expression]):
         return found
 
     def text(self, name: str) -> str:
-        """Return an attribute's text in new syntax: as it was written until someone asked for it, then as printed.
+        """Return an attribute's text in new syntax: as written until its expression is used, then as printed.
 
         Raises KeyError.
         """
@@ -450,7 +447,7 @@ class ClassAd(MutableMapping[str, Expression]):
         self._codes[key] = code
 
     def put(self, name: str, code: Code | str) -> None:
-        """Set an attribute of any name to an expression or a text in new syntax, without a check of either."""
+        """Set an attribute to an expression or a text in new syntax, without checking either."""
         key = lower(name)
         if key not in self._codes:
             self._own_names()
@@ -458,7 +455,7 @@ class ClassAd(MutableMapping[str, Expression]):
         self._codes[key] = code
 
     def prune(self, name: str) -> None:
-        """Remove what this ad itself has under a name, if anything; the parent's attribute shows again."""
+        """Remove the ad's own attribute, if any; the parent's becomes visible again."""
         key = lower(name)
         if key in self._codes:
             del self._codes[key]
@@ -466,28 +463,28 @@ class ClassAd(MutableMapping[str, Expression]):
             del self._names[key]
 
     def parts(self) -> tuple[dict[str, Code | str], dict[str, str]]:
-        """Return what this ad itself has, expressions and spellings by lower-case name, for a writer in a hurry.
+        """Return the ad's own expressions and spellings by lower-case name, for fast writers.
 
-        Whoever changes one of the two changes both, and writes texts that are expressions.
+        A writer must change both consistently, and write valid expressions.
         """
         self._own_names()
         return self._codes, self._names
 
     def shared_parts(self) -> tuple[dict[str, Code | str], dict[str, str]]:
-        """Return what this ad itself has, expressions and spellings; the spellings are from now on shared.
+        """Return the ad's own expressions and spellings; the spellings are shared from now on.
 
-        Whoever changes the expressions says with ``share_names`` which names there are then.
+        After changing the expressions call ``share_names`` with the new names.
         """
         self._names_are_shared = True
         return self._codes, self._names
 
     def share_names(self, names: dict[str, str]) -> None:
-        """Take the spellings by lower-case name of all that this ad itself has; other ads may have the same mapping."""
+        """Set the spellings by lower-case name of all the ad's own attributes; other ads may share the mapping."""
         self._names = names
         self._names_are_shared = True
 
     def own(self) -> ClassAd:
-        """Return a copy without parent that has only what this ad itself has."""
+        """Return a copy without parent that has only the ad's own attributes."""
         made = ClassAd.of(self._codes.copy(), self._names, self.place)
         self._names_are_shared = True
         return made
@@ -498,9 +495,9 @@ class ClassAd(MutableMapping[str, Expression]):
             self._names_are_shared = False
 
     def value(self, name: str, target: Attributes | None = None, context: Context = _NOW_UNKNOWN) -> Value:
-        """Return an attribute's value; UNDEFINED if there is none of this name.
+        """Return an attribute's value; UNDEFINED if there is none.
 
-        Raises EvaluationFailed, and ClassAdSyntaxError for a text that is no expression.
+        Raises EvaluationFailed, and ClassAdSyntaxError for an invalid expression.
         """
         code = self._codes.get(lower(name))
         if code.__class__ is not Code:
@@ -527,9 +524,9 @@ class ClassAd(MutableMapping[str, Expression]):
         return value_of(code, self, target, context)
 
     def print(self, form: Format = Format.NEW, order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
-        """Return the ad as HTCondor prints it; ``faithful``: also where that does not read back.
+        """Return the ad as HTCondor prints it; ``faithful``: also if that cannot be read back.
 
-        Raises ClassAdSyntaxError for an attribute whose text is no expression.
+        Raises ClassAdSyntaxError for an attribute whose text is invalid.
         """
         return print_ad(self, form, order, faithful=faithful)
 

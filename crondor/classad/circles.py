@@ -1,6 +1,7 @@
 """Attributes of an ad that refer to themselves, directly or through others.
 
-HTCondor takes such a reference for undefined (AttributeReference::_Evaluate), and so all that needs its value.
+HTCondor evaluates such a reference to undefined (AttributeReference::_Evaluate), and so everything that needs its
+value.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ _ALIKE: Final = frozenset(("=?=", "=!=", "is", "isnt"))
 _TAKES_UNDEFINED: Final = re.compile(
     r"is[a-z]+|user(map|home)|join|mergeenvironment|identicalmember|stringlisti?(member|subsetmatch)"
 ).fullmatch
-"""Functions that have a value where an argument is undefined."""
+"""Functions that have a value even if an argument is undefined."""
 
-_ELSEWHERE: Final = frozenset(("evalineachcontext", "countmatches"))  # what their first argument names is in other ads
-_LONGEST: Final = 1 << 14  # characters of an expression that is looked at
+_ELSEWHERE: Final = frozenset(
+    ("evalineachcontext", "countmatches")
+)  # their first argument names attributes of other ads
+_LONGEST: Final = 1 << 14  # characters of an expression that is examined
 _NOTHING: Final = AdValue({}, {})
 _CONTEXT: Final = Context()
 
@@ -50,7 +53,7 @@ _CONTEXT: Final = Context()
 class Circle(NamedTuple):
     """Attributes each of which refers to the next, and the last to the first; lower-case names.
 
-    ``is_sure``: they are undefined whatever the values of other attributes are; a conjunction may be false.
+    ``is_sure``: they are undefined whatever the values of other attributes; a conjunction may be false.
     """
 
     names: tuple[str, ...]
@@ -58,16 +61,16 @@ class Circle(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        """How grave it is; one through others that is not always gone round may be meant, as in HTCondor-CE."""
+        """Its severity; a circle through others that is not always followed may be intended, as in HTCondor-CE."""
         if self.is_sure:
             return Severity.ERROR
         return Severity.WARNING if len(self.names) == 1 else Severity.NOTE
 
     def message(self, spelled: Mapping[str, str]) -> str:
-        """Say what is wrong, with the names as ``spelled`` has them."""
+        """Return the message, with the names as ``spelled`` has them."""
         shown = [spelled.get(name, name) for name in self.names]
         one = len(shown) == 1
-        taken = "HTCondor takes the reference for undefined"
+        taken = "HTCondor evaluates the reference to undefined"
         if self.is_sure:
             taken = f"{'it never has' if one else 'none of them ever has'} a value, for {taken}"
         if one:
@@ -77,9 +80,9 @@ class Circle(NamedTuple):
 
 
 def circles(codes: Codes, names: Iterable[str] | None = None) -> Iterator[Circle]:
-    """Yield the circles among the expressions of an ad that one of some names (lower case) leads to; None: all names.
+    """Yield the circles among the expressions of an ad, reachable from some names (lower case; None: all).
 
-    Of circles that share attributes one is told, a sure one first.
+    Of circles that share attributes one is yielded, preferably a sure one.
     """
     edges = _edges(codes, names)
     if not any(edges.values()):
@@ -94,7 +97,7 @@ def circles(codes: Codes, names: Iterable[str] | None = None) -> Iterator[Circle
 
 
 def new_circles(before: Codes, after: Codes) -> list[Circle]:
-    """Return the circles of an ad that it has since something was changed in it."""
+    """Return the circles that a change of an ad has made."""
     changed = {name for name, code in after.items() if before.get(name) is not code and before.get(name) != code}
     found = [each for each in circles(after, changed) if not changed.isdisjoint(each.names)]
     known = {frozenset(each.names) for each in circles(before, changed)} if found else set()
@@ -102,13 +105,13 @@ def new_circles(before: Codes, after: Codes) -> list[Circle]:
 
 
 def entangled(codes: Codes, names: Iterable[str] | None = None) -> set[str]:
-    """Return the names that are in some circle among the expressions of an ad that one of some names leads to."""
+    """Return the names that are in some circle of an ad, reachable from some names."""
     graph = {name: list(found) for name, found in _edges(codes, names).items()}
     return {name for group in _knots(graph) for name in group}
 
 
 def _edges(codes: Codes, names: Iterable[str] | None) -> dict[str, dict[str, bool]]:
-    """Return what some names refer to, and what that does, name by name."""
+    """Return the references of some names, and theirs, name by name."""
     roots = tuple(codes) if names is None else tuple(name for name in names if name in codes)
     edges: dict[str, dict[str, bool]] = {}
     work = list(reversed(roots))
@@ -121,7 +124,7 @@ def _edges(codes: Codes, names: Iterable[str] | None) -> dict[str, dict[str, boo
 
 
 def _own_references(codes: Codes, name: str) -> dict[str, bool]:
-    """Return what an attribute refers to in its own ad, and whether it always needs that value."""
+    """Return the references of an attribute to its own ad, and whether it always needs their values."""
     code = codes.get(name)
     if code is None or (isinstance(code, str) and (len(code) > _LONGEST or prints_as_it_is(code))):
         return {}
@@ -138,7 +141,7 @@ def _of_text(text: str) -> dict[str, bool]:
 
 
 class _Part(NamedTuple):
-    """A node still to be looked at: whether its value is always needed, and the names that nested ads hide."""
+    """A node to visit: whether its value is always needed, and the names that nested ads hide."""
 
     node: Node
     is_sure: bool
@@ -199,7 +202,7 @@ def _evaluated(node: Node) -> Iterator[tuple[Node, bool]]:
 
 
 def _constant(node: Node) -> bool | None:
-    """Return the truth of an expression that asks for nothing, None for any other."""
+    """Return the truth value of a constant expression, None for any other."""
     whole = bare(node)
     if any(isinstance(each, (Reference, Call)) for each in nodes(whole)):
         return None
@@ -246,7 +249,7 @@ def _knots(graph: Mapping[str, list[str]]) -> Iterator[set[str]]:
 
 
 def _way_round(graph: Mapping[str, list[str]], group: set[str]) -> tuple[str, ...]:
-    """Return a shortest way from the first name of a group back to it."""
+    """Return a shortest path from the first name of a group back to it."""
     first = next(name for name in graph if name in group)
     came: dict[str, str] = {}
     work = [first]

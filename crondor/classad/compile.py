@@ -57,7 +57,7 @@ from crondor.diagnostics import Source
 
 
 def enter(state: EvaluationState, place: AdValue, name: str, code: Code, offset: int) -> Value:
-    """Return the value of an attribute found in an ad; one that is under way already is undefined.
+    """Return the value of an attribute found in an ad; one that is being evaluated already is undefined.
 
     Raises Failure, Exhausted.
     """
@@ -85,7 +85,7 @@ def enter(state: EvaluationState, place: AdValue, name: str, code: Code, offset:
 
 
 def bare_name(name: str, offset: int) -> Run:
-    """Return what evaluates ``name``."""
+    """Return a closure that evaluates ``name``."""
 
     def bare(state: EvaluationState) -> Value:
         place = state.cur
@@ -98,7 +98,7 @@ def bare_name(name: str, offset: int) -> Run:
         const = code.const
         if const is not UNKNOWN:
             return const  # type: ignore[return-value]
-        # What follows is enter(), written out: a chain of attributes must not cost two of Python's frames a link.
+        # This is enter(), inlined: a chain of attributes must not cost two of Python's frames a link.
         stack = state.stack
         for ad, under_way in stack:
             if ad is place and under_way == name:
@@ -122,7 +122,7 @@ def bare_name(name: str, offset: int) -> Run:
 
 
 def target_name(name: str, offset: int, generic: Run) -> Run:
-    """Return what evaluates ``TARGET.name``; ``generic`` evaluates TARGET where it has to be searched for."""
+    """Return a closure for ``TARGET.name``; ``generic`` evaluates TARGET if it has to be searched for."""
     beyond = name in BEYOND
 
     def target(state: EvaluationState) -> Value:
@@ -146,7 +146,7 @@ def target_name(name: str, offset: int, generic: Run) -> Run:
 
 
 def my_name(name: str, which: str, offset: int, generic: Run) -> Run:
-    """Return what evaluates ``MY.name``; an attribute called MY itself is evaluated by ``generic``."""
+    """Return a closure for ``MY.name``; an attribute called MY itself is evaluated by ``generic``."""
     beyond = name in BEYOND
 
     def my(state: EvaluationState) -> Value:
@@ -170,7 +170,7 @@ def my_name(name: str, which: str, offset: int, generic: Run) -> Run:
 
 
 def root_name(name: str, offset: int) -> Run:
-    """Return what evaluates ``.name``, a name of the outermost ad."""
+    """Return a closure for ``.name``, a name of the outermost ad."""
 
     def absolute(state: EvaluationState) -> Value:
         found = find(state, root_of(state), name)
@@ -180,13 +180,13 @@ def root_name(name: str, offset: int) -> Run:
 
 
 def select(run: Run, name: str, offset: int, *, counting: bool) -> Run:
-    """Return what evaluates ``expression.name``."""
+    """Return a closure for ``expression.name``."""
 
     def chosen(state: EvaluationState) -> Value:
         value = run(state)
         if not isinstance(value, AdValue) or value.__class__ is CopiedAd:
             return selected(state, value, name, offset)
-        # As in selected(), which would cost a frame of Python's more for each ad in an ad.
+        # As in selected(), which would cost one more Python frame for each nested ad.
         found = find(state, value, name)
         return UNDEFINED if found is None else enter(state, found[0], name, found[1], offset)
 
@@ -221,7 +221,7 @@ def _mapped(state: EvaluationState, value: ListValue, name: str, offset: int) ->
 
 
 def _unbound(value: Value) -> Value:
-    """Return a value taken out of its ad: names in it are no longer looked up around it."""
+    """Return a value removed from its ad: names in it are no longer looked up around it."""
     if isinstance(value, AdValue):
         return AdValue(value.codes, value.names, NOWHERE)
     if isinstance(value, ListValue):
@@ -230,7 +230,7 @@ def _unbound(value: Value) -> Value:
 
 
 def read(text: str, *, old: bool = False) -> Code:
-    """Return the expression of a text, from the cache if it has been read before; ``old`` as parse_expression has it.
+    """Return the expression of a text, cached; ``old`` is that of parse_expression.
 
     Raises ClassAdSyntaxError.
     """
@@ -255,9 +255,9 @@ def code_of(node: Node) -> Code:
 
 
 def compile_node(node: Node, offset: int, *, counting: bool = False) -> Run:
-    """Return the closure of a node that stands ``offset`` operators below its expression's top.
+    """Return the closure of a node that is ``offset`` operators below its expression's top.
 
-    ``counting`` closures compare the depth with HTCondor's bound where its evaluator does.
+    ``counting`` closures compare the depth with HTCondor's limit where its evaluator does.
     """
     return _COMPILERS[type(node)](node, offset, counting=counting)
 
@@ -346,7 +346,7 @@ def _binary(node: Binary, offset: int, *, counting: bool) -> Run:
     return _counted(run, offset + count - 1) if counting else run
 
 
-_NESTED_STEPS: Final = 4  # longer chains are walked in a loop, for closures in closures cost depth of Python's
+_NESTED_STEPS: Final = 4  # longer chains are walked in a loop, since nested closures use Python's stack
 _PLAIN: Final = frozenset(
     ["+", "-", "*", "/", "%", "<<", ">>", ">>>", "<", "<=", ">", ">=", "==", "!=", "=?=", "=!=", "&", "|", "^"]
 )
@@ -430,7 +430,7 @@ def _ternary(node: Ternary, offset: int, *, counting: bool) -> Run:
 
 
 def _no_test(state: EvaluationState, yes: Run, rest: list[tuple[int, Run, Run]], last: Run) -> Value:
-    """Return error for a test that is no boolean; both choices are evaluated, for they may fail."""
+    """Return error for a test that is not a boolean; both choices are evaluated, for they may fail."""
     yes(state)
     if rest:
         rest[0][1](state)
@@ -455,7 +455,7 @@ def _reference(node: Reference, offset: int, *, counting: bool) -> Run:
 
 
 def _postfix(node: Node, offset: int, *, counting: bool) -> Run:
-    """Compile ``a.b[c].d`` from the inside out, so that a long one costs no depth of Python's."""
+    """Compile ``a.b[c].d`` from the inside out, so that a long one does not use Python's stack."""
     steps: list[Reference | Binary] = []
     inner = node
     while True:
@@ -513,9 +513,9 @@ def _member(state: EvaluationState, whole: ListValue, index: int, offset: int) -
 
 
 def _copied(value: Value) -> Value:
-    """Return what a subscript by a name gives in HTCondor 25.14 (Operation::_doOperation, ClassAd::EvaluateAttr).
+    """Return the result of a subscript by a name in HTCondor 25.14 (Operation::_doOperation, ClassAd::EvaluateAttr).
 
-    That is a copy, which belongs to no ad and is given back before a name is looked for in it.
+    That is a copy, which belongs to no ad and is freed before a name is looked up in it.
     """
     if isinstance(value, AdValue):
         return CopiedAd(value.codes, value.names)
@@ -582,7 +582,7 @@ def _ad(node: AdNode, *_: int, **__: bool) -> Run:
     names = {texts.lower(name): name for name, _ in node.items}
 
     def ad(state: EvaluationState) -> Value:
-        # The same text in the same place is the same ad: circular references are told by identity.
+        # The same text in the same place is the same ad: circular references are detected by identity.
         key = (id(codes), id(state.cur))
         if state.ads is None:
             state.ads = {}

@@ -1,4 +1,4 @@
-"""One evaluation from beginning to end, and an explanation of its value.
+"""One complete evaluation, and an explanation of its value.
 
 HTCondor: ClassAd::EvaluateAttr, ClassAd::EvaluateExpr.
 """
@@ -97,9 +97,9 @@ def failed(message: str) -> EvaluationFailed:
 
 
 def holds(code: Code, my: Attributes, target: Attributes | None, context: Context) -> bool:
-    """Return whether an expression is true or a number that is not zero; no value is no.
+    """Return whether an expression is true or a nonzero number; False if it has no value.
 
-    Nor has one that asks for an attribute whose text is no expression.
+    An expression that refers to an attribute with an invalid text has no value.
     """
     try:
         return truth(value_of(code, my, target, context)) is True
@@ -125,9 +125,9 @@ def symmetric_match(left: Attributes, right: Attributes, context: Context) -> bo
 
 
 def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | None:
-    """Return the names an expression takes from its ad (``internal``) or leaves to others, sorted without case.
+    """Return the names an expression takes from its ad (``internal``) or leaves to others, sorted ignoring case.
 
-    None: HTCondor finds no answer, for a circle or for a selection from what is no ad.
+    None: HTCondor finds no answer, for a circle or for a selection from something that is not an ad.
     """
     state = begin(ad, None, Context())
     walk = Internal if internal else External
@@ -138,12 +138,12 @@ def references_of(code: Code, ad: Attributes, *, internal: bool) -> list[str] | 
 
 
 def members(value: ListValue, context: Context) -> list[Value]:
-    """Return the values of a list's members, each in the ad the list was found in; a failing one is error."""
+    """Return the values of a list's members, each in the ad where the list was found; a failing one is error."""
     return members_in(value, begin(EMPTY, None, context))
 
 
 def members_in(value: ListValue, state: EvaluationState) -> list[Value]:
-    """Return the values of a list's members with what is left of a state's work."""
+    """Return the values of a list's members within the rest of a state's work."""
     place = NOWHERE if value.scope is None else value.scope
     state.my = place
     state.root = None if place.matched else _outermost(place)
@@ -173,7 +173,7 @@ _WORK = 200_000  # characters of parts, each of which is printed and evaluated a
 class Explanation(NamedTuple):
     """A part of an expression with its value and its own parts.
 
-    ``value`` is None where evaluation fails or does not come that far (``reached`` is false then).
+    ``value`` is None if evaluation fails or does not reach it (``reached`` is then false).
     """
 
     text: str
@@ -196,7 +196,7 @@ class Explanation(NamedTuple):
         return print_value(self.value)
 
     def reason(self) -> str | None:
-        """Return the shortest reason why the whole is not true; None: it is.
+        """Return the shortest reason why the whole is not true; None if it is.
 
         ``TARGET.Memory >= RequestMemory: 2048 >= 4096``
         """
@@ -210,9 +210,9 @@ class Explanation(NamedTuple):
 
 
 def explain(code: Code, my: Attributes, target: Attributes | None, context: Context) -> Explanation:
-    """Return the values of an expression's parts; none of them changes what the others see.
+    """Return the values of an expression's parts; none of them affects the others.
 
-    The parts of parts are shown as deep as the work allows: the longer the text, the fewer levels.
+    Nested parts are shown as deep as the work allows: the longer the text, the fewer levels.
     """
     node = code_tree(code)
     deepest = max(1, min(_DEEPEST, _WORK // len(unparse(node))))
@@ -220,7 +220,7 @@ def explain(code: Code, my: Attributes, target: Attributes | None, context: Cont
 
 
 class _Explainer:
-    """Evaluates part after part, each from the beginning, with the work of one evaluation for all of them."""
+    """Evaluates part after part, each from the beginning, with the work limit of one evaluation for all."""
 
     def __init__(self, begin_anew: Callable[[], EvaluationState], deepest: int) -> None:
         self.begin = begin_anew
@@ -248,7 +248,7 @@ class _Explainer:
             self.steps = state.steps
 
     def reached(self, node: Node, depth: int) -> Iterator[Explanation]:
-        """Yield the parts in order; those that evaluation skips are named without a value."""
+        """Yield the parts in order; those that evaluation skips have no value."""
         done = False
         for at, child in enumerate(operands(node)):
             if done:
@@ -304,13 +304,13 @@ def _reasons(whole: Explanation) -> list[str]:
 
 
 def _decisive(whole: Explanation) -> list[Explanation]:
-    """Return the parts of an ``&&`` that are not true; of an undefined one those that are undefined, if any."""
+    """Return the parts of an ``&&`` that are not true; for an undefined one those that are undefined, if any."""
     guilty = [part for part in whole.parts if part.reached and not part.true]
     return [part for part in guilty if whole.value is not UNDEFINED or part.value is UNDEFINED] or guilty
 
 
 def _operands_shown(whole: Explanation) -> str:
-    """Return the values of an operator's operands; of all else the value of the whole."""
+    """Return the values of an operator's operands; for anything else the value of the whole."""
     parts = whole.parts
     if whole.op == "!" and parts:
         return parts[0].shown

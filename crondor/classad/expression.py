@@ -1,4 +1,4 @@
-"""Expressions as users of the package hold them: read once, printed, evaluated, simplified."""
+"""Expressions for users of the package: read once, printed, evaluated, simplified."""
 
 from __future__ import annotations
 
@@ -52,9 +52,8 @@ _COMMUTES: Final = frozenset(("+", "*", "&&", "||", "&", "|", "^"))
 
 
 # The result is that of HTCondor 25.14 with one exception: HTCondor loses part of ``true && 2 * x`` (it leaves ``x``).
-# What is odd is kept: ``true || "text"`` is an error, which evaluation does not make it, and names inside an ad that is
-# written out in the expression itself are not looked up around it.
-# HTCondor: ClassAd::Flatten, Operation::flatten.
+# Oddities are kept: ``true || "text"`` is an error, unlike in evaluation, and names inside an ad literal in the
+# expression are not looked up around it. HTCondor: ClassAd::Flatten, Operation::flatten.
 class _Part(NamedTuple):
     """What flattening leaves of an operand: a value, a tree, or both joined by an operator that may be regrouped."""
 
@@ -64,7 +63,7 @@ class _Part(NamedTuple):
 
 
 def flatten(code: Code, ad: Attributes, context: Context, inlining: Inlining | None = None) -> Code:
-    """Return what is left of an expression in an ad; with ``inlining`` no name of the ad is left.
+    """Return what remains of an expression in an ad; with ``inlining`` no name of the ad remains.
 
     Raises EvaluationFailed.
     """
@@ -164,7 +163,7 @@ def _reference(state: EvaluationState, node: Reference) -> _Part:
     place, code = found
     tree = code_tree(code)
     if isinstance(tree, AdNode) or isinstance(code.const, AdValue):
-        return _Part(tree=node)  # an ad that is referred to stays a reference
+        return _Part(tree=node)  # a reference to an ad stays a reference
     if used >= MAX_DEPTH:
         raise Failure("an attribute refers to itself")
     state.cur, state.used = place, used + 1
@@ -177,7 +176,7 @@ def _reference(state: EvaluationState, node: Reference) -> _Part:
 
 
 def _found(state: EvaluationState, node: Reference) -> tuple[AdValue, Code] | _Part:
-    """Return what a reference finds, or what is left of one that finds no attribute."""
+    """Return what a reference finds, or what remains of one that finds no attribute."""
     name, stays = lower(node.name), _Part(tree=node)
     if node.scope is None:
         found = find(state, root_of(state), name) if node.absolute else find_bare(state, state.cur, name)
@@ -192,7 +191,7 @@ def _found(state: EvaluationState, node: Reference) -> tuple[AdValue, Code] | _P
 
 
 def _combine(op: str, left: _Part, right: _Part) -> _Part:
-    """Join two operands, gathering the values of a chain of one operator into one: x + 1 + 2 is 3 + x."""
+    """Join two operands, combining the constants of a chain of one operator: x + 1 + 2 is 3 + x."""
     if (left.tree is None) is not (right.tree is None) and op in ("&&", "||"):
         left, right = _as_condition(left), _as_condition(right)
         decided = _decided(op, left, right)
@@ -237,7 +236,7 @@ def _logical(op: str, left: Value, right: Value) -> Value:
         values.append(value if fact is None else fact)
     one, two = values
     if not all(type(value) is bool or isinstance(value, Exceptional) for value in values):
-        return ERROR  # of two values that are known, both count, also where evaluation would not look at the second
+        return ERROR  # if both values are known, both count, even if evaluation would skip the second
     if one is stop or one is ERROR:
         return one
     if one is UNDEFINED:
@@ -246,13 +245,13 @@ def _logical(op: str, left: Value, right: Value) -> Value:
 
 
 def _as_condition(part: _Part) -> _Part:
-    """Return a number as the boolean it counts as beside ``&&`` and ``||``."""
+    """Return a number as the boolean that it counts as in ``&&`` and ``||``."""
     fact = operators.truth(part.value) if part.tree is None else None
     return part if fact is None else _Part(fact)
 
 
 def _decided(op: str, left: _Part, right: _Part) -> _Part | None:
-    """Return what one known side of ``&&`` or ``||`` decides; None: nothing."""
+    """Return the result if one known side of ``&&`` or ``||`` decides; None if it does not."""
     known, open_side = (left, right) if left.tree is None else (right, left)
     one, two = (known.value, UNDEFINED) if left.tree is None else (UNDEFINED, known.value)
     value = _logical(op, one, two)
@@ -267,10 +266,10 @@ NOW_UNKNOWN = Context()
 
 
 class References(NamedTuple):
-    """The attributes an expression refers to, each with the spelling of its first occurrence, sorted without case.
+    """The attributes an expression refers to, each in the spelling of its first occurrence, sorted ignoring case.
 
-    ``internal`` are found in its own ad, directly or through attributes that are; ``external`` are not: they may be
-    in the other ad of a match, or nowhere. ``target`` are those of them it asks the other ad for by name.
+    ``internal`` are found in its own ad, directly or through attributes that are; ``external`` are not: they may be in
+    the other ad of a match, or nowhere. ``target`` are those of them with TARGET.
     """
 
     internal: tuple[str, ...]
@@ -279,7 +278,7 @@ class References(NamedTuple):
 
 
 class Expression:
-    """An expression; two are equal when they print alike."""
+    """An expression; two are equal if they print alike."""
 
     __slots__ = ("code", "source")
 
@@ -295,11 +294,10 @@ class Expression:
     def parse(
         cls, source: Source, *, old: bool = False, partial: bool = False, open_choice: bool = False
     ) -> Expression:
-        """Read an expression of a named source, so that its errors say where they are.
+        """Read an expression of a named source, so that errors have their place.
 
         ``old``: strings by the rules of ``-long`` ads. ``partial``: text after a complete expression is ignored;
-        ``open_choice``: after a ``? :`` alone, as HTCondor's configuration and transforms are read.
-        Raises ClassAdSyntaxError.
+        ``open_choice``: only after a ``? :``, as in HTCondor's configuration and transforms. Raises ClassAdSyntaxError.
         """
         if partial or open_choice or len(source.text) > MAX_CACHED_TEXT:
             return cls.of(parse_expression(source, old=old, partial=partial, open_choice=open_choice), source)
@@ -307,7 +305,7 @@ class Expression:
         try:
             made.code = read(source.text, old=old)
         except ValueError:
-            parse_expression(source, old=old)  # the same error, at the place people know
+            parse_expression(source, old=old)  # the same error, at the user's place
             raise
         made.source = source
         return made
@@ -335,17 +333,17 @@ class Expression:
         return value_of(self.code, my, target, context)
 
     def holds(self, my: Attributes = EMPTY, target: Attributes | None = None, context: Context = NOW_UNKNOWN) -> bool:
-        """Return whether the value is true, or a number that is not zero; whatever else happens is no."""
+        """Return whether the value is true, or a nonzero number; False in all other cases."""
         return holds(self.code, my, target, context)
 
     def unparse(self, form: UnparseForm = UnparseForm.COMPACT, *, faithful: bool = False) -> str:
-        """Return the text as HTCondor prints it, but so that it reads back; ``faithful``: exactly as HTCondor."""
+        """Return the text as HTCondor prints it, but readable again; ``faithful``: exactly as HTCondor."""
         return unparse(self.tree, form, faithful=faithful)
 
     def references(self, ad: Attributes = EMPTY) -> References:
         """Return the attributes referred to, seen from an ad.
 
-        Raises CircularReference, also for a selection from what is no ad.
+        Raises CircularReference, also for a selection from something that is not an ad.
         """
         inside = references_of(self.code, ad, internal=True)
         outside = None if inside is None else references_of(self.code, ad, internal=False)
@@ -360,7 +358,7 @@ class Expression:
     def flatten(
         self, ad: Attributes = EMPTY, context: Context = NOW_UNKNOWN, inlining: Inlining | None = None
     ) -> Expression:
-        """Return what is left when all that the ad decides is computed; with ``inlining`` without names of the ad.
+        """Return what remains after computing what the ad decides; with ``inlining`` without names of the ad.
 
         Raises EvaluationFailed.
         """

@@ -38,7 +38,7 @@ _NO_NUMBERS: Final = (str, AbsTime, RelTime, ListValue, AdValue)
 
 
 def truth(value: Value) -> bool | None:
-    """Return what a value counts as where a boolean is expected: numbers do, strings do not (None)."""
+    """Return a value as a boolean: numbers count, strings do not (None)."""
     kind = type(value)
     if kind is bool:
         return value  # type: ignore[return-value]
@@ -145,7 +145,7 @@ def _real(op: str, left: float, right: float) -> Value:
 
 
 def divide(left: float, right: float) -> float:
-    """Return the quotient of two reals as IEEE 754 has it."""
+    """Return the quotient of two reals by IEEE 754."""
     if right != 0:
         return left / right
     if left == 0 or math.isnan(left):
@@ -177,7 +177,7 @@ _BITS: Final[dict[str, Callable[[Any, Any], int]]] = {
     "&": operator.and_,
     "|": operator.or_,
     "^": operator.xor,
-    "<<": lambda left, right: wrap(left << (right & 63)),  # the processor takes six bits of the count; C leaves it open
+    "<<": lambda left, right: wrap(left << (right & 63)),  # the processor uses six bits of the count; undefined in C
     ">>": lambda left, right: left >> (right & 63 if left >= 0 else min(64, max(right, 0))),
     ">>>": lambda left, right: left >> (right & 63) if left >= 0 else (left >> 1 & INT_MAX) >> (right - 1 & 63),
 }
@@ -185,7 +185,7 @@ _BITS: Final[dict[str, Callable[[Any, Any], int]]] = {
 
 # HTCondor: Operation::doLogical, Operation::shortCircuit.
 def conjunction(parts: tuple[Run, ...]) -> Run:
-    """Return what evaluates ``a && b && ...``: false and error end it, undefined goes on."""
+    """Return a closure for ``a && b && ...``: false and error end it, undefined continues."""
 
     def both(state: EvaluationState) -> Value:
         known = True
@@ -209,7 +209,7 @@ def conjunction(parts: tuple[Run, ...]) -> Run:
 
 
 def disjunction(parts: tuple[Run, ...]) -> Run:
-    """Return what evaluates ``a || b || ...``: true and error end it, undefined goes on."""
+    """Return a closure for ``a || b || ...``: true and error end it, undefined continues."""
 
     def either(state: EvaluationState) -> Value:
         known = True
@@ -233,7 +233,7 @@ def disjunction(parts: tuple[Run, ...]) -> Run:
 
 
 def _wrong(state: EvaluationState, value: Value, part: Run, parts: tuple[Run, ...]) -> Value:
-    """Return error for an operand that is no boolean; only after the first one is the next still evaluated."""
+    """Return error for an operand that is not a boolean; only after the first one is the next still evaluated."""
     if part is parts[0] and value is not ERROR:
         parts[1](state)
     return ERROR
@@ -243,7 +243,7 @@ Maker: TypeAlias = Callable[[Run, Run], Run]
 
 
 def operation(op: str, left: Run, right_node: Node, right: Run) -> Run:
-    """Return what evaluates ``left op right``; a right side that is written out is not evaluated each time."""
+    """Return a closure for ``left op right``; a literal right side is not evaluated each time."""
     if isinstance(right_node, Literal):
         value = right_node.value
         if isinstance(value, str) and op in ("==", "!="):

@@ -1,7 +1,7 @@
-"""Tokens to the tree, as HTCondor's recursive descent does it, and the tree back to text.
+"""Tokens to the tree, by HTCondor's recursive descent, and the tree back to text.
 
-HTCondor: ClassAdParser::parseExpression down to parsePrimaryExpression (src/classad/source.cpp). Each method states the
-rule it reads in EBNF; words in capitals are kinds of tokens, and BINARY is an operator of that table.
+HTCondor: ClassAdParser::parseExpression down to parsePrimaryExpression (src/classad/source.cpp). Each method has its
+rule in EBNF; words in capitals are kinds of tokens, and BINARY is an operator of that table.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from crondor.classad.tree import (
 )
 from crondor.diagnostics import Source
 
-_BINARY: Final[dict[str, int]] = {  # operator: how tightly it binds
+_BINARY: Final[dict[str, int]] = {  # operator: its precedence
     **dict.fromkeys(("*", "/", "%"), 10),
     **dict.fromkeys(("+", "-"), 9),
     **dict.fromkeys(("<<", ">>", ">>>"), 8),
@@ -54,10 +54,9 @@ _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 def parse_expression(source: Source, *, old: bool = False, partial: bool = False, open_choice: bool = False) -> Node:
     """Return the tree of an expression.
 
-    ``old`` takes strings by the rules of ``-long`` ads. ``partial`` takes the longest beginning that is an
-    expression, as HTCondor does with the right side of a ``-long`` line. ``open_choice`` passes over what follows a
-    ``? :``, whose end alone HTCondor 25.14 does not look at when it reads a whole text (ClassAdParser).
-    Raises ClassAdSyntaxError.
+    ``old`` reads strings by the rules of ``-long`` ads. ``partial`` reads the longest prefix that is an expression, as
+    HTCondor does for a ``-long`` line. ``open_choice`` ignores text after a ``? :``, which is the only case where
+    HTCondor 25.14 does not check the end of a whole text (ClassAdParser). Raises ClassAdSyntaxError.
     """
     parser = _Parser(Tokens(source, old=old))
     try:
@@ -90,7 +89,7 @@ _TOO_DEEP: Final = "nested deeper than HTCondor reads (165 parentheses, lists or
 
 
 class _Parser:
-    """Reads by position ``at`` in the columns of the tokens; ``depth`` counts as HTCondor's parser does."""
+    """Reads tokens at position ``at``; ``depth`` counts as in HTCondor's parser."""
 
     __slots__ = ("at", "ends", "kinds", "source", "starts", "values")
 
@@ -112,7 +111,7 @@ class _Parser:
         if kind == "bad":
             message, hint = str(self.values[at]), None
         elif kind == "octal":
-            message, hint = "no integer begins with a zero", "write it without; 0x and octal numbers do not exist"
+            message, hint = "an integer cannot begin with a zero", "remove the zero; 0x and octal numbers do not exist"
         elif kind == "=":
             hint = "compare with == or =?="
         raise syntax_error(self.source, start, end, message, hint)
@@ -122,12 +121,12 @@ class _Parser:
         raise syntax_error(self.source, start, start + 1, _TOO_DEEP)
 
     def no_stack(self) -> NoReturn:
-        """Give up where Python's own stack ends: at a text that is too deep, or in a caller that is."""
+        """Raise when Python's own stack ends: in a text that is too deep, or a caller that is."""
         start = self.starts[self.at]
         raise StackExhausted(syntax_error(self.source, start, start + 1, _TOO_DEEP).diagnostics)
 
     def expression(self, depth: int) -> Node:
-        """Read operands and binary operators by precedence, then ``? :`` whose last part continues here.
+        """Read operands and binary operators by precedence, then ``? :``, whose last part is read here.
 
         expression = operation ("?" expression ":" operation)*
         operation = operand (BINARY operand)*
@@ -165,7 +164,7 @@ class _Parser:
         self.at += 1
 
     def operand(self, depth: int) -> Node:
-        """Read an operand with its signs; a minus right before a digit belongs to the number.
+        """Read an operand with its signs; a minus directly before a digit belongs to the number.
 
         operand = ("!" | "-" | "+" | "~")* postfix
         """
@@ -186,14 +185,14 @@ class _Parser:
         return node
 
     def signed_number(self) -> bool:
-        """Return whether the minus here is the sign of a number: it is where it stands right before a digit."""
+        """Return whether the minus here is the sign of a number: directly before a digit."""
         after = self.at + 1
         if self.kinds[after] not in ("number", "octal") or self.starts[after] != self.ends[self.at]:
             return False
         return not self.source.text.startswith("..", self.starts[after])
 
     def postfix(self, depth: int) -> Node:
-        """Read a value and what is done to it from behind.
+        """Read a value and its postfix operators.
 
         postfix = (list | primary) ("." name | "[" expression "]" | "?:" postfix)*
         """
@@ -220,7 +219,7 @@ class _Parser:
                 return node
 
     def name(self, message: str) -> str:
-        """Read a name, plain or in quotes; ``message`` says what is missing where there is none.
+        """Read a name, plain or in quotes; ``message`` is the error if there is none.
 
         name = NAME
         """
@@ -255,7 +254,7 @@ class _Parser:
         return self.rare(kind, depth, start)
 
     def rare(self, kind: str, depth: int, start: int) -> Node:
-        """Read what few values are; no blank may come after the minus.
+        """Read a rare kind of value; no blank may follow the minus.
 
         rare = "-" (NUMBER | OCTAL) | "." name | ad
         """
@@ -294,7 +293,7 @@ class _Parser:
         self.at += 1
 
     def items(self, opening: int, depth: int) -> tuple[Node, ...]:
-        """Read what list and call have inside, up to the closing sign."""
+        """Read the contents of a list or call, up to the closing token."""
         if self.kinds[self.at] == _CLOSING[self.kinds[opening]]:
             self.at += 1
             return ()
@@ -307,7 +306,7 @@ class _Parser:
         return tuple(found)
 
     def call(self, name: str, depth: int, start: int) -> Node:
-        """Read the arguments of a function whose name was read.
+        """Read the arguments of a function after its name.
 
         call = name "(" (expression (("," | ";") expression)*)? ")"
         """
@@ -321,17 +320,17 @@ class _Parser:
         return Call(name, arguments, start, end)
 
     def time(self, name: str, argument: Literal) -> AbsTime | LocalTime | RelTime:
-        """Return the value of a time with a literal text, which HTCondor makes while it parses."""
+        """Return the value of a time with a literal text, computed by HTCondor's parser."""
         text = str(argument.value)
         found = read_abstime(text) if name.lower() == "abstime" else read_reltime(text)
         if found is None:
             form = "2025-12-31T23:59:59+01:00" if name.lower() == "abstime" else "1+12:00:00"
-            message = f"{text!r} is no time for {name}"
+            message = f"{text!r} is not a time for {name}"
             raise syntax_error(self.source, argument.start, argument.end, message, f"write it as {form}")
         return found
 
     def ad(self, depth: int) -> AdNode:
-        """Read an ad; of a name that comes twice the last value counts.
+        """Read an ad; the last value of a repeated name counts.
 
         ad = "[" (";"* attribute (";"+ attribute)* ";"*)? "]"
         attribute = name "=" expression
@@ -400,8 +399,8 @@ _Piece: TypeAlias = Node | str | _Indent
 def unparse(node: Node, form: UnparseForm = UnparseForm.COMPACT, *, faithful: bool = False) -> str:
     """Return the text of a tree.
 
-    ``faithful``: as HTCondor 25.14 prints it, which leaves the quotes out of a name after a dot (``a.'b c'`` is
-    ``a.b c``) and before the parentheses of a call, so that the text does not read back. Without it they stay.
+    ``faithful``: as HTCondor 25.14 prints it, which drops the quotes of a name after a dot (``a.'b c'`` is ``a.b c``)
+    and before the parentheses of a call, so that the text cannot be read back. Otherwise they stay.
     """
     out: list[str] = []
     work: list[_Piece] = [node]
@@ -483,11 +482,11 @@ def print_constant(value: Constant, form: UnparseForm = UnparseForm.COMPACT) -> 
         return f'absTime("{print_abstime(AbsTime(value.seconds, 0))}")'
     if isinstance(value, Exceptional):
         return str(value)
-    raise TypeError(f"no ClassAd value: {value!r}")
+    raise TypeError(f"not a ClassAd value: {value!r}")
 
 
 def print_string(text: str, form: UnparseForm = UnparseForm.COMPACT) -> str:
-    """Return a string in quotes; the old form escapes only the quote, the new one also all that is not ASCII."""
+    """Return a string in quotes; the old form escapes only the quote, the new one also everything beyond ASCII."""
     if _PLAIN.match(text):
         return f'"{text}"'
     if form is UnparseForm.OLD:
@@ -496,7 +495,7 @@ def print_string(text: str, form: UnparseForm = UnparseForm.COMPACT) -> str:
 
 
 def print_name(name: str, form: UnparseForm = UnparseForm.COMPACT) -> str:
-    """Return an attribute's name, in quotes where it is no plain name or is a reserved word."""
+    """Return an attribute's name, in quotes if it is not a plain name or is a reserved word."""
     if _IDENTIFIER.match(name):
         return f"'{name}'" if name.lower() in _RESERVED else name
     escaped = name.replace("'", "\\'") if form is UnparseForm.OLD else _escaped(name, _IN_NAME)
@@ -518,7 +517,7 @@ def _escaped(text: str, table: dict[int, str]) -> str:
 
 
 def print_real(real: float, form: UnparseForm = UnparseForm.COMPACT) -> str:
-    """Return a real with HTCondor's 16 digits, one too few for some values to read back as themselves."""
+    """Return a real with HTCondor's 16 digits, one too few to read some values back exactly."""
     if real == 0.0:
         return "-0.0" if math.copysign(1.0, real) < 0 else "0.0"
     if math.isfinite(real):

@@ -1,4 +1,4 @@
-"""Ads to text in every form HTCondor prints: ``-long``, new syntax, JSON and XML.
+"""Ads to text in every format HTCondor prints: ``-long``, new syntax, JSON and XML.
 
 HTCondor: sPrintAd, ClassAdXMLUnParser::Unparse, ClassAdJsonUnParser::Unparse.
 """
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _FEW: Final = 8  # values that are printed as fast one by one
 _SHORT: Final = 1 << 15  # characters of an ad that is worth remembering
-_PRICE: Final = 4  # ads printed whole before it is looked again at what they have in common
+_PRICE: Final = 4  # ads printed whole before common parts are looked for again
 _DEAREST: Final = 512
 
 
 class Spelling(dict[str, str]):
-    """The spelling of an ad's names by name in lower case. Nobody changes it, so that ads can share it.
+    """The spelling of an ad's names by name in lower case. It is immutable, so that ads can share it.
 
-    ``frames`` is what is known about printing these ads, by the order of the names.
+    ``frames`` has what is known about printing these ads, by the order of the names.
     """
 
     __slots__ = ("frames",)
@@ -44,11 +44,11 @@ class Spelling(dict[str, str]):
 
 
 class Frame:
-    """The text of ads with the same names: most of their values are the same too, and the text around the others.
+    """The text of ads with the same names: most of their values are the same too.
 
-    ``get`` takes all values in their order out of an ad's expressions; ``blank`` is the text with room for them:
-    every other piece is one. ``some`` makes a function that takes the values at certain places; ``printed`` has the
-    text of each value.
+    ``get`` selects all values in their order from an ad's expressions; ``blank`` is the text with gaps for them: every
+    other piece is one. ``some`` makes a function that selects the values at certain places; ``printed`` has the text of
+    each value.
     """
 
     __slots__ = ("_blank", "_common", "_get", "_known", "_last", "_others", "_price", "_printed", "_some", "_waits")
@@ -89,9 +89,9 @@ class Frame:
         return text
 
     def _learn(self, values: Sequence[Code | str], pieces: list[str]) -> None:
-        """Look at what an ad has in common with the one before, and with the one that was looked at before.
+        """Find the common parts of an ad, the one before, and the one examined last.
 
-        Less and less often, as it takes some time.
+        Done less and less often, as it takes time.
         """
         last, self._last = self._last, values
         self._waits -= 1
@@ -118,7 +118,7 @@ class Frame:
 
 
 class Format(Enum):
-    """The forms an ad is written in; PRETTY is NEW over several lines, JSON_LINES is JSON with one ad a line."""
+    """The formats of an ad; PRETTY is NEW over several lines, JSON_LINES is JSON with one ad a line."""
 
     LONG = "long"
     NEW = "new"
@@ -131,7 +131,7 @@ class Format(Enum):
 class Order(Enum):
     """The order of an ad's attributes in print.
 
-    LIBRARY: by length, then without case, as HTCondor keeps them. NAME: by the bytes of the names in lower case, as
+    LIBRARY: by length, then ignoring case, as HTCondor stores them. NAME: by the bytes of the names in lower case, as
     its tools print ``-long``. KEPT: as they were read or set.
     """
 
@@ -146,7 +146,7 @@ _REAL: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,20}").fullmatch
 _MAX_KNOWN: Final = 1 << 14
 _MAX_SIZE: Final = 1 << 23
 _MAX_KNOWN_TEXT: Final = 512
-_LARGE: Final = 500  # attributes of an ad whose layout is not worth keeping
+_LARGE: Final = 500  # attributes of an ad whose layout is not worth caching
 _LONG: Final = 1 << 15  # characters of its names
 
 _Layout = tuple["Getter", list[str], tuple[str, ...]]
@@ -155,12 +155,12 @@ _Layout = tuple["Getter", list[str], tuple[str, ...]]
 def print_ad(ad: Attributes, form: Format = Format.NEW, order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
     """Return an ad as HTCondor prints it.
 
-    A quoted name after a dot or before parentheses keeps its quotes, so that the text reads back; ``faithful``: it
-    loses them, as HTCondor 25.14 prints it.
+    A quoted name after a dot or before parentheses keeps its quotes, so that the text can be read back; ``faithful``:
+    it loses them, as HTCondor 25.14 prints it.
 
-    LONG and XML end with a line end, the others do not. A string with a line end makes a ``-long`` text that does
-    not read back: HTCondor prints it raw, and so does this.
-    Raises ClassAdSyntaxError for an attribute whose text is no expression.
+    LONG and XML end with a line end, the others do not. A string with a line end makes a ``-long`` text that cannot be
+    read back: HTCondor prints it raw, and so does this. Raises ClassAdSyntaxError for an attribute whose text is
+    invalid.
     """
     if form is Format.LONG:
         return print_long(ad.codes, ad.names, order, faithful=faithful)
@@ -214,9 +214,9 @@ _MOST_LAYOUTS: Final = 256
 
 
 def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
-    """Return what takes the values in their order, the text with room for them, and the names in lower case.
+    """Return a selector of the values in their order, the text with gaps for them, and the lower-case names.
 
-    Every other piece of the text is a value. It is kept, unless it is large.
+    Every other piece of the text is a value. It is cached, unless it is large.
     """
     spelled = _ordered(names, order)
     keys = tuple(lower(name) for name in spelled)
@@ -234,21 +234,21 @@ def _lay_out(names: tuple[str, ...], order: Order) -> _Layout:
 
 
 def _getter(keys: Sequence[str]) -> Getter:
-    """Return a function that takes the values of names out of an ad's expressions."""
+    """Return a function that selects the values of names from an ad's expressions."""
     if len(keys) > 1:
         return itemgetter(*keys)
     return lambda codes: tuple(codes[key] for key in keys)
 
 
 class _Printed(dict["Code | str", str]):
-    """The old form of texts printed lately; expressions that are no longer texts are printed each time."""
+    """The old form of recently printed texts; parsed expressions are printed each time."""
 
     __slots__ = ("faithful", "size")
 
     def __init__(self, *, faithful: bool) -> None:
         super().__init__()
         self.faithful = faithful
-        self.size = 0  # characters of what was remembered unasked
+        self.size = 0  # characters of what was cached automatically
 
     def __missing__(self, value: Code | str) -> str:
         if isinstance(value, Code):
@@ -277,7 +277,7 @@ _FAITHFUL: Final = _Printed(faithful=True)
 
 
 def remember_as_written(texts: Sequence[str], size: int) -> None:
-    """Remember texts of so many characters together that the old form prints as they are written."""
+    """Cache texts of ``size`` characters in all that the old form prints unchanged."""
     _PRINTED.size += size
     if len(_PRINTED) >= _MAX_KNOWN or _PRINTED.size > _MAX_SIZE:
         _PRINTED.clear()
@@ -286,7 +286,7 @@ def remember_as_written(texts: Sequence[str], size: int) -> None:
 
 
 def prints_as_it_is(text: str) -> bool:
-    """Return whether a value is a plain literal that the old form prints as it is written; if so, remember that."""
+    """Return whether a value is a plain literal that the old form prints unchanged; if so, cache that."""
     if not _AS_IT_IS(text):
         return False
     if len(text) <= _MAX_KNOWN_TEXT:
@@ -338,7 +338,7 @@ def _json_leaf(node: Node, *, faithful: bool) -> str:
     if value is UNDEFINED:
         return "null"
     if isinstance(value, RelTime):
-        value = value.seconds  # a literal length of time is a number wherever its value is asked for
+        value = value.seconds  # a literal length of time evaluates to a number
     if isinstance(value, str):
         return _json_string(value)
     if isinstance(value, float) and math.isfinite(value):

@@ -1,4 +1,4 @@
-"""Which attributes an expression refers to: those of its own ad, and those it leaves to others.
+"""The attributes an expression refers to: those of its own ad, and others.
 
 HTCondor: ClassAd::GetInternalReferences, ClassAd::GetExternalReferences.
 """
@@ -25,7 +25,7 @@ from crondor.classad.tree import (
 
 
 class _Text:
-    """The expression itself (``free``) or an attribute it leads to, and the ad its names are looked up in."""
+    """The expression itself (``free``) or an attribute it leads to, and the ad in which its names are looked up."""
 
     __slots__ = ("free", "place")
 
@@ -35,9 +35,9 @@ class _Text:
 
 
 class _Item(NamedTuple):
-    """A tree still to be walked: what it is a part of, the depth taken, and what is special.
+    """A tree to visit: what it is part of, the depth used, and special cases.
 
-    ``scope`` is an ad only named to select from; ``chosen`` a selection whose scope has been walked already.
+    ``scope`` is an ad that is only named to select from; ``chosen`` a selection whose scope has been visited already.
     """
 
     node: Node
@@ -48,7 +48,7 @@ class _Item(NamedTuple):
 
 
 class _Walk:
-    """A walk over everything an expression reaches; it fails (None) where HTCondor's does."""
+    """Visits everything an expression reaches; it fails (None) where HTCondor does."""
 
     def __init__(self, state: EvaluationState, compiler: Compiler) -> None:
         self.state = state
@@ -79,14 +79,14 @@ class _Walk:
         return [_Item(child, item.text, depth, item.scope) for child in children(item.node)]
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
-        """Note a name and return what it leads to; None: no answer."""
+        """Record a name and return what it leads to; None: no answer."""
         raise NotImplementedError
 
     def add(self, name: str) -> None:
         self.found.setdefault(lower(name), name)
 
     def start(self, node: Reference, item: _Item) -> AdValue | Failure | None:
-        """Return the ad a reference begins in; None: it is undefined; a Failure: it is no ad."""
+        """Return the ad in which a reference begins; None: it is undefined; a Failure: it is not an ad."""
         self.state.cur, self.state.used = item.text.place, item.depth
         self.state.free = item.depth if item.text.free else ENCLOSED
         if node.scope is None:
@@ -100,7 +100,7 @@ class _Walk:
         return value if isinstance(value, AdValue) else Failure("no ad to select from")
 
     def follow(self, start: AdValue, name: str, item: _Item) -> tuple[AdValue, list[_Item] | None] | None:
-        """Return where a name is found and what to walk there; None: it is not found."""
+        """Return where a name is found and what to visit there; None: it is not found."""
         found = find(self.state, start, lower(name)) if start is not NOWHERE else None
         if found is None:
             return None
@@ -115,14 +115,14 @@ class External(_Walk):
 
     @staticmethod
     def of(state: EvaluationState, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
-        """Return the names, sorted without case; None: HTCondor finds no answer (a circle, a selection from no ad).
+        """Return the names, sorted ignoring case; None: HTCondor finds no answer (a circle, a selection from a non-ad).
 
         ``free``: the expression is not an attribute of the ad.
         """
         return External(state, compiler).run(node, place, free=free)
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
-        """Note a name that is not found; follow one that is."""
+        """Record a name that is not found; follow one that is."""
         start = self.start(node, item)
         if start is None and node.scope is not None:
             self.add(f"{unparse(node.scope, faithful=True)}.{node.name}")
@@ -141,17 +141,17 @@ class Internal(_Walk):
 
     @staticmethod
     def of(state: EvaluationState, place: AdValue, node: Node, compiler: Compiler, *, free: bool) -> list[str] | None:
-        """Return the names, sorted without case; None: HTCondor finds no answer."""
+        """Return the names, sorted ignoring case; None: HTCondor finds no answer."""
         return Internal(state, compiler).run(node, place, free=free)
 
     def step(self, item: _Item) -> list[_Item] | None:
-        """Return what is below a tree."""
+        """Return the children of a tree."""
         if item.scope and isinstance(item.node, AdNode):
             return []  # an ad that is only selected from
         return super().step(item)
 
     def reference(self, node: Reference, item: _Item) -> list[_Item] | None:
-        """Note a name that is found in the ad itself, and follow it."""
+        """Record a name that is found in the ad itself, and follow it."""
         if node.scope is not None and not item.chosen:
             scope = _Item(node.scope, item.text, item.depth, scope=True)
             return [scope, item._replace(chosen=True)]
@@ -162,7 +162,7 @@ class Internal(_Walk):
             return None
         found = self.follow(start, node.name, item)
         if found is None:
-            item.text.place = self.outermost(start)  # as HTCondor, which goes on where it looked last
+            item.text.place = self.outermost(start)  # as in HTCondor, which continues where it looked last
             return []
         place, more = found
         if place is self.state.root and lower(node.name) in place.codes:
@@ -170,7 +170,7 @@ class Internal(_Walk):
         return more
 
     def outermost(self, place: AdValue) -> AdValue:
-        """Return the last ad that is searched for a name from an ad on."""
+        """Return the last ad that is searched for a name, starting from an ad."""
         while place is not self.state.root and place.parent is not None:
             place = place.parent
         return place

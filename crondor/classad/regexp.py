@@ -1,11 +1,10 @@
-r"""Regular expressions by PCRE2, HTCondor's own library, on bytes as HTCondor uses it and with its limits.
+r"""Regular expressions by PCRE2, HTCondor's own library, on bytes like HTCondor and with its limits.
 
-The binding is the package ``pcre2``; it is imported when the first expression is compiled. Its interpreter counts
-the calls of a match and gives up after ten million, the same number everywhere: no clock, no endless backtracking.
-But it counts anew from each place of the text where a match may begin, so that a search is charged for each of them:
-first with a low limit, which nearly all searches keep, and only then with higher ones.
-Two options the binding sets change the dialect (``\u`` and ``\x`` as in JavaScript, no ``\C``); ``_dialect`` puts it
-right.
+The binding is the package ``pcre2``; it is imported when the first expression is compiled. Its interpreter counts the
+calls of a match and gives up after ten million, the same number everywhere: no clock, no endless backtracking. But it
+counts separately from each place of the text where a match may begin, so a search is charged for each of them: first
+with a low limit, which nearly all searches keep, then with higher ones. Two options the binding sets change the dialect
+(``\u`` and ``\x`` as in JavaScript, no ``\C``); ``_dialect`` corrects that.
 
 HTCondor: regexp_helper in src/classad/fnCall.cpp.
 """
@@ -23,21 +22,21 @@ from crondor.classad.text import to_bytes
 from crondor.classad.tree import MAX_STRING, Failure
 
 Spend = Callable[[int], None]
-"""Takes steps of about a microsecond from what is left, or raises what ends the search."""
+"""Subtracts steps of about a microsecond from the rest, or raises what ends the search."""
 
 
 class RegexpMatch(Protocol):
-    """What is used of a match."""
+    """The part used of a match."""
 
     def span(self, group: int = 0) -> tuple[int, int]:
         """Return begin and end of a group."""
 
     def group(self, group: int = 0) -> bytes | None:
-        """Return the text of a group; None: it took no part."""
+        """Return the text of a group; None: it did not take part."""
 
 
 class _Compiled(Protocol):
-    """What is used of the binding's compiled expression."""
+    """The part used of the binding's compiled expression."""
 
     @property
     def groups(self) -> int:
@@ -51,7 +50,7 @@ class _Compiled(Protocol):
 
 
 class _Meter(local):
-    """What the search under way pays for each place where a match may begin, in this thread."""
+    """The price of each place where the present search may begin a match, for this thread."""
 
     at = -1
     price = 0
@@ -64,7 +63,7 @@ _METER: Final = _Meter()
 
 
 def _begin(block: RegexpMatch) -> None:
-    """Pay for one more beginning; a callout before the expression asks for it, as often as the expression recurs."""
+    """Charge for one more beginning; called by a callout before the expression, also when it recurs."""
     at = block.span()[0]
     if _METER.spend is not None and at != _METER.at:
         _METER.at = at
@@ -79,7 +78,7 @@ def _library() -> Any:  # noqa: ANN401 - it ships no types
 
 
 class Regex:
-    """An expression whose searches are charged for what they may cost. ``groups`` is the number of its groups."""
+    """An expression whose searches are charged for their possible cost. ``groups`` is the number of its groups."""
 
     __slots__ = ("_flags", "_known", "_pattern", "_verbs", "groups")
 
@@ -145,8 +144,8 @@ class GivenUp(Exception):
 _SEARCH: Final = 20
 _MATCH: Final = 4
 _GIVEN_UP: Final = 200_000
-_VERBS: Final = re.compile(rb"(?:\(\*[A-Z0-9_]+(?:=[0-9]+)?\))*")  # they count at the very beginning alone
-# Few patterns need this one, and those of braces: they are compiled for those alone.
+_VERBS: Final = re.compile(rb"(?:\(\*[A-Z0-9_]+(?:=[0-9]+)?\))*")  # they only count at the very beginning
+# Few patterns need this one, or those of braces: compiled only for them.
 _PIECE: Final = rb"\\Q[\s\S]*?(?:\\E|\Z)|\\x\{|\\x[0-9a-fA-F]{0,2}|\\[\s\S]|\\|\[\^?\]?|\]|\{|[^\\\[\]{]+"
 _OPTIONS: Final = {"i": "IGNORECASE", "m": "MULTILINE", "s": "DOTALL", "x": "VERBOSE"}
 MAX_PATTERN: Final = 1 << 16
@@ -154,7 +153,7 @@ MAX_PATTERN: Final = 1 << 16
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str, options: str) -> Regex | None:
-    """Return an expression with the options among ``imsx``; None: it is none."""
+    """Return an expression with the options among ``imsx``; None if it is invalid."""
     pcre2 = _library()
     if len(pattern) > MAX_PATTERN:
         return None
@@ -172,10 +171,10 @@ def compiled(pattern: str, options: str) -> Regex | None:
 
 
 def _dialect(pattern: bytes) -> bytes | None:
-    r"""Return a pattern that means to the binding what the original means to PCRE2; None: PCRE2 refuses it.
+    r"""Return a pattern with the meaning in the binding that the original has in PCRE2; None: PCRE2 refuses it.
 
     PCRE2 by itself has no ``\u`` and ``\U``; its ``\x`` takes up to two digits or some in braces; ``\C`` is a byte.
-    HTCondor's is older than 10.43: ``{,2}`` and ``{1, 2}`` are no repetitions but characters.
+    HTCondor's is older than 10.43: ``{,2}`` and ``{1, 2}`` are not repetitions but characters.
     """
     if b"\\" not in pattern and b"{" not in pattern:
         return pattern
@@ -219,17 +218,17 @@ def searched(state: EvaluationState, expression: Regex, text: str, *, empty: boo
 
 
 def matches(state: EvaluationState, expression: Regex, text: str) -> bool:
-    """Return whether an expression matches somewhere; where PCRE2 gives up it does not."""
+    """Return whether an expression matches somewhere; False if PCRE2 gives up."""
     return searched(state, expression, text) is True
 
 
 def replaced(
     state: EvaluationState, expression: Regex, text: str, new: str, *, whole: bool, every: bool
 ) -> bytes | None:
-    r"""Return the text with matches replaced (``whole``), or only what replaces them; None: error.
+    r"""Return the text with matches replaced (``whole``), or only their replacements; None: error.
 
-    ``\0`` to ``\9`` in ``new`` are groups; one beyond those that matched is an error. A match of nothing at the end of
-    the text is one too when all are replaced: HTCondor steps over the end. Raises Failure for what grows too long.
+    ``\0`` to ``\9`` in ``new`` are groups; one beyond those that matched is an error. If all are replaced, an empty
+    match at the end of the text counts too: HTCondor steps over the end. Raises Failure for a result that is too long.
     """
     data, template = to_bytes(text), to_bytes(new)
     out: list[bytes] = []

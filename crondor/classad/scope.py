@@ -53,11 +53,11 @@ _MATCH_NAMES: Final = (
 )
 _MATCH: Final = frozenset(_MATCH_NAMES.split())
 BEYOND: Final = SPECIAL | _CONTEXT | _MATCH
-"""Names that mean something beyond the attributes of the two ads; for all others two look-ups decide."""
+"""Names that mean more than the attributes of the two ads; for all others two look-ups are enough."""
 
 
 class Attributes(Protocol):
-    """What evaluation needs of an ad: expressions by name in lower case (text until asked for), and spellings."""
+    """The parts of an ad that evaluation needs: expressions by name in lower case (text until used), and spellings."""
 
     @property
     def codes(self) -> Codes:
@@ -65,16 +65,16 @@ class Attributes(Protocol):
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The names as they were written, by name in lower case."""
+        """The names as written, by name in lower case."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class AdValue:
     """An ad as a value and as a place to look names up.
 
-    ``codes`` maps names in lower case to expressions (text, until one is asked for); ``names`` keeps their spelling.
-    ``parent`` is the ad around it. ``other`` is where a bare name missing here is looked for next: the other ad of a
-    match. ``target`` is the ad that TARGET means, where that can be told without a search.
+    ``codes`` maps names in lower case to expressions (text until used); ``names`` has their spelling. ``parent`` is the
+    ad around it. ``other`` is where a missing bare name is looked up next: the other ad of a match. ``target`` is the
+    ad that TARGET means, if known without a search.
     """
 
     codes: Codes
@@ -93,10 +93,10 @@ class AdValue:
 
 @dataclass(slots=True, eq=False, repr=False)
 class ListValue:
-    """A list as a value: its members are expressions until someone asks for one of them.
+    """A list as a value: its members are expressions until one of them is used.
 
-    ``scope`` is the ad a member's names are looked up in when it is selected by a subscript; None is no ad at all.
-    ``made`` marks the result of a function: HTCondor keeps such lists as another type, and ``=?=`` sees it.
+    ``scope`` is the ad in which a member's names are looked up when it is selected by a subscript; None is no ad at
+    all. ``made`` marks the result of a function: in HTCondor such lists have another type, which affects ``=?=``.
     """
 
     members: tuple[Code, ...]
@@ -111,23 +111,23 @@ class ListValue:
 
 
 class CopiedAd(AdValue):
-    """An ad that a subscript by a name gives, as HTCondor has it: no ad is around it, and ``.name`` finds nothing."""
+    """An ad from a subscript by a name, as in HTCondor: no ad is around it, and ``.name`` finds nothing."""
 
     __slots__ = ()
 
 
 class CopiedList(ListValue):
-    """A list that such a subscript gives: nothing is found in the ads and lists that are its members."""
+    """A list from such a subscript: nothing is found in the ads and lists that are its members."""
 
     __slots__ = ()
 
 
 NOWHERE: Final = AdValue({}, {})
-"""Stands for no ad: nothing is found in it, not even MY."""
+"""A missing ad: nothing is found in it, not even MY."""
 
 
 class Effort(Protocol):
-    """How much all evaluations that share it may cost; a step is about a microsecond."""
+    """The cost limit of all evaluations that share it; a step is about a microsecond."""
 
     left: int
 
@@ -145,14 +145,13 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Context:
-    """What an evaluation may know beside its ads.
+    """The inputs of an evaluation besides its ads.
 
-    ``now`` is the time in seconds since 1970; ``zone`` the local zone of formatTime and its kin. ``seed`` is what
-    random() is drawn from, the same numbers for the same seed. ``current_time`` lets CurrentTime, where no ad has
-    it, be the time. ``maps`` serves userMap(map, user): a function from map and user to the groups separated by
-    commas, or None. ``effort`` is what this evaluation and others may cost together. ``faithful``: a name selected
-    from what a subscript by a name gives (``v["q"].z``) is undefined, as in HTCondor 25.14, which looks for it in
-    memory that it has given back.
+    ``now`` is the time in seconds since 1970; ``zone`` the local zone of formatTime and similar functions. ``seed``
+    starts random(): the same numbers for the same seed. ``current_time``: CurrentTime, if no ad has it, is the time.
+    ``maps`` serves userMap(map, user): a function from map and user to the groups separated by commas, or None.
+    ``effort`` limits the cost of this evaluation and others together. ``faithful``: a name selected from the result of
+    a subscript by a name (``v["q"].z``) is undefined, as in HTCondor 25.14, which looks it up in freed memory.
     """
 
     now: int = 0
@@ -171,9 +170,8 @@ OUT_OF_STEPS: Final = f"the evaluation takes more than {MAX_STEPS} steps"
 class Inlining(NamedTuple):
     """How flattening replaces names by the expressions of attributes that have no value yet.
 
-    ``parentheses`` keeps what is put in place together, which HTCondor 25.14 does not: for ``m * 2`` with ``m = x + 1``
-    it prints ``2 * x + 1``. ``open`` are functions, in lower case, that are left for later, though they could be
-    computed now: the clock and the dice.
+    ``parentheses`` keeps the replacement together, unlike HTCondor 25.14: for ``m * 2`` with ``m = x + 1`` it prints
+    ``2 * x + 1``. ``open`` are functions, in lower case, that are not computed now: the clock and the dice.
     """
 
     parentheses: bool = True
@@ -181,20 +179,19 @@ class Inlining(NamedTuple):
 
 
 class EvaluationState:
-    """One evaluation under way.
+    """The state of one evaluation.
 
-    ``cur`` is the ad whose expression is evaluated; ``root`` the outermost ad (None: a match whose outermost ad
-    nobody has asked for); ``used`` how much of the depth is taken; ``stack`` the attributes under way.
-    ``free`` is the depth at which an ad that is written out belongs to no ad (ENCLOSED: everywhere it belongs to the
-    one it is written in): HTCondor takes references from, and flattens, an expression that has not been put into the
-    ad, so that names inside such an ad do not reach MY. ``inlining`` says how flattening puts the expressions of
-    names in their place, None: not at all.
+    ``cur`` is the ad whose expression is evaluated; ``root`` the outermost ad (None: that of a match, not needed yet);
+    ``used`` the depth used; ``stack`` the attributes being evaluated. ``free`` is the depth at which an ad literal
+    belongs to no ad (ENCLOSED: it always belongs to the one it is written in): HTCondor takes references from, and
+    flattens, an expression that is not in the ad, so that names inside such a literal do not reach MY. ``inlining``:
+    how flattening replaces names by their expressions, None: not at all.
     """
 
     __slots__ = ("_random", "ads", "context", "cur", "free", "inlining", "my", "read", "root", "stack", "steps", "used")
 
     def __init__(self, context: Context, my: AdValue, read: Callable[[str], Code]) -> None:
-        """Begin in the ad ``my``; ``read`` turns a text into an expression."""
+        """Start in the ad ``my``; ``read`` turns a text into an expression."""
         self.context = context
         self.my = my
         self.cur = my
@@ -209,7 +206,7 @@ class EvaluationState:
         self._random: Random | None = None
 
     def spend(self, steps: int) -> None:
-        """Take work from what is left.
+        """Subtract work from the rest.
 
         Raises Exhausted.
         """
@@ -218,12 +215,12 @@ class EvaluationState:
             raise Exhausted(OUT_OF_STEPS)
 
     def around(self) -> AdValue | None:
-        """Return the ad around one that is written out here."""
+        """Return the ad around an ad literal here."""
         return None if self.used == self.free and self.cur is self.my else self.cur
 
     @property
     def random(self) -> Random:
-        """The dice of the function random, begun at the context's seed."""
+        """The generator of random numbers, started with the context's seed."""
         if self._random is None:
             self._random = Random(self.context.seed)  # noqa: S311 - a simulation's dice, no secret
         return self._random
@@ -242,16 +239,15 @@ UNMEASURED: Final = 1 << 30
 
 
 def literal_value(value: Simple) -> Value:
-    """Return what a literal evaluates to: a literal relTime is a real, only relTime() of something else is not."""
+    """Return the value of a literal: a literal relTime is a real, unlike relTime() of an expression."""
     return value.seconds if isinstance(value, RelTime) else value
 
 
 class Code:
     """An expression that is compiled when it is first evaluated.
 
-    ``height`` is how deep its operators and names are nested: where that fits into what is left of HTCondor's bound,
-    ``run`` evaluates without any count; where it does not, a second set of closures counts.
-    ``cost`` is the number of its nodes.
+    ``height`` is the nesting depth of its operators and names: if that is within the rest of HTCondor's limit, ``run``
+    evaluates without counting; otherwise a second set of closures counts. ``cost`` is the number of its nodes.
     """
 
     __slots__ = ("_compiler", "_counting", "const", "cost", "height", "node", "run")
@@ -299,12 +295,12 @@ _SHORT: Final = 100  # characters of a string that is worth keeping as a constan
 
 
 def no_compiler(node: Node, offset: int, *, counting: bool = False) -> Run:
-    """Stand in where there is nothing to compile."""
+    """Compile nothing: the compiler of constants."""
     raise TypeError(f"a constant is not compiled: {node!r} {offset} {counting}")
 
 
 def constant(value: Value) -> Code:
-    """Return the expression that is a value."""
+    """Return the expression of a value."""
     if type(value) is str and len(value) < _SHORT:
         return _string(value)
     if isinstance(value, (AdValue, ListValue)):
@@ -323,12 +319,12 @@ def value_literal(value: Simple) -> Literal:
 
 
 def made_list(values: Sequence[Value]) -> ListValue:
-    """Return a list as functions make it."""
+    """Return a list like those that functions make."""
     return ListValue(tuple(map(constant, values)), None, made=True)
 
 
 def to_tree(value: Value) -> Node:
-    """Return the tree whose value this is; the members of lists and ads as they are written, not evaluated."""
+    """Return the tree of a value; the members of lists and ads as written, not evaluated."""
     if isinstance(value, ListValue):
         return ListNode(tuple(code_tree(code) for code in value.members))
     if isinstance(value, AdValue):
@@ -351,7 +347,7 @@ def print_value(value: Value, form: UnparseForm = UnparseForm.COMPACT, *, faithf
     return unparse(to_tree(value), form, faithful=faithful)
 
 
-_NUMBER: Final = (  # compiled for the first text that is to be a number
+_NUMBER: Final = (  # compiled when a text is first read as a number
     r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?)"
     r"|((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)|(?i:(inf(?:inity)?)|(nan(?:\([A-Za-z0-9_]*\))?)))"
 )
@@ -359,7 +355,7 @@ _NUMBER: Final = (  # compiled for the first text that is to be a number
 
 # HTCondor: convertValueToIntegerValue and its kin in src/classad/value.cpp.
 def leading_number(text: str) -> float | None:
-    """Return the number a text begins with, as strtod reads it; None: with none."""
+    """Return the number at the beginning of a text, like strtod; None if there is none."""
     match = re.match(_NUMBER, text)
     if match is None:
         return None
@@ -377,7 +373,7 @@ def leading_number(text: str) -> float | None:
 
 
 def to_real(value: Value) -> float | None:
-    """Return a value as a real; None: it is none."""
+    """Return a value as a real; None if it is not one."""
     kind = type(value)
     if kind is float:
         return value  # type: ignore[return-value]
@@ -393,7 +389,7 @@ def to_real(value: Value) -> float | None:
 
 
 def to_integer(value: Value) -> Value:
-    """Return a value as int() does."""
+    """Return a value like int()."""
     if type(value) is int:
         return value
     if isinstance(value, AbsTime):
@@ -405,7 +401,7 @@ def to_integer(value: Value) -> Value:
 
 
 def to_string(state: EvaluationState, value: Value) -> Value:
-    """Return a value as string() does: undefined and error stay, reals have their long form."""
+    """Return a value like string(): undefined and error stay, reals have their long form."""
     if isinstance(value, str) or value is UNDEFINED or value is ERROR:
         return value
     if isinstance(value, AbsTime):
@@ -416,12 +412,12 @@ def to_string(state: EvaluationState, value: Value) -> Value:
 
 
 def word(value: str) -> bool | None:
-    """Return the boolean a word means."""
+    """Return the boolean that a word means."""
     return {"true": True, "false": False}.get(lower(value))
 
 
 def grown(state: EvaluationState, text: str) -> str:
-    """Return a string an expression made, if it is not too long; its length is work.
+    """Return a string made by an expression, if it is not too long; its length is charged.
 
     Raises Failure, Exhausted.
     """
@@ -432,7 +428,7 @@ def grown(state: EvaluationState, text: str) -> str:
 
 
 def grown_list(state: EvaluationState, count: int) -> None:
-    """Check the length of a list an expression makes or walks; its members are work.
+    """Check the length of a list an expression makes or walks; its members are charged.
 
     Raises Failure, Exhausted.
     """
@@ -447,9 +443,9 @@ _RIGHT = Reference(None, "RIGHT", absolute=True)
 
 # HTCondor: ClassAd::LookupInScope, MatchClassAd::InitMatchClassAd.
 def find(state: EvaluationState, start: AdValue, name: str) -> tuple[AdValue, Code] | None:
-    """Look a name (lower case) up in an ad and the ads around it.
+    """Look a lower-case name up in an ad and the ads around it.
 
-    Attributes come first at every level; then the names HTCondor keeps for itself; then the ad around.
+    Attributes come first at every level; then HTCondor's reserved names; then the ad around.
     """
     place = start
     while True:
@@ -483,7 +479,7 @@ def find_bare(state: EvaluationState, start: AdValue, name: str) -> tuple[AdValu
 
 
 def as_code(read: Callable[[str], Code], codes: Codes, name: str, found: Code | str) -> Code:
-    """Return an attribute's expression; a text is read the first time it is asked for, and kept in its ad."""
+    """Return an attribute's expression; a text is read on first use, and stored in its ad."""
     if isinstance(found, Code):
         return found
     code = read(found)
@@ -505,7 +501,10 @@ def _special(state: EvaluationState, place: AdValue, around: AdValue | None, nam
 
 
 def link(my: AdValue, target: AdValue) -> None:
-    """Make two ads a match: what one lacks is looked for in the other. The ads around them are built when needed."""
+    """Make two ads a match: missing names of one are looked up in the other.
+
+    The ads around them are built when needed.
+    """
     my.other, target.other = target, my
     my.matched = target.matched = True
     my.target = None if "target" in my.codes else target

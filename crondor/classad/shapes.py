@@ -1,15 +1,15 @@
-"""Shapes: expressions that differ in their literals alone share everything but these.
+"""Shapes: expressions that differ only in their literals share everything else.
 
-The expressions of a queue are written by few hands: most have one of a few hundred shapes. The shape of a text is the
-text without its plain literals, which are its slots. Of a shape it is found out once, on a probe whose literals are
-all different, whether it is an expression and how it is printed; any other literals may stand in the slots then.
+The expressions of a queue are written by few people: most have one of a few hundred shapes. The shape of a text is the
+text without its plain literals, which are its slots. For each shape it is determined once, on a probe with different
+literals, whether it is an expression and how it is printed; the slots may then have any other literals.
 
-A literal is plain, and a slot, only where neither the parser nor the printer looks at its value: it is a token of its
-own in new and old syntax alike, and is printed as it is written. All else stays a part of the shape, so that what is
-not understood makes a shape more, and no mistake. A text that has no shape is read as ever by whoever asks.
+A literal is plain, and a slot, only if neither the parser nor the printer depends on its value: it is a token of its
+own in new and old syntax alike, and is printed unchanged. Everything else stays part of the shape, so that unknown text
+makes one more shape, but no mistake. A text without a shape is read as usual.
 
-This is the only module that knows of shapes. Others ask whether a text is an expression, how it is printed, and for a
-regular expression of the texts that are printed as they are written; docs/design.md tells who and why.
+Only this module knows of shapes. Others ask whether a text is an expression, how it is printed, and for a regular
+expression of the texts that are printed unchanged; docs/design.md says who and why.
 """
 
 from __future__ import annotations
@@ -24,23 +24,21 @@ from crondor.diagnostics import Source
 
 _STRING: Final = r'"[ !#-\[\]-~]{0,400}"'
 _INTEGER: Final = r"[1-9][0-9]{0,17}"  # no zero, which loses its minus sign
-_REAL: Final = (
-    r"(?:0|[1-9][0-9]{0,11})\.(?:0|5|25|75)"  # of which all digits are in the double: it is printed with them
-)
+_REAL: Final = r"(?:0|[1-9][0-9]{0,11})\.(?:0|5|25|75)"  # all their digits fit the double and are printed
 _SLOT: Final = re.compile(rf"({_STRING}|(?<![\w.])(?:{_REAL}|{_INTEGER})(?![\w.]))")
 _PATTERNS: Final = {"s": _STRING, "i": _INTEGER, "r": _REAL}
-# What a shape cannot have: quotes and escapes that may change where a string ends, comments, and the functions that
-# the parser calls with a literal.
+# Not in a shape: quotes and escapes that may change where a string ends, comments, and the functions that the parser
+# evaluates with a literal.
 _DOUBTFUL: Final = re.compile(r"""["'\\]|/[/*]|[^\t -~]|(?i:abstime|reltime)""").search
 _LITERAL: Final = rf"(?:{_STRING}|-?{_REAL}|-?{_INTEGER}|0|true|false|undefined)"
 _is_literal: Final = re.compile(_LITERAL).fullmatch
-_MOST: Final = 4096  # shapes that are remembered
+_MOST: Final = 4096  # shapes that are cached
 _LONGEST: Final = 4096  # characters of a text that has a shape
 _MOST_SLOTS: Final = 100
 
 
 class Shape:
-    """What is known of the texts of one shape; ``printed`` is what stands around the slots in the old form."""
+    """Facts about the texts of one shape; ``printed`` is the text around the slots in the old form."""
 
     __slots__ = ("_kinds", "_pieces", "_printed")
 
@@ -51,7 +49,7 @@ class Shape:
 
     @property
     def is_printed_as_written(self) -> bool:
-        """Whether the old form is the text itself."""
+        """Return whether the old form is the text itself."""
         return self._pieces == self._printed
 
     def printed(self, parts: list[str]) -> str:
@@ -71,7 +69,7 @@ _SHAPES: Final[dict[tuple[str, ...], Shape | None]] = {}
 
 
 def literal(text: str) -> Literal | None:
-    """Return the tree of a text that is a plain literal; None: it is another text."""
+    """Return the tree of a text that is a plain literal, None for any other."""
     if not _is_literal(text):
         return None
     if text[0] == '"':
@@ -80,20 +78,20 @@ def literal(text: str) -> Literal | None:
 
 
 def is_expression(text: str) -> bool:
-    """Return whether a text is known to be an expression, the same in old syntax as in new; False: it is not known."""
+    """Return whether a text is known to be an expression, the same in old and new syntax; False if unknown."""
     return _find(text)[0] is not None
 
 
 def printed_old(text: str) -> str | None:
-    """Return how the old form prints an expression's text; None: it is not known."""
+    """Return how the old form prints an expression's text, None if unknown."""
     shape, parts = _find(text)
     return None if shape is None else shape.printed(parts)
 
 
 def pattern_like(text: str) -> str | None:
-    """Return a regular expression for texts like this, all of which are expressions that the old form does not change.
+    """Return a regular expression for similar texts, all of them expressions that the old form does not change.
 
-    It has no groups, matches no line end, and takes time proportional to the text. None: there is none.
+    It has no groups, matches no line end, and takes linear time. None: there is none.
     """
     if _is_literal(text):
         return _LITERAL
@@ -123,7 +121,7 @@ def _kinds(literals: Iterable[str]) -> str:
 
 
 def _made(pieces: tuple[str, ...], kinds: str) -> Shape | None:
-    """Return a shape; None where a text of it is no expression, or its literals are not all there is to tell apart.
+    """Return a shape; None if a text of it is not an expression, or its literals are not the only difference.
 
     The probe's literals are all different: if the printed text has them in their order, each has its own slot there.
     """
@@ -145,7 +143,7 @@ def _has_strings_side_by_side(pieces: tuple[str, ...], kinds: str) -> bool:
 
 
 def _probe(kind: str, number: int) -> str:
-    """Return the literal of a slot that no other slot has, nor a shape's own text."""
+    """Return the literal of a slot, which no other slot and no shape's own text has."""
     return {"s": f'"probe {number}"', "i": f"{987_654_321_000 + number}", "r": f"{98_765_432_000 + number}.25"}[kind]
 
 

@@ -1,19 +1,19 @@
-"""Strings of ClassAds are bytes; here they are ``str`` in UTF-8 with surrogate escapes for bytes that are not UTF-8.
+"""Strings of ClassAds are bytes; here they are ``str`` in UTF-8 with surrogate escapes for other bytes.
 
-A string that is ASCII, as nearly all are, needs no conversion; the others are taken to bytes where HTCondor counts,
-cuts or compares bytes. ``normal`` keeps one spelling for each sequence of bytes, so that ``==`` compares bytes.
+ASCII strings, nearly all, need no conversion; others are converted to bytes where HTCondor counts, cuts or compares
+bytes. ``normal`` keeps one spelling for each sequence of bytes, so that ``==`` compares bytes.
 """
 
 from __future__ import annotations
 
 
 def to_bytes(text: str) -> bytes:
-    """Return the bytes a string stands for."""
+    """Return the bytes of a string."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def from_bytes(data: bytes) -> str:
-    """Return the string that stands for bytes."""
+    """Return the string of bytes."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -28,17 +28,17 @@ def size(text: str) -> int:
 
 
 def lower(text: str) -> str:
-    """Return a string with the ASCII letters in lower case, as the C locale does it."""
+    """Return a string with the ASCII letters in lower case, as in the C locale."""
     return text.lower() if text.isascii() else from_bytes(to_bytes(text).lower())
 
 
 def upper(text: str) -> str:
-    """Return a string with the ASCII letters in upper case, as the C locale does it."""
+    """Return a string with the ASCII letters in upper case, as in the C locale."""
     return text.upper() if text.isascii() else from_bytes(to_bytes(text).upper())
 
 
 def compare(left: str, right: str) -> int:
-    """Return -1, 0 or 1 as the bytes of two strings are ordered."""
+    """Return -1, 0 or 1 for the byte order of two strings."""
     if left == right:
         return 0
     if left.isascii() and right.isascii():
@@ -47,5 +47,5 @@ def compare(left: str, right: str) -> int:
 
 
 def compare_folded(left: str, right: str) -> int:
-    """Return -1, 0 or 1 as the bytes are ordered with ASCII letters taken as lower case."""
+    """Return -1, 0 or 1 for the byte order of two strings with ASCII letters in lower case."""
     return 0 if left == right else compare(lower(left), lower(right))

@@ -47,7 +47,7 @@ _OLD_STYLE = _tokens(_OLD, _OLD.replace('"', "'"))
 _NAME, _NUM, _OP, _STRING, _QUOTED_NAME, _COMMENT, _END, _BAD = range(1, 9)
 _PIECES = {mark: re.compile(f"{mark}({body}){mark}") for mark, body in (('"', _QUOTED), ("'", _ALONE))}
 
-# Strings side by side are one. A quote after a string that closes nothing spoils both.
+# Adjacent strings are joined. A quote after a string that closes nothing spoils both.
 _AGAIN = {mark: re.compile(_BLANK + mark) for mark in "\"'"}
 
 _WORDS: Final[dict[str, tuple[str, bool | Exceptional | None]]] = {
@@ -61,16 +61,16 @@ _WORDS: Final[dict[str, tuple[str, bool | Exceptional | None]]] = {
 WORDS: Final = frozenset(_WORDS)
 _SHORT: Final = re.compile(r"\?\s+:")
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|[\s\S])")
-_HUGE = 1 << 70  # stands for all integers of more than 20 digits, which need not be computed
+_HUGE = 1 << 70  # represents all integers of more than 20 digits, which need not be computed
 _NAMED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
 class Tokens:
     """The tokens of a text as columns: kind, value, start, end.
 
-    The kind of an operator is its text; the others are name, number, literal (a string or a reserved word),
-    octal (an integer that is only one after a minus), bad and end. Reading stops at the first bad one, whose value
-    is the message: a reader that takes only the beginning of a text never meets it.
+    The kind of an operator is its text; the others are name, number, literal (a string or a reserved word), octal (an
+    integer that is only one after a minus), bad and end. Reading stops at the first bad one, whose value is the
+    message: a reader of the beginning of a text never reaches it.
     """
 
     __slots__ = ("ends", "kinds", "source", "starts", "values")
@@ -103,7 +103,7 @@ class Tokens:
                 raise syntax_error(source, problem.start, problem.end, message) from None
 
     def _read(self, text: str, grammar: re.Pattern[str], *, old: bool) -> None:
-        """Read the tokens up to the end, or up to the first bad one; blanks may stand between them.
+        """Read the tokens up to the end, or up to the first bad one, separated by optional blanks.
 
         tokens = (NAME | number | octal | OP | string | quoted_name | COMMENT)* END
         """
@@ -155,8 +155,8 @@ def _operator(text: str) -> tuple[str, str]:
 def number(text: str) -> tuple[str, object]:
     """Return kind and value of a number token without sign (HTCondor: Lexer::tokenizeNumber).
 
-    A leading zero is allowed in a real only (HTCondor, old semantics); with a minus sign in front, which is part of
-    the number, its test misses the zero, and the digits before any x count.
+    A leading zero is only allowed in a real (HTCondor, old semantics); after a minus sign, which is part of the number,
+    its test misses the zero, and the digits before any x count.
 
     number = "0" | [1-9] [0-9]* | real
     octal = "0" [0-7]+ | "0" [xX] [0-9a-fA-F]+
@@ -169,7 +169,7 @@ def number(text: str) -> tuple[str, object]:
         if text[0] != "0" or len(text) == 1:
             return "number", int(text) if len(text) <= 20 else _HUGE
         if text.strip("01234567"):
-            return "bad", "no integer begins with a zero"
+            return "bad", "an integer cannot begin with a zero"
         return "octal", text
     if text[:2].lower() == "0x":
         if "." in text:  # the reader of reals knows hexadecimal ones, and stops at the sign of an exponent
@@ -180,7 +180,7 @@ def number(text: str) -> tuple[str, object]:
         return "bad", "a real needs a digit after its point"
     if exponent and not digits.strip("+-"):
         return "bad", "a real needs digits after its e"
-    return "number", 0.0 if text.startswith("..") else float(text)  # ".." is one sign, and strtod stops at it
+    return "number", 0.0 if text.startswith("..") else float(text)  # ".." is one token, and strtod stops at it
 
 
 def integer(found: object, *, negative: bool) -> object:
@@ -242,7 +242,7 @@ def _complaint(text: str, at: int) -> str:
         return "a string without its closing quote" if character == '"' else "a quoted name without its closing quote"
     if text.startswith("/*", at):
         return "a comment without its end */"
-    return "a character that begins no name, number or operator"
+    return "a character that does not begin a name, number or operator"
 
 
 DAY: Final = 86400
@@ -290,12 +290,12 @@ def civil(seconds: int) -> Civil:
 
 
 def offset_at(zone: tzinfo, seconds: int) -> int:
-    """Return the offset of a zone from UTC at a moment; beyond the years 1 to 9999 that of the nearest one in them."""
+    """Return the offset of a zone from UTC at a moment; beyond the years 1 to 9999 the nearest one in them."""
     return _whole(_local(zone, seconds).utcoffset())
 
 
 def mktime(fields: int, zone: tzinfo) -> int:
-    """Return the moment of fields taken as standard time, as C's mktime does; ``fields`` are its seconds in UTC."""
+    """Return the moment of fields in standard time, like C's mktime; ``fields`` are its seconds in UTC."""
     moment = _local(zone, fields)
     return fields - _whole(moment.utcoffset()) + _whole(moment.dst())
 
@@ -320,7 +320,7 @@ def _whole(delta: timedelta | None) -> int:
 def settle(time: LocalTime, zone: tzinfo) -> AbsTime:
     """Return the moment of fields given without an offset.
 
-    They are those of standard time; HTCondor then takes an hour off in summer, also where summer time is half an hour.
+    They are read in standard time; HTCondor then subtracts an hour in summer, even if summer time is half an hour.
     """
     seconds = mktime(time.seconds, zone)
     moment = _local(zone, seconds)
@@ -378,7 +378,7 @@ _SPACE = " \t\n\r\f\v"
 def read_abstime(text: str) -> AbsTime | LocalTime | None:
     """Read a year and up to five fields of two digits, with or without an offset; None: not a time.
 
-    The fields missing are zero, also the day, which is then the last of the month before.
+    Missing fields are zero, even the day, which is then the last of the month before.
 
     abstime = [^0-9]* year ([^0-9]* field)* [^0-9]* offset?
     year = field field
@@ -398,7 +398,7 @@ def read_abstime(text: str) -> AbsTime | LocalTime | None:
         return None
     year, month, day, hour, minute, second = fields
     seconds = days_of(year, month, day) * DAY + hour * 3600 + minute * 60 + second
-    if seconds == -1:  # what mktime answers for an error
+    if seconds == -1:  # mktime's result for an error
         return None
     return LocalTime(seconds) if offset is None else AbsTime(seconds - offset, offset)
 

@@ -1,4 +1,4 @@
-"""The syntax tree of an expression with the offsets of its text, its values, bounds and errors."""
+"""The syntax tree of an expression with the offsets of its text, its values, limits and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source, Span
 
 
 class Exceptional(Enum):
-    """The two values that are none: ``undefined`` and ``error``. Both are false."""
+    """The two exceptional values: ``undefined`` and ``error``. Both are false."""
 
     UNDEFINED = "undefined"
     ERROR = "error"
@@ -46,7 +46,8 @@ class RelTime(NamedTuple):
 class LocalTime(NamedTuple):
     """A literal ``absTime("...")`` without offset: the seconds its fields would have in UTC.
 
-    Only the tree holds it: HTCondor reads such a text in the zone of the machine, which the evaluation context says.
+    Only the tree has it: HTCondor reads such a text in the zone of the machine, which comes from the evaluation
+    context.
     """
 
     seconds: int
@@ -106,7 +107,7 @@ class Reference(NamedTuple):
 
 
 class Unary(NamedTuple):
-    """``op operand``; parentheses are the operator ``()``, for HTCondor keeps them."""
+    """``op operand``; parentheses are the operator ``()``, since HTCondor keeps them."""
 
     op: str
     operand: Node
@@ -160,7 +161,7 @@ class AdNode(NamedTuple):
 
 
 DEEPER: Final = frozenset(("strcat", "join"))
-"""The functions whose arguments HTCondor counts as one deeper than the call; those of all others are as deep."""
+"""The functions whose arguments HTCondor counts as one deeper than the call; those of others are as deep."""
 
 Node: TypeAlias = Literal | Reference | Unary | Binary | Ternary | Call | ListNode | AdNode
 
@@ -185,7 +186,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def nodes(tree: Node) -> Iterator[Node]:
-    """Yield a node and all that is in it, in no order that means anything."""
+    """Yield a node and everything in it, in arbitrary order."""
     left = [tree]
     while left:
         node = left.pop()
@@ -194,7 +195,7 @@ def nodes(tree: Node) -> Iterator[Node]:
 
 
 CHANGING: Final = frozenset(("asktime", "currenttime", "formattime", "localtimestring", "random", "time", "usermap"))
-"""Functions, and an attribute, whose value is another one at another time, or elsewhere."""
+"""Functions, and an attribute, whose value differs at another time or place."""
 
 
 def functions(tree: Node) -> frozenset[str]:
@@ -216,13 +217,13 @@ def bare(node: Node) -> Node:
 
 
 def literal_text(node: Node) -> str | None:
-    """Return the text of a string literal, with parentheses around it or not; None: it is none."""
+    """Return the text of a string literal, with or without parentheses around it; None for anything else."""
     inner = bare(node)
     return inner.value if isinstance(inner, Literal) and isinstance(inner.value, str) else None
 
 
 def plain_name(node: Node) -> str:
-    """Return the lower-case name of a reference that is nothing but a name, "" for any other node."""
+    """Return the lower-case name of a plain reference, "" for any other node."""
     if isinstance(node, Reference) and node.scope is None and not node.absolute:
         return lower(node.name)
     return ""
@@ -254,48 +255,48 @@ MAX_TOKENS: Final = 200_000
 """Tokens of one expression or ad."""
 
 MAX_NESTING: Final = 500
-"""HTCondor's bound on the depth of its recursive parser; a pair of parentheses takes three."""
+"""HTCondor's limit on the depth of its recursive parser; a pair of parentheses takes three."""
 
 MAX_DEPTH: Final = 400
-"""HTCondor's bound on the depth of evaluation: operators and attributes under way at one time."""
+"""HTCondor's limit on the depth of evaluation: operators and attributes being evaluated at the same time."""
 
 MAX_STEPS: Final = 2_000_000
 """The work of one evaluation, counted in nodes: a second or two. HTCondor allows ten million, a third of a second."""
 
 MAX_STRING: Final = 4 << 20
-"""Characters of a string an expression makes. HTCondor has no bound."""
+"""Characters of a string an expression makes. HTCondor has no limit."""
 
 MAX_LIST: Final = 100_000
-"""Members of a list an expression makes. HTCondor has no bound."""
+"""Members of a list an expression makes. HTCondor has no limit."""
 
 MAX_CACHED_TEXT: Final = 16 << 10
-"""Longer texts are read anew each time: few of them would fill the cache."""
+"""Longer texts are not cached: few of them would fill the cache."""
 
 MAX_CACHED: Final = 8192
 """Distinct texts kept read and compiled."""
 
 MAX_REFERENCES: Final = 100_000
-"""Attributes looked at to collect the references of one expression."""
+"""Attributes visited to collect the references of one expression."""
 
 
 class ClassAdSyntaxError(CrondorError, ValueError):
-    """A text is not an expression or an ad; the diagnostic underlines where it stops making sense."""
+    """A text is not an expression or an ad; the diagnostic underlines where it becomes invalid."""
 
 
 class StackExhausted(ClassAdSyntaxError):
-    """A text could not be read because the caller has left too little of Python's own stack."""
+    """A text could not be read because the caller has left too little of Python's stack."""
 
 
 class EvaluationFailed(CrondorError, ValueError):
-    """An expression has no value at all: HTCondor's daemons see it as if nothing were there.
+    """An expression has no value at all: HTCondor's daemons treat it as missing.
 
-    This is rarer than the value ``error``: recursion, work or growth beyond the bounds, and a few wrong calls
+    This is rarer than the value ``error``: recursion, work or growth beyond the limits, and a few wrong calls
     (``random(0)``).
     """
 
 
 class CircularReference(CrondorError, ValueError):
-    """The references of an expression cannot be told: it leads back to itself, or selects from what is no ad."""
+    """The references of an expression cannot be determined: it leads back to itself, or selects from a non-ad."""
 
 
 def syntax_error(source: Source, start: int, end: int, message: str, hint: str | None = None) -> ClassAdSyntaxError:
@@ -305,7 +306,7 @@ def syntax_error(source: Source, start: int, end: int, message: str, hint: str |
 
 
 class Failure(Exception):
-    """Inside the engine: the evaluation under way fails. It leaves as ``EvaluationFailed``."""
+    """Inside the engine: the present evaluation fails. It leaves as ``EvaluationFailed``."""
 
 
 class Exhausted(Exception):

@@ -1,1 +1,1 @@
-"""Schedules of any kind as sets of instants: the languages that people write them in, and the algebra of such sets."""
+"""Schedules of any kind as sets of instants: the languages they are written in, and the algebra of such sets."""

@@ -84,7 +84,7 @@ class CalendarEvent(NamedTuple):
     year: Pieces = ()
     month: Pieces = ()
     day: Pieces = ()
-    from_end: bool = False  # days are counted from the end of the month: 1 is the last
+    from_end: bool = False  # days count from the end of the month: 1 is the last
     hour: Pieces = (Piece(0, None, 0),)
     minute: Pieces = (Piece(0, None, 0),)
     zone: str = ""
@@ -106,7 +106,7 @@ class CalendarEvent(NamedTuple):
 
     @property
     def follows(self) -> bool:
-        """Whether it goes on hour after hour: the hour is a star, or a step from 0 on."""
+        """Whether it runs every hour: the hour is a star, or a step from 0."""
         return not self.hour or (len(self.hour) == 1 and self.hour[0][:2] == (0, None) and self.hour[0].step > 0)
 
     def days(self, year: int) -> int:
@@ -137,7 +137,7 @@ def _values(pieces: Pieces, low: int, high: int) -> set[int] | range:
 
 
 def _days(pieces: Pieces, length: int, *, from_end: bool) -> set[int] | range:
-    """Return the days of a month; those counted from its end go up from the earliest that is named."""
+    """Return the days of a month; if counted from its end, upwards from the earliest one named."""
     if not from_end:
         return _values(pieces, 1, length)
     if not pieces:
@@ -172,7 +172,7 @@ def _weekday_text(days: frozenset[int]) -> str:
 
 
 def looks_like_event(text: str) -> bool:
-    """Return whether a text has the look of a calendar event."""
+    """Return whether a text looks like a calendar event."""
     words = text.lower().split()
     if not words or len(words) > 4:
         return False
@@ -183,7 +183,7 @@ def looks_like_event(text: str) -> bool:
 
 
 def read_event(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | None]:
-    """Return the schedule of an event, or the days where it names no time; neither, and all faults, for another text.
+    """Return the schedule of an event, or its days if it has no time; neither, and all faults, for another text.
 
     event = (SHORTHANDS | EPOCH | weekdays? date? time?) ZONE?
     """
@@ -236,7 +236,7 @@ def parse_event(span: Span, remarks: Remarks) -> CalendarEvent | None:
 def _of_epoch(epoch: int, zone: str, span: Span, remarks: Remarks) -> CalendarEvent | None:
     """Return a single instant: seconds since 1970 in UTC, as `@1798113600`."""
     if zone not in {"", "UTC"}:
-        remarks.fault("event", "seconds since 1970 are UTC, in any zone", span, "leave the zone out")
+        remarks.fault("event", "seconds since 1970 are in UTC, whatever the zone", span, "remove the zone")
         return None
     if epoch % 60:
         message = f"{WHOLE_MINUTES}, and this is {epoch % 60} s after one"
@@ -251,7 +251,7 @@ def _of_epoch(epoch: int, zone: str, span: Span, remarks: Remarks) -> CalendarEv
 
 
 def _weekdays(span: Span, remarks: Remarks) -> frozenset[int]:
-    """Return weekdays from 0 (Monday); faults go to the remarks.
+    """Return weekdays from 0 (Monday) and add faults to the remarks.
 
     weekdays = weekday_range ("," weekday_range)* ","?
     weekday_range = NAMES ((".." | "-") NAMES)?
@@ -264,7 +264,7 @@ def _weekdays(span: Span, remarks: Remarks) -> frozenset[int]:
         first, dash, last = text.replace("..", "-").partition("-")
         low, high = _NAMES.get(first.lower()), _NAMES.get((last if dash else first).lower())
         if low is None or high is None:
-            remarks.fault("event", f"`{short(text)}` is no weekday", place, "write Mon, Mon,Wed or Mon..Fri")
+            remarks.fault("event", f"`{short(text)}` is not a weekday", place, "write Mon, Mon,Wed or Mon..Fri")
         elif low > high:
             fix = f"{_DAYS[low]}..Sun,Mon..{_DAYS[high]}".replace("Sun..Sun", "Sun").replace("Mon..Mon", "Mon")
             remarks.fault("event", f"`{text}` runs backwards: the week begins on Monday", place, f"write {fix}", fix)
@@ -281,7 +281,7 @@ def _with_date(event: CalendarEvent, span: Span, remarks: Remarks) -> CalendarEv
     marks = list(re.finditer(r"[-~]", span.text))
     if not 1 <= len(marks) <= 2 or any(mark[0] == "~" for mark in marks[:-1]):
         help_text = "write YEAR-MONTH-DAY or MONTH-DAY, such as *-*-15; ~ for - counts from the end: *-*~01"
-        remarks.fault("event", f"`{short(span.text)}` is no date of an event", span, help_text)
+        remarks.fault("event", f"`{short(span.text)}` is not a date of an event", span, help_text)
         return event
     parts, at = [], 0
     for mark in marks:
@@ -308,11 +308,11 @@ def _with_time(event: CalendarEvent, span: Span, remarks: Remarks) -> CalendarEv
     """
     parts = list(pieces(span, ":"))
     if len(parts) > 3:
-        remarks.fault("event", f"`{short(span.text)}` is no time of day", span, "write HOUR:MINUTE, such as 09:00")
+        remarks.fault("event", f"`{short(span.text)}` is not a time of day", span, "write HOUR:MINUTE, such as 09:00")
         return event
     if len(parts) == 3 and not re.fullmatch(r"0{1,2}(\.0*)?", parts[2].text):
         message = f"{WHOLE_MINUTES}: the seconds can only be 00"
-        remarks.fault("seconds", message, parts[2], "leave the seconds out")
+        remarks.fault("seconds", message, parts[2], "remove the seconds")
     hour = _component(parts[0], 0, 23, "hour", remarks)
     return event._replace(hour=hour, minute=_component(parts[1], 0, 59, "minute", remarks))
 
@@ -320,7 +320,7 @@ def _with_time(event: CalendarEvent, span: Span, remarks: Remarks) -> CalendarEv
 def _component(
     span: Span, low: int, high: int, name: str, remarks: Remarks, *, from_end: bool = False
 ) -> tuple[Piece, ...]:
-    """Return the pieces of a component, none for a star; faults go to the remarks.
+    """Return the pieces of a component, none for a star, and add faults to the remarks.
 
     component = "*" | piece ("," piece)*
     piece = [0-9]+ (".." [0-9]+)? ("/" [0-9]+)?
@@ -335,7 +335,7 @@ def _component(
             star = re.fullmatch(r"\*/(\d+)", text)
             fix = f"{low}/{star[1]}" if star else None
             help_text = f"write {fix}" if fix else f"write *, {low}, {low}..{high} or {low}/2"
-            remarks.fault("event", f"`{short(text)}` is no {name}", place, help_text, fix)
+            remarks.fault("event", f"`{short(text)}` is not a valid {name}", place, help_text, fix)
             continue
         start, stop = int(match[1]), int(match[2]) if match[2] else None
         if name == "year":
@@ -348,7 +348,7 @@ def _component(
         if _fits(start, stop, step, low, high, is_zero=match[3] is not None and not int(match[3]), from_end=from_end):
             found.append(Piece(start, stop, step))
         else:
-            help_text = f"write {low} to {high}; a range goes up, and a step fits into it"
+            help_text = f"write {low} to {high}; a range goes up, and its step fits into it"
             remarks.fault("event", f"{name} `{short(text)}` is out of range", place, help_text)
     order = {(piece.start, -1 if piece.stop is None else piece.stop, piece.step): piece for piece in found}
     return tuple(order[key] for key in sorted(order))
@@ -393,13 +393,13 @@ def _day_of_month_words(event: CalendarEvent) -> str:
 
 
 PREFIX = "holidays:"
-_ESTIMATED = "stimated"  # how the package marks, in English, the days of a lunar calendar that it has computed
-_RECENT = 2020  # what is older is history; some lunar calendars of it are computed too
+_ESTIMATED = "stimated"  # how the package marks computed days of a lunar calendar in English
+_RECENT = 2020  # earlier days are history; some lunar calendars compute them too
 _MOST_KEPT = 16  # calendars
 
 
 class _Calendar(Protocol):
-    """What is asked of a calendar of the package."""
+    """The part used of a calendar of the package."""
 
     start_year: int
     end_year: int
@@ -412,7 +412,7 @@ class _Calendar(Protocol):
 
 
 def read_holidays(span: Span, context: Context) -> DayTerm | None:
-    """Return the holidays that a text names; None, and a fault, where there are none of that name.
+    """Return the holidays that a text names; None, and a fault, for an unknown name.
 
     holidays = "holidays:" [A-Z]+ ("-" [A-Za-z0-9]+)?
     """
@@ -432,13 +432,13 @@ def read_holidays(span: Span, context: Context) -> DayTerm | None:
         near = [each for each, name in names.items() if similar(code.lower(), [name.lower()], 0.75)]
         near = near or similar(country, names, 0.6)
         help_text = f"did you mean {PREFIX}{near[0]} ({names[near[0]]})?" if near else "write ISO codes: DE, CH, US-CA"
-        remarks.fault("holidays", f"there is no country `{code[:20]}`", place, help_text)
+        remarks.fault("holidays", f"unknown country `{code[:20]}`", place, help_text)
         return None
     known = package.list_supported_countries().get(country, [])
     if subdivision and subdivision.upper() not in {each.upper() for each in known}:
         near = similar(subdivision.upper(), known, 0.5)
         help_text = f"did you mean {country}-{near[0]}? " if near else ""
-        help_text += f"known are {', '.join(known)}" if known else f"write {PREFIX}{country}"
+        help_text += f"write one of {', '.join(known)}" if known else f"write {PREFIX}{country}"
         remarks.fault("holidays", f"{names[country]} has no part `{subdivision[:20]}`", place, help_text)
         return None
     subdivision = next((each for each in known if each.upper() == subdivision.upper()), "")
@@ -468,7 +468,7 @@ def _calendar(country: str, subdivision: str) -> tuple[Callable[[int], int], int
 
     def made(year: int) -> _Calendar | None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns of years that it does not know
+            warnings.simplefilter("ignore")  # it warns about years that it does not know
             try:
                 found: _Calendar = package.country_holidays(
                     country, subdiv=subdivision or None, years=year, language="en_US", expand=False
@@ -491,7 +491,7 @@ def _calendar(country: str, subdivision: str) -> tuple[Callable[[int], int], int
 
 
 def _last_known(made: Callable[[int], _Calendar | None], first: int, last: int) -> int:
-    """Return the last year before the calendar ends or has to estimate, as it does with lunar ones."""
+    """Return the last year before the calendar ends or starts to estimate, as for lunar calendars."""
     for year in range(first, last + 1):
         calendar = made(year)
         if calendar is None or any(_ESTIMATED in name for day in calendar for name in calendar.get_list(day)):

@@ -1,4 +1,4 @@
-"""Calendars in .ics files: the starts of their events, or their whole time; the package icalendar reads (an extra)."""
+"""Calendars in .ics files: the starts of their events, or their whole time; the package icalendar reads them."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from crondor.zones import UnknownZone, Zone, load_zone, zone_of
 
 __all__ = ["is_calendar_file", "read_calendar_file"]
 
-_DEEPEST = 8  # an alarm of an event of a calendar is 3 deep
-_MOST_CHANGES_OF_DAYS = 10_000  # of the zones of a file; those of Outlook have two a year from 1601 on
-_LAST = 2038  # the year up to which they are worked out
+_DEEPEST = 8  # an alarm of an event of a calendar is at depth 3
+_MOST_CHANGES_OF_DAYS = 10_000  # in the zones of a file; Outlook's have two a year from 1601
+_LAST = 2038  # the year up to which changes are computed
 _PROPERTY = re.compile(r"(BEGIN|END|DTSTART|RRULE|RDATE)[;:]", re.IGNORECASE)
 _YEARLY = re.compile(
     r"(?:(?:FREQ=YEARLY|INTERVAL=\d+|COUNT=\d+|UNTIL=\w+|WKST=\w\w|BYMONTH=\d+|BYDAY=[+-]?\d*\w\w"
@@ -56,10 +56,10 @@ _YEARLY = re.compile(
 )
 
 
-# It follows components by recursion, however deep, works out each change of a zone that a file defines up to 2038, be
-# it one a second, and looks for folded lines in a time that grows with the square of empty ones.
+# icalendar follows components recursively to any depth, computes each change of a zone that a file defines up to 2038,
+# even one per second, and unfolds lines in a time that grows with the square of empty lines.
 def unfolded(text: str) -> list[str]:
-    """Return the lines of a calendar's text with those joined that are folded (RFC 5545, 3.1), none of them empty."""
+    """Return the lines of a calendar's text with folded lines joined (RFC 5545, 3.1), without empty ones."""
     pieces: list[list[str]] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         if line[:1] in {" ", "\t"} and pieces:
@@ -70,7 +70,7 @@ def unfolded(text: str) -> list[str]:
 
 
 def excess(lines: list[str]) -> str | None:
-    """Return what a calendar has more of than a calendar needs, as the end of a sentence; None for nothing."""
+    """Return how a calendar exceeds a limit, as the end of a sentence; None if it does not."""
     open_: list[str] = []
     zones = _Zones()
     for line in lines:
@@ -87,7 +87,7 @@ def excess(lines: list[str]) -> str | None:
         if "VTIMEZONE" not in open_:
             zones.end()
         elif name == "RRULE" and not _YEARLY.fullmatch(value):
-            return f"has a zone with the rule {short(value)}, and zones change by the year"
+            return f"has a zone with the rule {short(value)}; zones change yearly"
         else:
             zones.take(name, value)
         if zones.changes > _MOST_CHANGES_OF_DAYS:
@@ -96,7 +96,7 @@ def excess(lines: list[str]) -> str | None:
 
 
 class _Zones:
-    """How many changes the zones of a file have, no fewer than are worked out."""
+    """Counts the changes of a file's zones, at least as many as are computed."""
 
     def __init__(self) -> None:
         self.changes = 0
@@ -118,10 +118,10 @@ class _Zones:
 
 
 _MOST_EVENTS = 20_000
-_MOST_RULES = 1_000  # events that repeat
+_MOST_RULES = 1_000  # repeating events
 _MOST_CHANGES = 1_000_000  # series with one UID times changes of them
-_LONGEST = 8 * MINUTES  # of an event that repeats, in minutes
-_MOST_DAYS = 366  # of one that is counted in days
+_LONGEST = 8 * MINUTES  # of a repeating event, in minutes
+_MOST_DAYS = 366  # of an event that is counted in days
 _MOST_CHARACTERS = 4_000_000
 _ALWAYS = -(1 << 40), 1 << 40  # minutes on a clock
 _TIMES = {"DTSTART", "DTEND", "DURATION", "RRULE", "RDATE", "EXDATE", "RECURRENCE-ID"}
@@ -129,9 +129,9 @@ _PACKAGE = Lock()  # icalendar keeps the zones of a file in one place for all
 
 
 class _Event(NamedTuple):
-    """An event: its start, its length in minutes (0: a moment), how it repeats, what is added and left out.
+    """An event: its start, its length in minutes (0: a moment), its rules, added and excluded starts.
 
-    ``replaced`` is the start of its series that it takes the place of, and with ``is_onward`` of all later ones too.
+    ``replaced`` is the start in its series that it replaces, and with ``is_onward`` all later ones too.
     """
 
     start: Moment
@@ -147,7 +147,7 @@ class _Event(NamedTuple):
 
 
 class _Component(Protocol):
-    """What is asked of an event of the package icalendar."""
+    """The part used of an event of the package icalendar."""
 
     errors: list[tuple[str, str]]
 
@@ -156,7 +156,7 @@ class _Component(Protocol):
 
 
 class _Repeated(NamedTuple):
-    """The starts of an event that repeats, and how long each lasts."""
+    """The starts of a repeating event, and the length of each."""
 
     starts: DaySet
     length: int
@@ -167,7 +167,7 @@ class _Changed(YearDays):
     """A pattern from one minute to another (excluded), without some minutes, and moved on the clock."""
 
     def __init__(self, of: Pattern, removed: dict[int, int], between: tuple[int, int], shift: int) -> None:
-        """Take the minutes to leave out by their days, and all else in minutes on the wall clock."""
+        """Take the excluded minutes by day, and all else in minutes on the wall clock."""
         super().__init__(self._of_year if shift else of.days)
         self._of = of
         self._removed = removed
@@ -183,7 +183,7 @@ class _Changed(YearDays):
         return bits & WHOLE_DAY
 
     def _kept(self, day: int) -> int:
-        """Return what is left of a day of the pattern."""
+        """Return the remaining minutes of a day of the pattern."""
         low, high = self._low - day * MINUTES, self._high - day * MINUTES
         if not 0 <= day <= DAYS_END or low >= MINUTES or high <= 0:
             return 0
@@ -203,7 +203,7 @@ def is_calendar_file(text: str) -> bool:
 
 
 def read_calendar_file(span: Span, context: Context) -> tuple[DaySet, DaySet] | None:
-    """Return the starts of a file's events, and all their time; None, and faults, for no calendar.
+    """Return the starts of a file's events, and all their time; None, and faults, if it is not a calendar.
 
     calendar_file = [^ ]+ ".ics"
     """
@@ -229,13 +229,13 @@ def read_calendar_file(span: Span, context: Context) -> tuple[DaySet, DaySet] | 
 def _events(name: str, context: Context) -> list[_Component]:
     """Return the events of a file. Raises InvalidSchedule."""
     if context.files is None:
-        raise _refused(f"{short(name)} may not be read here", "say which folder may be read")
+        raise _refused(f"{short(name)} may not be read here", "allow its folder")
     try:
         source = context.files.read(name)
     except CrondorError as error:
         fault = error.diagnostics[0]
         message = fault.message if name in fault.message else f"cannot read {short(name)}: {fault.message}"
-        raise _refused(message, fault.help or "name an .ics file that is there, and that you may read") from None
+        raise _refused(message, fault.help or "name an existing .ics file that you may read") from None
     try:
         import icalendar as package  # type: ignore[import-untyped, unused-ignore]  # noqa: PLC0415 - an extra
     except ImportError:
@@ -248,7 +248,9 @@ def _events(name: str, context: Context) -> list[_Component]:
     if too_much is not None:
         raise _refused(f"{short(name)} {too_much}", "take a part of it")
     zones = package.timezone.zoneinfo.ZONEINFO()
-    zones.timezone = zones.knows_timezone_id = _zone_or_none  # its own raise OSError for a folder, or for a long name
+    zones.timezone = zones.knows_timezone_id = (
+        _zone_or_none  # the package's own raise OSError for a folder, or for a long name
+    )
     try:
         with _PACKAGE:
             package.timezone.tzp.use(zones)  # forgets the zones that other files define
@@ -258,9 +260,9 @@ def _events(name: str, context: Context) -> list[_Component]:
                 package.use_zoneinfo()
         events: list[_Component] = [each for calendar in calendars for each in calendar.walk("VEVENT")]
     except (ValueError, LookupError, TypeError, AttributeError, AssertionError, ArithmeticError) as error:
-        raise _refused(f"{short(name)} is no calendar: {short(str(error))}", "write an .ics file") from None
+        raise _refused(f"{short(name)} is not a calendar: {short(str(error))}", "write an .ics file") from None
     if not calendars:
-        raise _refused(f"{short(name)} is no calendar: it has no BEGIN:VCALENDAR", "write an .ics file")
+        raise _refused(f"{short(name)} is not a calendar: it has no BEGIN:VCALENDAR", "write an .ics file")
     if len(events) > _MOST_EVENTS:
         raise _refused(f"{short(name)} has more than {_MOST_EVENTS} events", "take a part of it")
     return events
@@ -271,7 +273,7 @@ def _refused(message: str, help_text: str) -> InvalidSchedule:
 
 
 def _zone_or_none(name: str) -> tzinfo | None:
-    """Return a zone by its name; None for one that the file may define."""
+    """Return a zone by its name; None if the file may define it."""
     try:
         return load_zone(name)
     except UnknownZone:
@@ -279,10 +281,10 @@ def _zone_or_none(name: str) -> tzinfo | None:
 
 
 class _Calendar:
-    """The events of a file, put together: those that repeat, and the single ones from start to end."""
+    """The events of a file: repeating ones, and single ones from start to end."""
 
     def __init__(self, name: str, span: Span, context: Context) -> None:
-        """Begin with none; faults are said about ``span``."""
+        """Start empty; faults are reported at ``span``."""
         self.repeated: list[_Repeated] = []
         self._single: list[tuple[int, int]] = []
         self._name = name
@@ -293,7 +295,7 @@ class _Calendar:
         self._said: set[str] = set()
 
     def event(self, given: _Component) -> _Event | None:
-        """Return what an event of the file says; None, and faults, for one that cannot be read."""
+        """Return an event of the file; None, and faults, if it cannot be read."""
         name, zone = self._name, self._context.zone
         for key, reason in given.errors:
             if str(key).upper() in _TIMES:
@@ -315,7 +317,7 @@ class _Calendar:
         added = tuple(self._moments(given.get("RDATE")))
         if start.second or any(each.second for each in added):
             message = f"{WHOLE_MINUTES}: the seconds of starts in {name} are dropped"
-            self._warn(message, "let the starts end in 00")
+            self._warn(message, "let the starts end in 00 seconds")
         rules = _listed(given.get("RRULE"))
         self._rules += len(rules)
         if self._rules > _MOST_RULES:
@@ -337,9 +339,9 @@ class _Calendar:
         )
 
     def take(self, group: list[_Event]) -> None:
-        """Add the events of one UID: series, and what changes single starts of them.
+        """Add the events of one UID: series, and changes of single starts.
 
-        Of an event that is there twice the one with the higher SEQUENCE counts.
+        If an event occurs twice, the one with the higher SEQUENCE counts.
         """
         newest = max((each.version for each in group if each.replaced is None), default=-1)
         series = [
@@ -359,7 +361,7 @@ class _Calendar:
         touched = {key: [one for one in series if one.has(key[0])] for key in changes}
         for key, each in changes.items():
             if not touched[key] and each.version < newest:
-                continue  # it changes a start that the series had once
+                continue  # it changes a start of an earlier version of the series
             for one in touched[key] or series:
                 one.change(each, key[0])
             if not each.is_cancelled and not (each.is_onward and series):
@@ -380,7 +382,7 @@ class _Calendar:
         return self._known(Either(*(_covered(each, words) for each in self.repeated), single), words)
 
     def _known(self, found: DaySet, words: str) -> DaySet:
-        """Say up to when a file of single events is known: the end of the last one."""
+        """Set up to when a file of single events is known: the end of the last one."""
         found.zone, found.words = self._context.zone, words
         if self.repeated or not self._single:
             return found
@@ -394,7 +396,7 @@ class _Calendar:
         return found
 
     def _series(self, event: _Event) -> _Series:
-        """Return an event with the rules it repeats by, and faults for those that cannot be read."""
+        """Return an event with its rules, and faults for those that cannot be read."""
         zone = event.start.zone or self._context.zone
         patterns = []
         for text in event.rules:
@@ -409,7 +411,7 @@ class _Calendar:
         return _Series(event, zone, patterns)
 
     def _add(self, series: _Series) -> None:
-        """Add the starts of a series, each stretch of it by itself."""
+        """Add the starts of a series, each stretch separately."""
         policy, words = self._context.policy, f"at {self._words}"
         stretches = list(series.stretches())
         if len(self.repeated) + len(stretches) * len(series.patterns) > _MOST_RULES:
@@ -432,17 +434,17 @@ class _Calendar:
                 self._once(start, stretch.like)
 
     def _once(self, start: int, like: _Event) -> None:
-        """Add a single event at an instant; days last as long as the clock says."""
+        """Add a single event at an instant; days have the length that the clock gives them."""
         zone, end = self._context.zone, start + max(like.length, 1) * 60
         if like.start.is_date:
             end = epoch_of(zone.local(start) + like.length * 60, zone)
         self._single.append((start, end))
 
     def _rule(self, rule: object) -> str:
-        """Return a rule as the file has it; none, and a warning, for an empty one."""
+        """Return a rule of the file; none, and a warning, for an empty one."""
         made: bytes = rule.to_ical()  # type: ignore[attr-defined]
         if not made:
-            self._warn("a rule of the file has no parts: its event is read as happening once", "write FREQ=...")
+            self._warn("a rule of the file is empty: its event is read as a single one", "write FREQ=...")
         return made.decode()
 
     def _moments(self, given: object) -> Iterator[Moment]:
@@ -455,7 +457,7 @@ class _Calendar:
                     found = found[0]
                 if zone and isinstance(found, datetime) and found.tzinfo is None:
                     help_text = "write an IANA name such as Europe/Berlin, or define the zone in the file"
-                    self._fault(f"{self._name} has times in `{short(zone)}`, and there is no such zone", help_text)
+                    self._fault(f"{self._name} has times in the unknown zone `{short(zone)}`", help_text)
                     zone = ""
                 if isinstance(found, date) and FIRST_YEAR <= found.year <= LAST_YEAR:
                     yield _moment(found)
@@ -472,7 +474,7 @@ class _Calendar:
 
 
 class _Stretch(NamedTuple):
-    """The starts of a series between two times on its clock (minutes, the second excluded), and what became of them."""
+    """The starts of a series between two times on its clock (minutes, the second excluded), and their event."""
 
     between: tuple[int, int]
     shift: int
@@ -480,17 +482,17 @@ class _Stretch(NamedTuple):
 
 
 class _Series:
-    """An event that may repeat, with what its file changes of single starts, or of all from one on."""
+    """An event that may repeat, with the file's changes of single starts, or of all from one on."""
 
     def __init__(self, event: _Event, zone: Zone, patterns: list[RulePattern]) -> None:
-        """Take the event and what it repeats by; changes come one by one."""
+        """Take the event and the patterns of its starts; changes are added later."""
         self.zone = zone
         self.patterns = patterns
         self.removed: dict[int, int] = {}  # minutes by day
         self._event = event
         single = event.added if event.rules else (event.start, *event.added)
         self._single = sorted(((self.wall(each), each) for each in single), key=itemgetter(0))
-        self._days: dict[int, int] = {}  # the minutes of those
+        self._days: dict[int, int] = {}  # their minutes
         for wall, _ in self._single:
             self._days[wall // MINUTES] = self._days.get(wall // MINUTES, 0) | 1 << wall % MINUTES
         self._onward: list[tuple[int, _Event]] = []
@@ -499,7 +501,7 @@ class _Series:
                 self._remove(each)
 
     def wall(self, moment: Moment) -> int:
-        """Return the minutes that the clock of the series shows at a moment; of its days the date as it is written."""
+        """Return the minutes on the clock of the series at a moment; for days the date as written."""
         if self._event.start.is_date:
             return moment.wall // MINUTES * MINUTES
         if moment.zone is None or moment.zone is self.zone:
@@ -507,14 +509,14 @@ class _Series:
         return self.zone.local(moment.instant(self.zone)) // 60
 
     def left(self, between: tuple[int, int]) -> Iterator[tuple[int, Moment]]:
-        """Yield the single starts from one time on its clock to another that are not left out."""
+        """Yield the single starts between two times on its clock that are not excluded."""
         low, high = (bisect_left(self._single, at, key=itemgetter(0)) for at in between)
         for wall, moment in self._single[low:high]:
             if not self.removed.get(wall // MINUTES, 0) >> wall % MINUTES & 1:
                 yield wall, moment
 
     def has(self, moment: Moment) -> bool:
-        """Return whether a start that is not left out lies at a moment, or on a date."""
+        """Return whether there is a start at a moment, or on a date, that is not excluded."""
         day, minutes = self._minutes(moment)
         bits = self._days.get(day, 0)
         for pattern in self.patterns:
@@ -522,14 +524,14 @@ class _Series:
         return bool(bits & minutes & ~self.removed.get(day, 0))
 
     def change(self, event: _Event, moment: Moment) -> None:
-        """Take an event in the place of the start at a moment, or of all from there on."""
+        """Take an event that replaces the start at a moment, or all starts from then on."""
         if event.is_onward:
             self._onward.append((self.wall(moment), event))
         else:
             self._remove(moment)
 
     def stretches(self) -> Iterator[_Stretch]:
-        """Yield what starts alike, in order; nothing of what is cancelled."""
+        """Yield the starts that share an event, in order, without cancelled ones."""
         start, shift, like = _ALWAYS[0], 0, self._event
         for at, event in sorted(self._onward, key=itemgetter(0)):
             if not like.is_cancelled:
@@ -540,7 +542,7 @@ class _Series:
             yield _Stretch((start, _ALWAYS[1]), shift, like)
 
     def _minutes(self, moment: Moment) -> tuple[int, int]:
-        """Return the day of a moment, and the minutes of that day that it means: of one in a gap two."""
+        """Return the day of a moment, and its minutes on that day: two for a moment in a gap."""
         day, minute = divmod(self.wall(moment), MINUTES)
         if moment.is_date or self._event.start.is_date:
             return day, WHOLE_DAY
@@ -556,7 +558,7 @@ class _Series:
 
 
 def _covered(event: _Repeated, words: str) -> DaySet:
-    """Return all the time of an event that repeats; days last as long as the clock says."""
+    """Return all the time of a repeating event; days have the length that the clock gives them."""
     starts = event.starts
     if not event.is_date:
         return Covered(starts, max(event.length, 1), words)

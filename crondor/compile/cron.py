@@ -29,7 +29,7 @@ from crondor.words import describe
 _HASHED = re.compile(
     r"H(?:\((\d{1,2})-(\d{1,2})\))?(?:/(\d{1,4}))?|(\d{1,2})?~(\d{1,2})?(?:/(\d{1,4}))?", re.IGNORECASE
 )
-_HASH_TOP = {DAY_OF_MONTH.index: 28, DAY_OF_WEEK.index: 6}  # a day that every month has; Sunday once
+_HASH_TOP = {DAY_OF_MONTH.index: 28, DAY_OF_WEEK.index: 6}  # days that every month has; Sunday once
 _FIRST_FIELD = re.compile(r"[\d*?~]|[HR](?:[(/,]|$)", re.IGNORECASE)
 _LAST_DAY = re.compile(r"L(?:-(\d{1,2}))?(W)?", re.IGNORECASE)
 _TO_LAST_DAY = re.compile(r"(\d{1,2})-L(?:/(\d{1,4}))?", re.IGNORECASE)
@@ -37,7 +37,7 @@ _NEAREST = re.compile(r"(\d{1,2})W", re.IGNORECASE)
 _OF_MONTH = re.compile(r"([0-9A-Z]+(?:-[0-9A-Z]+)?)(?:#(\d{1,4}|L)|L)", re.IGNORECASE)
 _RANGE = re.compile(r"([0-9A-Z]+)-([0-9A-Z]+)(?:/(\d+))?", re.IGNORECASE)
 _YEARS = re.compile(r"(\d{4}|\d{1,4}-\d{4})([-,/]\d+)*|\*/\d+")
-_MARKS = re.compile(r"[LWHR#+?~]", re.IGNORECASE)  # of items that are more than numbers, names and stars
+_MARKS = re.compile(r"[LWHR#+?~]", re.IGNORECASE)  # in items beyond numbers, names and stars
 _TAKES = {
     DAY_OF_MONTH.index: "1 to 31, ranges, steps, L (the last day), L-3, 20-L, LW and 15W",
     DAY_OF_WEEK.index: "0 to 7 or SUN to SAT, ranges, steps, MON#1, FRI#L or 5L (the last), and + before all",
@@ -46,7 +46,7 @@ _SUNDAY = "days of the week are 0 to 7 here, Sunday is 0 and 7; Quartz counts fr
 
 
 class _Item(NamedTuple):
-    """An item of a list: the values as bits, or the days of a month that it works out; and its words."""
+    """An item of a list: the values as bits, or a function for the days of a month; and its words."""
 
     bits: int = 0
     days: MonthDays | None = None
@@ -54,7 +54,7 @@ class _Item(NamedTuple):
 
 
 class _FieldRead(NamedTuple):
-    """A field: its values, what it works out month by month, whether it restricts nothing."""
+    """A field: its values, its functions of the month, whether it restricts nothing."""
 
     bits: int
     items: tuple[_Item, ...]
@@ -67,7 +67,7 @@ class _FieldRead(NamedTuple):
 
 
 class _Fields(NamedTuple):
-    """All fields; ``years`` None for all. ``is_both``: of two day fields that restrict, both must take a day."""
+    """All fields; ``years`` None for all. ``is_both``: two restricted day fields must both match."""
 
     minute: _FieldRead
     hour: _FieldRead
@@ -79,18 +79,18 @@ class _Fields(NamedTuple):
 
 
 def looks_like_cron(text: str) -> bool:
-    """Return whether a text has the look of cron fields: five words or more that begin as minutes do, or a nickname."""
+    """Return whether a text looks like cron fields: at least five words that begin like minutes, or a nickname."""
     words = text.split()
     return text.startswith("@") or (len(words) >= 5 and _FIRST_FIELD.match(words[0]) is not None)
 
 
 def has_choice(text: str) -> bool:
-    """Return whether fields leave a value to the job's name, with ``H`` or ``~``."""
+    """Return whether the job's name chooses a value, by ``H`` or ``~``."""
     return re.search(r"~|(?<![A-Za-z])H(?![A-Za-z])", text) is not None
 
 
 def read_cron(span: Span, context: Context) -> DaySet | None:
-    """Return the schedule of cron fields; None, and all faults, where they cannot be read.
+    """Return the schedule of cron fields; None, and all faults, if they cannot be read.
 
     cron = NICKNAMES | extended extended extended extended extended year?
     """
@@ -110,9 +110,9 @@ def read_cron(span: Span, context: Context) -> DaySet | None:
     elif len(words) == 6:
         words, years, is_quartz = _six(words, span, remarks)
     elif len(words) != 5:
-        names = "minute hour day-of-month month day-of-week, and years if you like"
+        names = "minute hour day-of-month month day-of-week, and optionally years"
         help_text = f"write {names}; `*` for every value"
-        remarks.fault("fields", f"cron has five fields or six, this has {len(words)}", span, help_text)
+        remarks.fault("fields", f"cron has five or six fields, this has {len(words)}", span, help_text)
         return None
     is_both = words[4].text.startswith("+")
     if is_both:
@@ -132,8 +132,8 @@ def _nickname(span: Span, context: Context) -> DaySet | None:
     if line is None:
         known = ", ".join(NICKNAMES)
         reboot = span.text.lower() == "@reboot"
-        message = "@reboot names no time" if reboot else f"{short(span.text)} is no nickname"
-        context.remarks.fault("nickname", message, span, f"known are {known}")
+        message = "@reboot names no time" if reboot else f"{short(span.text)} is not a nickname"
+        context.remarks.fault("nickname", message, span, f"write one of {known}")
         return None
     return _plain(CronSpec.from_line(line), context)
 
@@ -141,24 +141,24 @@ def _nickname(span: Span, context: Context) -> DaySet | None:
 def _zero_seconds(word: Span, remarks: Remarks) -> bool:
     if number(word.text) == 0:
         return True
-    message = f"{WHOLE_MINUTES}: seconds can only be 0, and this says {short(word.text)}"
-    remarks.fault("seconds", message, word, "write 0, or leave the seconds out")
+    message = f"{WHOLE_MINUTES}: seconds must be 0, not {short(word.text)}"
+    remarks.fault("seconds", message, word, "write 0, or remove the seconds")
     return False
 
 
 def _warn_of_weekdays(said: str, words: list[Span], span: Span, remarks: Remarks, *, is_quartz: bool) -> None:
-    """Say from where the numbers of weekdays are counted, where fields may be those of Quartz."""
+    """Warn about how weekday numbers are counted, if the fields may be those of Quartz."""
     if not is_quartz:
         remarks.warn("quartz", said, span, _SUNDAY)
     elif re.search(r"(?<![#/\d])\d", words[4].text):
-        message = f"read as Quartz and AWS do: in `{words[4].text}` Sunday is 1 and Saturday is 7"
-        remarks.note("quartz", message, words[4], "write names, such as MON-FRI, which all read alike")
+        message = f"read like Quartz and AWS: in `{words[4].text}` Sunday is 1 and Saturday is 7"
+        remarks.note("quartz", message, words[4], "write names, such as MON-FRI, which are unambiguous")
 
 
 def _six(words: list[Span], span: Span, remarks: Remarks) -> tuple[list[Span], Span | None, bool]:
-    """Tell six fields apart: years last, or seconds first. What may be both is refused with both readings.
+    """Tell six fields apart: years last, or seconds first. Ambiguous fields are rejected with both readings.
 
-    A `?` in a day field decides: Quartz has its seconds first then, AWS its years last, both count from Sunday = 1.
+    A `?` in a day field decides: Quartz then has its seconds first, AWS its years last; both count from Sunday = 1.
     """
     texts = [word.text for word in words]
     last = texts[5]
@@ -178,7 +178,7 @@ def _six(words: list[Span], span: Span, remarks: Remarks) -> tuple[list[Span], S
             _warn_of_weekdays("six fields, read with the seconds first", words[1:], span, remarks, is_quartz=is_quartz)
         return words[1:], None, is_quartz
     message = "six fields ending in `*` may have the seconds first or the years last"
-    help_text = f"write `{' '.join(texts[1:])}` (seconds left out) or `{' '.join(texts[:5])}` (every year)"
+    help_text = f"write `{' '.join(texts[1:])}` (without seconds) or `{' '.join(texts[:5])}` (every year)"
     if not has_years:
         message = f"`{short(last)}` is neither a day of week, after seconds, nor a year"
         help_text = "write five fields, or a year such as 2027 or 2026-2030 as the sixth"
@@ -187,7 +187,7 @@ def _six(words: list[Span], span: Span, remarks: Remarks) -> tuple[list[Span], S
 
 
 def read_extended(span: Span, field: Field, context: Context, *, is_quartz: bool = False) -> _FieldRead:
-    """Return a field; faults go to the remarks. ``is_quartz`` says that weekdays are counted from Sunday = 1.
+    """Return a field and add faults to the remarks. ``is_quartz``: weekdays count from Sunday = 1.
 
     extended = cron_item ("," cron_item)*
     cron_item = "?" | LAST_DAY | TO_LAST_DAY | NEAREST | OF_MONTH | HASHED | round | item
@@ -200,8 +200,8 @@ def read_extended(span: Span, field: Field, context: Context, *, is_quartz: bool
         bits |= item.bits
     stars = [re.fullmatch(r"[*?](/0*1)?", text) is not None for text in span.text.split(",")]
     if any(stars) and len(stars) > 1:
-        message = f"`{short(span.text)}` takes every {field.title}: a star does, whatever is listed with it"
-        context.remarks.warn("star", message, span, "leave out the star, or the rest")
+        message = f"`{short(span.text)}` matches every {field.title}: the star does, whatever else is listed"
+        context.remarks.warn("star", message, span, "remove the star, or the rest")
     return _FieldRead(bits, tuple(items), any(stars), span.text.startswith(("*", "?")))
 
 
@@ -216,12 +216,12 @@ def _item(span: Span, field: Field, context: Context, *, is_quartz: bool) -> _It
         _refuse(span, text, field, remarks)
     elif bits.bit_count() == 1 and field.index == DAY_OF_WEEK.index and "-" in text and "/" not in text:
         day = WEEKDAYS[bits.bit_length() - 1]
-        remarks.warn("range", f"`{span.text}` is {day} alone", span, f"write {day[:3].upper()}, or * for every day")
+        remarks.warn("range", f"`{span.text}` is only {day}", span, f"write {day[:3].upper()}, or * for every day")
     return _Item(bits or 0)
 
 
 def _as_cron(text: str, field: Field, *, is_quartz: bool) -> str:
-    """Return an item with a star for `?`, and with cron's numbers for Quartz's weekdays (none for what has none)."""
+    """Return an item with a star for `?`, and with cron's numbers for Quartz's weekdays (none if there is none)."""
     body, slash, step = text.partition("/")
     if body == "?":
         return f"*{slash}{step}"
@@ -231,12 +231,12 @@ def _as_cron(text: str, field: Field, *, is_quartz: bool) -> str:
     if any(end in {"-1", "7"} for end in ends):
         return ""
     if slash and len(ends) == 1:
-        ends.append("6")  # in cron a step goes on to Sunday as 7
+        ends.append("6")  # in cron a step continues to Sunday as 7
     return "-".join(ends) + slash + step
 
 
 def _bits(text: str, field: Field) -> int | None:
-    """Return the values of an item, or of a range that goes on beyond the end of its field: `22-6`, `SAT-MON/2`.
+    """Return the values of an item, or of a range across the end of its field: `22-6`, `SAT-MON/2`.
 
     round = value "-" value ("/" number)?
     """
@@ -257,14 +257,14 @@ def _bits(text: str, field: Field) -> int | None:
 
 
 def _refuse(span: Span, text: str, field: Field, remarks: Remarks) -> None:
-    """Say why an item cannot be read, and what the field takes; ``text`` is the item as cron would have it."""
+    """Add why an item cannot be read, and what the field accepts; ``text`` is the item in cron's form."""
     given = span.text
     takes = _TAKES.get(field.index, f"{field.low} to {field.high}, ranges, steps, * and H")
     if not text:
         help_text = "write 1 (Sunday) to 7 (Saturday), or names"
-        remarks.fault("weekday", f"`{short(given)}` is no day of the week in Quartz", span, help_text)
+        remarks.fault("weekday", f"`{short(given)}` is not a day of the week in Quartz", span, help_text)
     elif re.match(r"R(?:\W|$)", given, re.IGNORECASE):
-        help_text = "write H: a value that is chosen by the job's name, the same for ever"
+        help_text = "write H: a value chosen by the job's name, always the same"
         remarks.fault(
             "random",
             "R is random: each program that reads it would choose another value",
@@ -274,10 +274,10 @@ def _refuse(span: Span, text: str, field: Field, remarks: Remarks) -> None:
         )
     elif field.index == DAY_OF_MONTH.index and re.fullmatch(r"W\d{1,2}", given, re.IGNORECASE):
         fix = f"{given[1:]}W"
-        remarks.fault("nearest", f"the day stands before the W, and this is {given}", span, f"write {fix}", fix)
+        remarks.fault("nearest", f"the day comes before the W: {given}", span, f"write {fix}", fix)
     elif given.startswith("+"):
-        help_text = "write it once, before all of the day of week: +MON,FRI"
-        remarks.fault("plus", "`+` asks for both day fields, and stands before the day of week", span, help_text)
+        help_text = "write it once, before the day of week: +MON,FRI"
+        remarks.fault("plus", "`+` requires both day fields, and comes before the day of week", span, help_text)
     elif _MARKS.search(re.sub(r"[A-Z]{3,}", "", given, flags=re.IGNORECASE)):
         remarks.fault("item", f"cannot read `{short(given)}` in {field.title}", span, f"write {takes}")
     else:
@@ -285,7 +285,7 @@ def _refuse(span: Span, text: str, field: Field, remarks: Remarks) -> None:
 
 
 def _hashed(span: Span, field: Field, context: Context) -> _Item | None:
-    """Return what H or ~ chooses for the job: a value of the range by a hash of its name, the same for ever."""
+    """Return the value that H or ~ chooses for the job: by a hash of its name, always the same."""
     found = _HASHED.fullmatch(span.text)
     if found is None:
         return None
@@ -294,11 +294,11 @@ def _hashed(span: Span, field: Field, context: Context) -> _Item | None:
     high = int(found[2] or found[5] or top)
     step = int(found[3] or found[6] or 0)
     if not field.low <= low <= high <= field.high or (step == 0 and (found[3] or found[6])):
-        help_text = f"write a range within {field.low} to {field.high}, and a step from 1 up"
+        help_text = f"write a range within {field.low} to {field.high}, and a step of 1 or more"
         context.remarks.fault("hash", f"`{short(span.text)}` has no value to choose", span, help_text)
         return _Item()
     if not context.name:
-        message = f"`{short(span.text)}` is chosen by the job's name, and there is none"
+        message = f"`{short(span.text)}` is chosen by the job's name, which is missing"
         context.remarks.fault("name", message, span, "add `name NIGHTLY`, or write a value")
         return _Item()
     digest = int.from_bytes(sha256(f"{context.name}\n{field.name}".encode()).digest()[:8], "big")
@@ -312,7 +312,7 @@ def _folded(bits: int, field: Field) -> int:
 
 
 def _special(span: Span, field: Field, remarks: Remarks, *, is_quartz: bool) -> _Item | None:
-    """Return what L, W or # name; None for any other item."""
+    """Return the days that L, W or # name; None for any other item."""
     if field.index == DAY_OF_MONTH.index:
         return _last_day(span, remarks) or _to_last_day(span, remarks) or _nearest(span, remarks)
     if field.index == DAY_OF_WEEK.index:
@@ -348,8 +348,8 @@ def _to_last_day(span: Span, remarks: Remarks) -> _Item | None:
         return None
     first, step = int(found[1]), int(found[2] or 1)
     if not 1 <= first <= 31 or not step:
-        help_text = "write 1-L to 31-L, and a step from 1 up"
-        remarks.fault("last", f"`{short(span.text)}` has no day to begin with", span, help_text)
+        help_text = "write 1-L to 31-L, and a step of 1 or more"
+        remarks.fault("last", f"`{short(span.text)}` has no first day", span, help_text)
         return _Item(2)
     often = "" if step == 1 else f"every {ordinal(step)} day from "
     return _Item(
@@ -376,7 +376,7 @@ def _nearest(span: Span, remarks: Remarks) -> _Item | None:
 
 
 def _of_month(span: Span, remarks: Remarks, *, is_quartz: bool) -> _Item | None:
-    """Return weekdays by their place in the month: the n-th or the last, of a range each of them."""
+    """Return weekdays by their place in the month: the n-th or the last of each of them."""
     found = _OF_MONTH.fullmatch(span.text)
     if found is None:
         return None
@@ -420,7 +420,7 @@ def _years(span: Span | None, remarks: Remarks) -> set[int] | None:
         known = {year for year in years if year >= FIRST_YEAR}
         if not known:
             help_text = f"write years from {FIRST_YEAR} to {LAST_YEAR}, such as 2027 or 2026-2030"
-            remarks.fault("year", f"`{short(text)}` is no year", place, help_text)
+            remarks.fault("year", f"`{short(text)}` is not a year", place, help_text)
         else:
             found.update(known)
     return found
@@ -449,7 +449,7 @@ def _schedule(fields: _Fields, words: list[Span], year_span: Span | None, contex
 
 
 class _Days:
-    """The days that the day fields take together: by OR where both restrict, as in every cron, with ``+`` by AND."""
+    """The days that match the day fields together: by OR if both restrict, as in every cron, with ``+`` by AND."""
 
     def __init__(self, fields: _Fields) -> None:
         self.day, self.day_of_week = fields.day, fields.day_of_week
@@ -494,7 +494,7 @@ def _worked_out(field: _FieldRead, year: int, month: int) -> int:
 
 
 def _spelled(read: _FieldRead, word: Span, field: Field) -> str:
-    """Return a field as HTCondor's manual has it: numbers, and stars where they stood."""
+    """Return a field in the form of HTCondor's manual: numbers, with the stars kept."""
     if read.is_free:
         return "*"
     if re.fullmatch(r"[*?]/\d+", word.text):

@@ -1,4 +1,4 @@
-"""Sets of instants day by day: a UTC day is a bit set of 1440 minutes; and phrases that name them."""
+"""Sets of instants day by day: a UTC day is a bit set of 1440 minutes; and phrases for them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from crondor.zones import Zone, zone_of
 MINUTES = 1440
 WHOLE_DAY = (1 << MINUTES) - 1
 WHOLE_YEAR = (1 << 366) - 1
-DAYS_END = date(LAST_YEAR + 1, 1, 1).toordinal() - EPOCH_ORDINAL  # the first day beyond the last year
-# Years beside the first and the last are asked for by zones, and by weeks that begin in the one and end in the other.
+DAYS_END = date(LAST_YEAR + 1, 1, 1).toordinal() - EPOCH_ORDINAL  # the first day after the last year
+# Zones, and weeks across the end of a year, need the years before the first and after the last.
 _FIRST = FIRST_YEAR - 4
 YEAR_STARTS = tuple(date(year, 1, 1).toordinal() - EPOCH_ORDINAL for year in range(_FIRST, LAST_YEAR + 7))
 UTC = zone_of("UTC")
@@ -39,7 +39,7 @@ def day_text(day: int) -> str:
 
 @lru_cache(maxsize=4096)
 def seconds_of(bits: int) -> tuple[int, ...]:
-    """Return the seconds of a day that a bit set of its minutes stands for, in order."""
+    """Return the seconds of a day for a bit set of its minutes, in order."""
     if bits.bit_count() > 64:
         return tuple(60 * minute for minute in members(bits))
     found = []
@@ -57,7 +57,7 @@ def members(bits: int) -> list[int]:
 
 
 def taken_days(days: Callable[[int], int], day: int) -> Iterator[int]:
-    """Yield the day numbers from one on that years of days take, until 2200."""
+    """Yield the matching day numbers from one on, until 2200."""
     if day >= DAYS_END:
         return
     year, index = year_of(day)
@@ -73,15 +73,15 @@ def taken_days(days: Callable[[int], int], day: int) -> Iterator[int]:
 
 
 class YearDays:
-    """The days that years take, each year worked out once."""
+    """The matching days of each year, computed once."""
 
     def __init__(self, work_out: Callable[[int], int]) -> None:
-        """Take what works out the days of a year."""
+        """Take a function that computes the days of a year."""
         self._work_out = work_out
         self._known: dict[int, int] = {}
 
     def days(self, year: int) -> int:
-        """Return the days of a year (bit 0 is 1 January) that may have runs: none that has is missing."""
+        """Return the days of a year (bit 0 is 1 January) that may have runs: all that have runs are included."""
         found = self._known.get(year)
         if found is None:
             found = self._known[year] = self._work_out(year)
@@ -89,14 +89,14 @@ class YearDays:
 
 
 class DaySet:
-    """A schedule that knows its days; what is asked of instants is answered from ``days`` and ``minutes``.
+    """A schedule that knows its days; instants are derived from ``days`` and ``minutes``.
 
-    A kind of schedule defines these two. ``words`` says it in English; ``until`` and ``until_reason`` limit what is
-    known, and are heeded by whoever reads the whole (crondor.compile.meaning).
+    Subclasses define these two. ``words`` is the schedule in English; ``until`` and ``until_reason`` limit what is
+    known, applied by the reader of the whole (crondor.compile.meaning).
     """
 
     def __init__(self, zone: Zone, words: str, until: int | None = None, until_reason: str = "") -> None:
-        """Take the zone whose wall clock is meant, the sentence, and what limits it."""
+        """Take the zone of the wall clock, the sentence, and the limit."""
         self.zone = zone
         self.words = words
         self.until = until
@@ -107,7 +107,7 @@ class DaySet:
         return f"<{type(self).__name__}: {self.words}>"
 
     def days(self, year: int) -> int:
-        """Return the days of a UTC year (bit 0 is 1 January) that may have instants: none that has is missing."""
+        """Return the days of a UTC year (bit 0 is 1 January) that may have instants: all that have are included."""
         raise NotImplementedError
 
     def minutes(self, day: int) -> int:
@@ -115,7 +115,7 @@ class DaySet:
         raise NotImplementedError
 
     def next(self, after: int) -> int | None:
-        """Return the first instant (epoch seconds) later than ``after``; None where there is none until 2200."""
+        """Return the first instant (epoch seconds) later than ``after``; None if there is none until 2200."""
         day, minute = divmod(max(after // 60 + 1, 0), MINUTES)
         if day >= DAYS_END:
             return None
@@ -129,7 +129,7 @@ class DaySet:
         return None
 
     def previous(self, before: int) -> int | None:
-        """Return the last instant earlier than ``before``; None where there is none since 1970."""
+        """Return the last instant earlier than ``before``; None if there is none since 1970."""
         day, minute = divmod(min(-(-before // 60), DAYS_END * MINUTES), MINUTES)  # minutes below `minute` are earlier
         if day < 0:
             return None
@@ -185,7 +185,7 @@ class DaySet:
 
 
 class Instants(DaySet):
-    """Single instants, given one by one."""
+    """Single instants."""
 
     def __init__(self, instants: list[int], zone: Zone, words: str) -> None:
         """Take epoch seconds on whole minutes, in any order."""
@@ -211,7 +211,7 @@ class Spans(DaySet):
     """Every minute of some spans of time: from a start (included) to an end (excluded), in epoch seconds."""
 
     def __init__(self, spans: list[tuple[int, int]], zone: Zone, words: str) -> None:
-        """Take the spans in any order; a minute that is covered in part counts."""
+        """Take the spans in any order; a partly covered minute counts."""
         super().__init__(zone, words)
         merged: list[list[int]] = []
         for start, end in sorted((max(start // 60, 0), -(-end // 60)) for start, end in spans):
@@ -242,7 +242,7 @@ class Spans(DaySet):
 
 
 class Elapsed(DaySet):
-    """Every so many minutes of real time, counted from an instant on; clock changes do not touch it."""
+    """Every so many minutes of real time from an instant; clock changes have no effect."""
 
     def __init__(self, start: int, step: int, zone: Zone, words: str) -> None:
         """Take the first instant (epoch seconds) and the step in minutes."""
@@ -275,10 +275,10 @@ def stepped(first: int, step: int) -> int:
 
 
 class Covered(DaySet):
-    """The whole time of events that a schedule starts, each as many minutes long."""
+    """The whole time of events that start at a schedule's instants, all equally long."""
 
     def __init__(self, starts: DaySet, length: int, words: str) -> None:
-        """Take the starts and the length in minutes, from 1 up."""
+        """Take the starts and the length in minutes, at least 1."""
         super().__init__(starts.zone, words, starts.until, starts.until_reason)
         self._starts = starts
         self._length = length
@@ -301,7 +301,7 @@ class Covered(DaySet):
 
 
 def spread(bits: int, further: int) -> int:
-    """Return a bit set with the ``further`` places after each member."""
+    """Return a bit set with the ``further`` places after each member added."""
     done = 0
     while done < further:
         step = min(done + 1, further - done)
@@ -310,11 +310,11 @@ def spread(bits: int, further: int) -> int:
     return bits
 
 
-_MOST = 8  # of a list; beyond, the rest is counted
+_MOST = 8  # items of a list; the others are counted
 
 
 def listed(words: Sequence[str], word: str = "and") -> str:
-    """Return words as a list: "a, b and c"; of a long one the first, and how many more there are."""
+    """Return words as a list: "a, b and c"; a long one is cut, with the number of the others."""
     if len(words) > _MOST:
         words = [*words[: _MOST - 1], f"{len(words) - _MOST + 1} more"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {word} {words[-1]}"

@@ -46,7 +46,7 @@ _SECONDS = ("seconds", "secs", "sec")
 _GLUE = ("of", "in", "on", "the", "each", "every", "other", "working", "business", "to", "and")
 _TOKEN = re.compile(r"\d+(?:st|nd|rd|th)?|[A-Za-z]+|,|\.\.|[^\s]", re.IGNORECASE)
 _MOST = 100_000  # of a step
-_EXAMPLE = 20788  # 2026-12-01, a day to count from in what is proposed
+_EXAMPLE = 20788  # 2026-12-01, a day to count from in proposals
 UNDERSTOOD = (
     "understood are: every 15 minutes, every 2 hours, every weekday, every Monday, Friday, every 3 months on the 15th, "
     "first Monday of the month, last working day of the month, 24 December; each with `at 09:00`, `from 2026-12-01`"
@@ -59,7 +59,7 @@ class _Word(NamedTuple):
 
 
 class _Misread(Exception):
-    """A word that does not belong where it stands."""
+    """A word that is unexpected at its place."""
 
     def __init__(self, word: _Word | None, expected: str = "") -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class _Misread(Exception):
 
 
 class _Kind(NamedTuple):
-    """A set of days: how it picks them from a month, and its words; whether it is of the week alone."""
+    """A set of days: how it picks them from a month, its words, and whether it depends on the week only."""
 
     days: MonthDays
     words: str
@@ -77,10 +77,10 @@ class _Kind(NamedTuple):
 
 
 def looks_like_words(text: str) -> bool:
-    """Return whether a text begins as the grammar of words does."""
+    """Return whether a text begins like the grammar of words."""
     words = [*text.lower().split(maxsplit=2), "", ""]
     if words[0] in _OFTEN:
-        return words[1] in {"", "on"}  # with a zone after it, it is a calendar event
+        return words[1] in {"", "on"}  # followed by a zone, it is a calendar event
     if words[0] in MONTH_NAMES or words[0] in _STARTS or re.fullmatch(r"\d+(st|nd|rd|th)", words[0]):
         return True
     return words[0].isdecimal() and words[1].rstrip(",") in MONTH_NAMES
@@ -95,9 +95,9 @@ def joins_words(before: str, after: str) -> bool:
 
 
 def read_words(span: Span, context: Context, anchor: int | None) -> tuple[DaySet | None, DayTerm | None]:
-    """Return the schedule, or the days, that words name; neither, and a fault, for words that it does not know.
+    """Return the schedule, or the days, that words name; neither, and a fault, for unknown words.
 
-    ``anchor`` is the instant that the words' own `from` names.
+    ``anchor`` is the instant of the words' own `from`.
 
     words = (("every" | "each") step? UNITS | OFTEN) ("on" days)? | ("every" | "each" | "on")? days
     """
@@ -131,7 +131,7 @@ class _Reader:
         return False
 
     def explain(self, error: _Misread) -> None:
-        """Say which word is wrong, and what is understood."""
+        """Add which word is wrong, and what is understood."""
         remarks = self.context.remarks
         if error.word is None:
             end = self.span.part(len(self.span.text) - 1)
@@ -145,7 +145,7 @@ class _Reader:
         remarks.fault("words", f"cannot read `{short(word)}` here{error.expected}", error.word.span, help_text, fix)
 
     def read(self) -> tuple[DaySet | None, DayTerm | None]:
-        """Return what all the words mean. Raises _Misread."""
+        """Return the meaning of all the words. Raises _Misread."""
         found = self._read()
         if self.at < len(self.words):
             raise _Misread(self.words[self.at])
@@ -180,7 +180,7 @@ class _Reader:
     # How often
 
     def _frequency(self) -> tuple[DaySet | None, DayTerm | None] | None:
-        """Return what `every N units` means; None where the words name days instead, as `every second Monday` may."""
+        """Return the meaning of `every N units`; None if the words name days instead, as `every second Monday` may."""
         start = self.at
         number = self._step()
         unit = UNITS.get(self.peek())
@@ -202,9 +202,9 @@ class _Reader:
         return None, self._of_calendar(number, unit, word)
 
     def _every_nth(self, step: str, number: int) -> tuple[DaySet | None, DayTerm | None] | None:
-        """Return what `every other Tuesday` means; None where the words name days of the month.
+        """Return the meaning of `every other Tuesday`; None if the words name days of the month.
 
-        `every second Tuesday` may be either, and is asked about.
+        `every second Tuesday` is ambiguous, and an error.
         """
         word, rest = self.peek(), [word.text for word in self.words[self.at :]]
         if word in _SECONDS or (step == "second" and not rest):
@@ -233,7 +233,7 @@ class _Reader:
         return None, None
 
     def _step(self) -> int:
-        """Return how manieth, 1 where nothing says so.
+        """Return the step, 1 if there is none.
 
         step = "other" | [0-9]+ | ordinal
         """
@@ -246,7 +246,7 @@ class _Reader:
         return 1
 
     def _elapsing(self, number: int, unit: str, word: _Word) -> DaySet | None:
-        """Return every so many minutes or hours: from the anchor, or from midnight where a day has room for that."""
+        """Return every so many minutes or hours: from the anchor, or from midnight if they divide a day."""
         step = number * (60 if unit == "hour" else 1)
         zone = self.context.zone
         words = f"every {unit if number == 1 else f'{number} {unit}s'}"
@@ -256,7 +256,7 @@ class _Reader:
             return Elapsed(start, step, zone, f"{words} from {zone.moment(start):%Y-%m-%d %H:%M}")
         if not in_turn:
             help_text = self._counted("2026-12-01T00:00")
-            message = f"{number} {unit}s do not go round in {'an hour' if unit == 'minute' else 'a day'}: from when?"
+            message = f"{number} {unit}s do not divide {'an hour' if unit == 'minute' else 'a day'} evenly: add a start"
             self.context.remarks.fault("start", message, word.span, help_text)
             return None
         line = "* * * * *" if step == 1 else f"*/{number} * * * *" if unit == "minute" else f"0 */{number} * * *"
@@ -375,7 +375,7 @@ class _Reader:
         )
 
     def _weekday_range(self) -> _Kind:
-        """Return a weekday, or those from one to another.
+        """Return a weekday, or a range of weekdays.
 
         weekday_span = WEEKDAY_NAMES ((".." | "-" | "to") WEEKDAY_NAMES)?
         """

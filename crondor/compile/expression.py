@@ -38,13 +38,13 @@ class Moment(NamedTuple):
 
     @property
     def text(self) -> str:
-        """It as people write it."""
+        """The text as people write it."""
         day, minute = divmod(self.wall, MINUTES)
         return day_text(day) if self.is_date else f"{day_text(day)} {minute // 60:02}:{minute % 60:02}"
 
 
 def looks_like_dates(text: str) -> bool:
-    """Return whether a text is made of dates, times of day and spans alone."""
+    """Return whether a text consists only of dates, times of day and spans."""
     return all(_ENTRY.fullmatch(part) for part in text.split(","))
 
 
@@ -57,16 +57,16 @@ def read_moment(span: Span, remarks: Remarks) -> Moment | None:
     day = calendar_day(int(found[1]), int(found[2]), int(found[3])) if found else None
     hour, minute, second = (int(found[at] or 0) for at in (4, 5, 6)) if found else (0, 0, 0)
     if found is None or day is None or hour > 23 or minute > 59:
-        remarks.fault("date", f"`{short(span.text.strip())}` is no date", span, _WRITE)
+        remarks.fault("date", f"`{short(span.text.strip())}` is not a date", span, _WRITE)
         return None
     if second:
-        remarks.fault("seconds", f"{WHOLE_MINUTES}, and this has seconds", span, "leave them out")
+        remarks.fault("seconds", f"{WHOLE_MINUTES}, without seconds", span, "remove them")
         return None
     return Moment(day * MINUTES + hour * 60 + minute, found[4] is None)
 
 
 def read_dates(span: Span, context: Context) -> tuple[DaySet | None, DayTerm | None]:
-    """Return single instants, or days where no time of day stands; neither, and faults, for another text.
+    """Return single instants, or days if there is no time of day; neither, and faults, for another text.
 
     dates = entry ("," entry)*
     entry = moment ((".." | " to ") moment)?
@@ -101,7 +101,7 @@ def _of_entries(
     if any(end is not None for _, end in entries):
         if any(end is None for _, end in entries):
             help_text = "join them with `or`, in parentheses"
-            context.remarks.fault("date", "single times and spans do not stand in one list", span, help_text)
+            context.remarks.fault("date", "a list cannot have both single times and spans", span, help_text)
             return None, None
         spans = [
             (edge_of(start.wall * 60, zone, policy), edge_of((end.wall + MINUTES * end.is_date) * 60, zone, policy))
@@ -117,14 +117,14 @@ def _of_entries(
         if is_skipped(start.wall * 60, zone)
     ]
     if len(skipped) == len(entries) and not any(skipped):
-        message = f"this is never: the clock in {zone.name} skips it, and --policy {policy.value} drops such runs"
+        message = f"this never runs: the clock in {zone.name} skips it, and --policy {policy.value} drops such runs"
         context.remarks.fault("never", message, span, "write a time that the clock shows")
         return None, None
     return single_runs(walls, zone, f"at {listed([start.text for start, _ in entries])}", policy), None
 
 
 def _warn_of_gap(moment: Moment, place: Span, context: Context) -> list[int]:
-    """Warn of a time that the clock skips; return the runs that it has all the same."""
+    """Warn about a time that the clock skips; return its runs under the policy."""
     zone, policy = context.zone, context.policy
     found = moments_of(moment.wall * 60, zone, policy)
     fate = f"the run is at {zone.moment(found[0]):%H:%M}" if found else "there is no run"
@@ -155,17 +155,17 @@ CLAUSES = ("at", "from", "until", "zone", "name", "policy")
 KEYWORDS = (*SET_WORDS, *JOINING, *CLAUSES)
 MOST_CHARACTERS = 10_000
 _DEEPEST = 50
-_MOST_JOINTS = 50  # words between parts; each is a step of the depth that a question about a day goes down
+_MOST_JOINTS = 50  # words between parts; each adds to the depth of a question about a day
 _TOKEN = re.compile(r'"[^"\n]*"|\(|\)|[^\s()"]+')
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*(?P<half>am|pm)?", re.IGNORECASE
 )
 _CLOCK_WORDS = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 0}
-_HALF_HOLDS = re.compile(r"(?<![A-Z])[HR]\Z", re.IGNORECASE)  # `H(0-29)`: a parenthesis of cron's, not of the algebra
+_HALF_HOLDS = re.compile(r"(?<![A-Z])[HR]\Z", re.IGNORECASE)  # `H(0-29)`: a parenthesis of cron, not of the algebra
 
 
 class Atom(NamedTuple):
-    """A piece in one of the languages, with the times and the start that stand right after it."""
+    """A piece in one of the languages, with the times and the start directly after it."""
 
     span: Span
     times: int | None = None
@@ -173,7 +173,7 @@ class Atom(NamedTuple):
 
 
 class Join(NamedTuple):
-    """Two parts and what joins them: except, only, and, or."""
+    """Two parts and the word between them: except, only, and, or."""
 
     word: str
     left: Part
@@ -182,7 +182,7 @@ class Join(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A part and what is said of all of it: at, from, until, zone, name, policy."""
+    """A part and the clauses about all of it: at, from, until, zone, name, policy."""
 
     word: str
     of: Part
@@ -218,7 +218,7 @@ def tokens_of(source: Source) -> Iterator[_Token]:
 
 
 def parse(source: Source, remarks: Remarks) -> Part | None:
-    """Return the structure of a text; None, and faults, where it has none.
+    """Return the structure of a text; None, and faults, if it has none.
 
     schedule = union (set_word union | clause)*
     set_word = "except" | "only"
@@ -241,13 +241,13 @@ def parse(source: Source, remarks: Remarks) -> Part | None:
     if parser.at < len(parser.tokens) and not remarks.errors:
         token = parser.tokens[parser.at]
         if token.text == ")":
-            remarks.fault("syntax", "`)` has no beginning", token.span, "leave it out")
+            remarks.fault("syntax", "`)` has no opening parenthesis", token.span, "remove it")
         elif token.word in JOINING:
-            message = f"`{token.text}` comes after a clause, or after what except and only say of all before it"
-            remarks.fault("syntax", message, token.span, "put what is to be joined into parentheses")
+            message = f"`{token.text}` comes after a clause, or after a clause about all of except and only"
+            remarks.fault("syntax", message, token.span, "put the parts to join into parentheses")
         else:
-            message = f"`{short(token.text)}` does not go on what stands before it"
-            remarks.fault("syntax", message, token.span, "join two parts by except, only, and, or")
+            message = f"`{short(token.text)}` is unexpected here"
+            remarks.fault("syntax", message, token.span, "join two parts with except, only, and, or")
     return found
 
 
@@ -266,13 +266,13 @@ class _Parser:
         return self.tokens[self.at - 1]
 
     def here(self) -> Span:
-        """Return what to underline where something is missing: the token before."""
+        """Return what to underline if something is missing: the token before."""
         if self.at < len(self.tokens):
             return self.tokens[self.at].span
         return self.source.span(max(0, len(self.source.text.rstrip()) - 1))
 
     def schedule(self, depth: int) -> Part | None:
-        """Return a chain: what stands right of except and only is taken from, or kept of, all that stands left."""
+        """Return a chain: except removes the part on its right from all on its left, only keeps just that."""
         left = self.union(depth, may_have_clauses=True)
         while left is not None:
             word = self.peek()
@@ -282,8 +282,8 @@ class _Parser:
                 left = None if right is None else Join(word, left, right, token.span)
             elif word in CLAUSES:
                 if isinstance(left, Join) and left.word in JOINING:
-                    message = f"`{word}` may belong to the last part alone or to all of them"
-                    self.remarks.fault("syntax", message, self.tokens[self.at].span, "say it by parentheses")
+                    message = f"`{word}` may apply to the last part only or to all of them"
+                    self.remarks.fault("syntax", message, self.tokens[self.at].span, "add parentheses")
                 left = self.clause(left)
             else:
                 break
@@ -323,7 +323,7 @@ class _Parser:
             return self._atom(may_have_clauses=may_have_clauses)
         opened = self.next()
         if depth >= _DEEPEST:
-            self.remarks.fault("syntax", "parentheses are nested too deeply", opened.span, "leave some out")
+            self.remarks.fault("syntax", "parentheses are nested too deeply", opened.span, "remove some")
             return None
         found = self.schedule(depth + 1)
         if found is None:
@@ -370,7 +370,7 @@ class _Parser:
         return joins_words(self.source.text[start:end], after)
 
     def clause(self, of: Part) -> Clause | None:
-        """Return a part with what the next words say of it.
+        """Return a part with the clauses that follow it.
 
         clause = "at" times | ("from" | "until") moment | "zone" [^ ]+ | "name" [^ ]+ | "policy" [^ ]+
         """
@@ -378,7 +378,7 @@ class _Parser:
         if word.word == "at":
             return self._with_times(of)
         if self.at >= len(self.tokens) or self.peek() in {*KEYWORDS, "(", ")"}:
-            self.remarks.fault("syntax", f"`{word.text}` says nothing", word.span, _EXAMPLES[word.word])
+            self.remarks.fault("syntax", f"`{word.text}` has no value", word.span, _EXAMPLES[word.word])
             return None
         value = self.next().span
         if word.word not in {"from", "until"}:
@@ -439,12 +439,12 @@ class _Parser:
         elif half:
             hour = hour % 12 + 12 * (half == "pm")
         if found is not None and found["second"] and int(found["second"]):
-            self.remarks.fault("seconds", WHOLE_MINUTES, span, "leave the seconds out")
+            self.remarks.fault("seconds", WHOLE_MINUTES, span, "remove the seconds")
             return None
         if hour > 23 or minute > 59 or (found is not None and found["minute"] is None and not half):
             fix = f"{hour:02}:00" if hour <= 23 and found is not None else None
             help_text = f"write {fix}" if fix else "write a time such as 09:00 or 5:30pm"
-            self.remarks.fault("time", f"`{short(text)}` is no time of day", span, help_text, fix)
+            self.remarks.fault("time", f"`{short(text)}` is not a time of day", span, help_text, fix)
             return None
         return hour * 60 + minute
 

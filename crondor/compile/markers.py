@@ -1,4 +1,4 @@
-"""The comments that speak of a file's schedule and its compiled lines; HTCondor passes over them."""
+"""The comments about a file's schedule and its compiled lines; HTCondor ignores them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ BEGIN: Final = re.compile(
 END: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*end of compiled lines[ \t]*", re.IGNORECASE)
 SCHEDULE: Final = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[^\n]*", re.IGNORECASE)
 EXPECTED: Final = ("CRN203", "CRN207")
-"""What is said of fields that name too many times, and is no finding where a clause stands beside them."""
+"""Findings about fields that name too many times, suppressed if a clause excludes these."""
 
 TO_CRONDOR: Final = re.compile(r"^[ \t]*#[ \t]*crondor[ \t]*:(.*)$", re.MULTILINE)
 
 
 def is_order(line: str) -> bool:
-    """Return whether a line is a comment that speaks to crondor."""
+    """Return whether a line is a comment for crondor."""
     return TO_CRONDOR.match(line) is not None

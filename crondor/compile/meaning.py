@@ -1,4 +1,4 @@
-"""Any schedule as text: which language it is in, what its parts mean, and the line that records it."""
+"""Any schedule as text: its language, the meaning of its parts, and the line that records it."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ _LANGUAGES = (
 
 @dataclass(frozen=True)
 class Meaning:
-    """Runs; or days, as their whole time (``whole``) and with a time of day (``at``); or spans, ``whole`` alone.
+    """Runs; or days, as their whole time (``whole``) and with a time of day (``at``); or spans, only ``whole``.
 
-    ``cover`` is what a calendar file takes away: the whole time of its events, of which ``runs`` are the starts.
+    ``cover`` is what a calendar file excludes: the whole time of its events, of which ``runs`` are the starts.
     """
 
     zone: Zone
@@ -72,42 +72,42 @@ class Meaning:
     cover: Callable[[], DaySet | None] | None = None
 
     def taken(self) -> DaySet | None:
-        """Return what stands right of except and only takes, or keeps."""
+        """Return the time that except removes, or only keeps, if this is on its right."""
         if self.cover is not None:
             return self.cover()
         return self.runs if self.whole is None else self.whole()
 
 
 def schedule_of(part: Part, context: Context) -> DaySet | None:
-    """Return the runs that a whole text means; None, and faults, where it means none."""
+    """Return the runs of a whole text; None, and faults, if it has none."""
     found = meaning_of(part, context)
     return None if found is None else _runs(found, context)
 
 
 def _runs(found: Meaning, context: Context) -> DaySet | None:
-    """Return runs; days that nobody gave a time run at midnight where people mean that."""
+    """Return runs; days without a time run at midnight if that is the usual meaning."""
     if found.runs is not None or found.whole is None:
         return found.runs
     if found.at is None:
-        message = "this is a span of time, and no run in it"
-        help_text = "write what runs in it: `every hour only 2026-12-24T10:00..2026-12-24T14:00`"
+        message = "this is a span of time without a run"
+        help_text = "write the runs in it: `every hour only 2026-12-24T10:00..2026-12-24T14:00`"
         context.remarks.fault("no-time", message, found.span, help_text)
         return None
     if not found.has_midnight:
-        message = "these are days, and no time of day is said"
+        message = "these are days, without a time of day"
         context.remarks.fault("no-time", message, found.span, f"write `{short(found.span.text)} at 09:00`")
         return None
     return found.at(_MIDNIGHT)
 
 
 def meaning_of(part: Part, context: Context) -> Meaning | None:
-    """Return what a part means; None, and faults, where it cannot be read."""
+    """Return the meaning of a part; None, and faults, if it cannot be read."""
     if isinstance(part, Atom):
         return _of_atom(part, context)
     if isinstance(part, Clause):
         return _of_clause(part, context)
     left = meaning_of(part.left, context)
-    # What stands on the right means the days of the schedule on the left, in its zone.
+    # The right side refers to the days of the schedule on the left, in its zone.
     right = meaning_of(part.right, context if left is None else context._replace(zone=left.zone))
     if left is None or right is None:
         return None
@@ -166,7 +166,7 @@ def _cover_either(left: Meaning, right: Meaning) -> DaySet | None:
 
 
 def _of_clause(clause: Clause, context: Context) -> Meaning | None:
-    """Return a part with what a clause says of all of it."""
+    """Return a part with a clause applied to all of it."""
     if clause.word == "zone":
         zone = named_zone(clause.value.text, clause.value, context.remarks)
         inner = meaning_of(clause.of, context if zone is None else context._replace(zone=zone))
@@ -193,12 +193,12 @@ def _policy(span: Span, context: Context) -> Policy | None:
         return Policy(span.text.lower())
     near = similar(span.text.lower(), known, 0.6)
     help_text = f"did you mean {near[0]}?" if near else f"write {listed(known, 'or')}"
-    context.remarks.fault("policy", f"there is no policy `{short(span.text)}`", span, help_text)
+    context.remarks.fault("policy", f"unknown policy `{short(span.text)}`", span, help_text)
     return None
 
 
 def own_zone(part: Part) -> Zone | None:
-    """Return the zone that a part names for all of it, None where it names none, or one that there is not."""
+    """Return the zone that a part names for all of it, None if it names none, or an unknown one."""
     while not isinstance(part, Atom):
         if isinstance(part, Join):
             part = part.left
@@ -211,14 +211,14 @@ def own_zone(part: Part) -> Zone | None:
 
 def _timed(found: Meaning, times: int, span: Span, context: Context) -> Meaning | None:
     if found.at is None:
-        message = "`at` gives days a time, and this has times already"
-        context.remarks.fault("time", message, span, "leave it out, or put the days it belongs to in parentheses")
+        message = "`at` gives days a time, but this has times already"
+        context.remarks.fault("time", message, span, "remove it, or put the days it belongs to in parentheses")
         return None
     return Meaning(found.zone, found.span, found.at(times))
 
 
 def _active(found: Meaning, word: str, moment: Moment, policy: Policy) -> Meaning:
-    """Return what of a part lies from a moment on, or until it; a date is meant with all its day."""
+    """Return the part from a moment on, or until it; a date means its whole day."""
     wall = moment.wall + (MINUTES - 1 if moment.is_date and word == "until" else 0)
     edge = edge_of(wall * 60, found.zone, policy, is_end=word == "until")
     start, end = (edge, None) if word == "from" else (None, edge)
@@ -240,7 +240,7 @@ def _active(found: Meaning, word: str, moment: Moment, policy: Policy) -> Meanin
 
 
 def _of_atom(atom: Atom, context: Context) -> Meaning | None:
-    """Return what a piece in one of the languages means, with the times and the start after it.
+    """Return the meaning of a piece in one of the languages, with the times and the start after it.
 
     atom = calendar_file | piece_of_text
     """
@@ -276,7 +276,7 @@ def _of_atom(atom: Atom, context: Context) -> Meaning | None:
 
 
 def _read(span: Span, context: Context, anchor: int | None) -> tuple[DaySet | None, DayTerm | None]:
-    """Return what a piece says in the language that it is written in: runs, or days.
+    """Return the meaning of a piece in its language: runs, or days.
 
     piece_of_text = holidays | properties | words | dates | event | cron
     """
@@ -291,7 +291,7 @@ def _names_holidays(text: str) -> bool:
     return text.lower().startswith(PREFIX)
 
 
-# The first that a piece looks like reads it.
+# The first language that a piece looks like reads it.
 _READERS: tuple[
     tuple[Callable[[str], bool], Callable[[Span, Context, int | None], tuple[DaySet | None, DayTerm | None]]], ...
 ] = (
@@ -305,7 +305,7 @@ _READERS: tuple[
 
 
 def _unknown(span: Span, context: Context) -> None:
-    """Say that a piece is in no language, and which it may be meant to be."""
+    """Add that a piece is in no language, and which one may be meant."""
     text = span.text
     words = text.split()
     if re.fullmatch(r"[\d*?/,#~LWH-]+", words[0], re.IGNORECASE) and 1 < len(words) < 5:
@@ -315,14 +315,14 @@ def _unknown(span: Span, context: Context) -> None:
     known = ("every", "each", "first", "second", "third", "fourth", "last", "weekdays", "weekends", "holidays")
     near = similar(first, known, 0.7)
     help_text = f"did you mean `{near[0]}`? {UNDERSTOOD}" if near else _LANGUAGES
-    context.remarks.fault("unknown", f"`{short(text)}` is no schedule that crondor knows", span, help_text)
+    context.remarks.fault("unknown", f"`{short(text)}` is not a schedule that crondor knows", span, help_text)
 
 
 _LINE = re.compile(r"[ \t]*#[ \t]*crondor:[ \t]*schedule[ \t]*=[ \t]*(?P<text>.*?)[ \t]*", re.IGNORECASE)
 
 
 class _FilesRead:
-    """The calendar files that a schedule has read, by the names that it has for them; others are ``files``."""
+    """The calendar files that a schedule has read, by name; others come from ``files``."""
 
     def __init__(self, files: Files) -> None:
         self._files: Files | None = files
@@ -333,7 +333,7 @@ class _FilesRead:
         found = self.texts.get(path)
         if found is None:
             if self._files is None:
-                raise InvalidSchedule(Diagnostic("schedule-file", f"{path} is not to be read"))
+                raise InvalidSchedule(Diagnostic("schedule-file", f"{path} may not be read"))
             found = self.texts[path] = self._files.read(path)
         return found
 
@@ -348,7 +348,7 @@ class _FilesRead:
 
 
 class _Asked(NamedTuple):
-    """What a schedule was read with, beside its text."""
+    """The parameters that a schedule was read with, besides its text."""
 
     zone: Zone
     start: int | None
@@ -362,12 +362,12 @@ class _Asked(NamedTuple):
 class WrittenSchedule(Made, DaySet):
     """A schedule with the text it was read from.
 
-    ``words`` is a sentence, ``warnings`` what may surprise. ``spec`` has the five fields of a schedule that is nothing
-    but them, as HTCondor's manual reads them.
+    ``words`` is a sentence, ``warnings`` are the warnings. ``spec`` has the five fields if the schedule consists only
+    of them, read like HTCondor's manual.
     """
 
     def __init__(self, text: str, of: DaySet, warnings: tuple[Diagnostic, ...], asked: _Asked) -> None:
-        """Take what was read, and what it was read with."""
+        """Take the result of reading, and its parameters."""
         super().__init__(of.zone, of.words, of.until, of.until_reason)
         self.text = text
         self.warnings = warnings
@@ -378,12 +378,12 @@ class WrittenSchedule(Made, DaySet):
         return self.text, self._asked
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle by the text and all that was said beside it, calendar files included; it is read again."""
+        """Copy and pickle by the text and its parameters, calendar files included; it is read again."""
         return _read_again, (self.text, self._asked, self.warnings)
 
     @property
     def spec(self) -> CronSpec | None:
-        """The five fields, where there is nothing else."""
+        """The five fields, if there is nothing else."""
         return self._of.spec if isinstance(self._of, CronSchedule) else None
 
     def days(self, year: int) -> int:
@@ -425,13 +425,12 @@ def read_schedule(
     label: str = "<schedule>",
     is_whole: bool = False,
 ) -> WrittenSchedule:
-    """Return the schedule that a text says.
+    """Return the schedule of a text.
 
-    ``zone`` is the IANA zone of its wall clock where the text names none. ``start`` (epoch seconds) is what periods
-    are counted from where the text does not say, ``until`` the last instant that anybody asks about. ``name`` is the
-    job's, from which H and ~ choose. ``files`` are the ones that may be read, only .ics files that the text names;
-    None: none. ``policy`` decides on hours that a clock change skips or repeats. A span keeps its place in errors;
-    ``label`` names a text that has none.
+    ``zone`` is the IANA zone of its wall clock if the text names none. ``start`` (epoch seconds) is where periods begin
+    if the text does not say, ``until`` the last instant of interest. ``name`` is the job's, from which H and ~ choose.
+    ``files`` are those that may be read, only .ics files that the text names; None: none. ``policy`` decides on hours
+    that a clock change skips or repeats. A span keeps its place in errors; ``label`` names a text without one.
 
     Raises InvalidSchedule with all faults of the text, and UnknownZone for ``zone``.
     """
@@ -458,12 +457,12 @@ def read_schedule(
 
 def _read_again(text: str, asked: _Asked, warnings: tuple[Diagnostic, ...]) -> WrittenSchedule:
     made = read_schedule(text, **asked._asdict())
-    made.warnings = warnings  # with the places that they had
+    made.warnings = warnings  # with their places
     return made
 
 
 class Beside(NamedTuple):
-    """What is said of a schedule beside its text: zone, exceptions, first instant (epoch seconds), name, policy."""
+    """Parameters of a schedule besides its text: zone, exceptions, first instant (epoch seconds), name, policy."""
 
     zone: str | None = None
     excepted: tuple[str, ...] = ()
@@ -473,10 +472,10 @@ class Beside(NamedTuple):
 
 
 def whole_text(text: str, beside: Beside, host: Zone, label: str = "<schedule>") -> str:
-    """Return a text that means by itself what ``text`` means with all that is said beside it.
+    """Return a text that includes the parameters given beside ``text``.
 
-    What the text says already is not said again. ``host`` is the zone that it means where nobody names another.
-    Raises InvalidSchedule for texts without a structure, and what cannot be said in words.
+    What the text already has is not repeated. ``host`` is its zone if none is named. Raises InvalidSchedule for texts
+    without a structure, and for what cannot be written.
     """
     if beside == Beside():
         return text
@@ -511,12 +510,12 @@ def _parsed(text: str, label: str) -> Part:
 
 
 def _grouped(text: str, part: Part) -> str:
-    """Return a text that words can come after which hold for all of it."""
+    """Return a text after which words apply to all of it."""
     return text if isinstance(part, Atom) and part.start is None else f"({text})"
 
 
 def _clauses(part: Part) -> Iterator[Clause]:
-    """Yield the clauses that hold for all of a part, the last one first."""
+    """Yield the clauses that apply to all of a part, the last one first."""
     while isinstance(part, Clause):
         yield part
         part = part.of
@@ -531,7 +530,7 @@ def _starts(part: Part) -> list[Moment | None]:
 
 
 def _taken_from(part: Part) -> list[object]:
-    """Return the shapes of what is taken from all of a part."""
+    """Return the shapes of what is excluded from all of a part."""
     found: list[object] = []
     while isinstance(part, Clause) or (isinstance(part, Join) and part.word in SET_WORDS):
         if isinstance(part, Join) and part.word == "except":
@@ -550,10 +549,13 @@ def _shape(part: Part) -> object:
 
 
 def _moment(start: int, zone: Zone) -> Moment:
-    """Return an instant as the wall clock has it. Raises InvalidSchedule where that would mean an earlier one."""
+    """Return an instant on the wall clock. Raises InvalidSchedule if that would mean an earlier instant."""
     wall = zone.local(start) // 60
     if epoch_of(wall * 60, zone) != start:
-        message = "the schedule begins in the second pass of an hour that the clock shows twice: words mean the first"
+        message = (
+            "the schedule begins in the second pass of an hour that the clock shows twice: words can only name the "
+            "first"
+        )
         raise InvalidSchedule(Diagnostic("schedule-from", message, help="begin an hour earlier, or later"))
     return Moment(wall, wall % MINUTES == 0)
 
@@ -562,15 +564,15 @@ def _name_text(name: str) -> str:
     if re.fullmatch(r"[\w.+-]+", name, re.ASCII) and name.lower() not in KEYWORDS:
         return name
     if '"' in name or "\n" in name:
-        message = "a name with quotes or line ends cannot stand in a schedule"
+        message = "a name in a schedule cannot contain quotes or line ends"
         raise InvalidSchedule(Diagnostic("schedule-name", message, help="choose a name without them"))
     return f'"{name}"'
 
 
 def schedule_line(source: Source) -> Span | None:
-    """Return the text after ``# crondor: schedule =`` in a submit file, None where it has no such line.
+    """Return the text after ``# crondor: schedule =`` in a submit file, None if it has no such line.
 
-    Raises InvalidSchedule where there are two.
+    Raises InvalidSchedule if there are two.
     """
     found: Span | None = None
     at = 0

@@ -29,9 +29,9 @@ from crondor.zones import Policy, Zone
 
 PROPERTIES = ("DTSTART", "RRULE", "RDATE", "EXDATE")
 _REFUSED = {
-    "EXRULE": "write `except RRULE:...` after the schedule; RFC 5545 has no EXRULE any more",
-    "DTEND": "leave it out: a run has a start only",
-    "DURATION": "leave it out: a run has a start only",
+    "EXRULE": "write `except RRULE:...` after the schedule; RFC 5545 no longer has EXRULE",
+    "DTEND": "remove it: a run only has a start",
+    "DURATION": "remove it: a run only has a start",
 }
 _PROPERTY = re.compile(
     r"(?P<name>[A-Za-z-]+)(?P<params>(?:;[A-Za-z-]+=[^;:\s]*)*):(?P<value>\S*)|(?P<rule>FREQ=\S*)", re.IGNORECASE
@@ -44,7 +44,7 @@ _PARTS = (
     *("FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYMONTH", "BYWEEKNO", "BYYEARDAY", "BYMONTHDAY"),
     *("BYDAY", "BYHOUR", "BYMINUTE", "BYSECOND", "BYSETPOS"),
 )
-# The least and the most of a list's numbers, and whether they may count from the end.
+# The range of a list's numbers, and whether they may count from the end.
 _LISTS = {
     "BYMONTH": ("months", 1, 12, False),
     "BYWEEKNO": ("week_numbers", 1, 53, True),
@@ -65,7 +65,7 @@ class Moment(NamedTuple):
     second: int = 0
 
     def instant(self, zone: Zone) -> int:
-        """Return the epoch seconds, in ``zone`` where it has none of its own."""
+        """Return the epoch seconds, in ``zone`` if it has none of its own."""
         return epoch_of(self.wall * 60, self.zone or zone)
 
     def runs(self, zone: Zone, policy: Policy) -> list[int]:
@@ -74,12 +74,12 @@ class Moment(NamedTuple):
 
 
 def looks_like_rfc(text: str) -> bool:
-    """Return whether a text begins as properties or as a rule do."""
+    """Return whether a text begins like properties or a rule."""
     return re.match(r"(?:DTSTART|DTEND|DURATION|RRULE|RDATE|EXDATE|EXRULE)[;:]|FREQ=", text, re.IGNORECASE) is not None
 
 
 def read_rfc(span: Span, context: Context) -> DaySet | None:
-    """Return the schedule that properties say; None, and faults, where they cannot be read.
+    """Return the schedule of properties; None, and faults, if they cannot be read.
 
     properties = property+
     property = PROPERTIES (";" ("TZID" | "VALUE") "=" [^;:]+)* ":" (recur | instants) | recur
@@ -105,7 +105,9 @@ class _Properties:
         name = "" if found is None else "RRULE" if found["rule"] else found["name"].upper()
         if found is None or (name not in PROPERTIES and name not in _REFUSED):
             known = ", ".join(PROPERTIES)
-            self.remarks.fault("rfc", f"`{short(span.text)}` is no property of a schedule", span, f"known are {known}")
+            self.remarks.fault(
+                "rfc", f"`{short(span.text)}` is not a property of a schedule", span, f"write one of {known}"
+            )
             return
         if name in _REFUSED:
             self.remarks.fault("rfc", f"{name} has no meaning here", span, _REFUSED[name])
@@ -121,7 +123,7 @@ class _Properties:
         moments = list(_moments(value, zone, self.remarks, is_bound=name == "EXDATE"))
         if name == "DTSTART":
             if self.start is not None or len(moments) > 1:
-                self.remarks.fault("rfc", "a schedule has one DTSTART", span, "leave the others out")
+                self.remarks.fault("rfc", "a schedule has one DTSTART", span, "remove the others")
             self.start = moments[0] if moments else self.start
         elif name == "RDATE":
             self.added.extend(moments)
@@ -137,17 +139,19 @@ class _Properties:
             if key == "TZID":
                 return named_zone(found[2].strip('"'), place, self.remarks)
             if key != "VALUE" or found[2].upper() not in {"DATE", "DATE-TIME"}:
-                self.remarks.fault("rfc", f"{short(found[0][1:])} is not read here", place, "leave the parameter out")
+                self.remarks.fault(
+                    "rfc", f"the parameter {short(found[0][1:])} is not supported", place, "remove the parameter"
+                )
         return None
 
     def schedule(self, span: Span) -> DaySet | None:
-        """Return the set that all properties make."""
+        """Return the set of all properties together."""
         context, start = self.context, self.start
         zone = (start.zone if start is not None else None) or context.zone
         if start is None and self.rules:
             if context.start is None:
                 help_text = "write DTSTART:20261201T170000 before it, or `from 2026-12-01T17:00` after it"
-                self.remarks.fault("start", "an RRULE counts from its DTSTART, and there is none", span, help_text)
+                self.remarks.fault("start", "an RRULE counts from its DTSTART, which is missing", span, help_text)
                 for rule in self.rules:
                     read_rule(rule, Moment(0, None, is_date=False), zone, self.remarks)
                 return None
@@ -163,11 +167,11 @@ class _Properties:
             if instants:
                 sets.append(Instants(instants, zone, moments_words(instants, zone)))
             else:
-                message = f"this is never: the clock skips it, and --policy {context.policy.value} drops such runs"
+                message = f"this never runs: the clock skips it, and --policy {context.policy.value} drops such runs"
                 self.remarks.fault("never", message, span, "write a time that the clock shows")
         if not sets:
             if not self.remarks.errors:
-                self.remarks.fault("rfc", "nothing here says when", span, "write an RRULE or RDATE")
+                self.remarks.fault("rfc", "no property names a time", span, "write an RRULE or RDATE")
             return None
         whole = sets[0] if len(sets) == 1 else Either(*sets)
         return self._without(whole, zone) if self.removed else whole
@@ -206,23 +210,23 @@ def _moments(span: Span, zone: Zone | None, remarks: Remarks, *, is_bound: bool)
 
 
 def read_moment(span: Span, zone: Zone | None, remarks: Remarks, *, is_bound: bool = False) -> Moment | None:
-    """Return a DATE or DATE-TIME; None, and a fault, for another text, or for seconds of what starts a run."""
+    """Return a DATE or DATE-TIME; None, and a fault, for another text, or for seconds in the start of a run."""
     found = _DATE.fullmatch(span.text)
     day = calendar_day(*map(int, found.group(1, 2, 3))) if found else None
     hour, minute, second = (int(each or 0) for each in found.group(4, 5, 6)) if found else (0, 0, 0)
     if found is None or day is None or hour > 23 or minute > 59 or second > 59:
         help_text = "write 20261201T170000, or 20261201T170000Z for UTC; the years are 1970 to 2200"
-        remarks.fault("moment", f"`{short(span.text)}` is no date with a time of day", span, help_text)
+        remarks.fault("moment", f"`{short(span.text)}` is not a date with a time of day", span, help_text)
         return None
     if second and not is_bound:
-        remarks.fault("seconds", f"{WHOLE_MINUTES}, and this has seconds", span, "let it end in 00")
+        remarks.fault("seconds", f"{WHOLE_MINUTES}, without seconds", span, "let it end in 00")
         return None
     own = UTC if found[7] else zone
     return Moment(day * MINUTES + hour * 60 + minute, own, is_date=found[4] is None, second=second)
 
 
 def read_rule(span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule | None:
-    """Return a recurrence rule counted from its start; None, and all its faults, where it cannot be read.
+    """Return a recurrence rule counted from its start; None, and all its faults, if it cannot be read.
 
     recur = rule_part (";" rule_part)*
     rule_part = PARTS "=" [^;]+
@@ -236,9 +240,11 @@ def read_rule(span: Span, start: Moment, zone: Zone, remarks: Remarks) -> Rule |
         if not text and place.start == span.end:
             continue  # a semicolon at the end
         if not sign or name not in _PARTS:
-            remarks.fault("rule", f"`{short(text)}` is no part of a rule", place, f"known are {', '.join(_PARTS)}")
+            remarks.fault(
+                "rule", f"`{short(text)}` is not a part of a rule", place, f"write one of {', '.join(_PARTS)}"
+            )
         elif name in parts:
-            remarks.fault("rule", f"{name} stands twice", place, "write it once, as a list")
+            remarks.fault("rule", f"{name} occurs twice", place, "write it once, as a list")
         else:
             parts[name] = place.part(len(key) + 1)
     found = _rule_of(parts, span, start, zone, remarks)
@@ -264,11 +270,11 @@ def _rule_of(given: dict[str, Span], span: Span, start: Moment, zone: Zone, rema
         if code in WEEKDAY_CODES:
             rule = rule._replace(week_start=WEEKDAY_CODES.index(code))
         else:
-            remarks.fault("rule", f"`{short(code)}` is no weekday", parts["WKST"], "write MO, or SU")
+            remarks.fault("rule", f"`{short(code)}` is not a weekday", parts["WKST"], "write MO, or SU")
     if "UNTIL" in parts:
         rule = _with_until(rule, parts["UNTIL"], start, zone, remarks)
         if "COUNT" in parts:
-            remarks.fault("rule", "a rule has UNTIL or COUNT, not both", parts["COUNT"], "leave one out")
+            remarks.fault("rule", "a rule has UNTIL or COUNT, not both", parts["COUNT"], "remove one")
     _check_together(given, frequency, remarks)
     return rule
 
@@ -280,11 +286,11 @@ def _frequency(span: Span | None, whole: Span, remarks: Remarks) -> Frequency:
         return Frequency.DAILY
     text = span.text.upper()
     if text == "SECONDLY":
-        remarks.fault("seconds", f"{WHOLE_MINUTES}: SECONDLY cannot be said", span, "write MINUTELY, or longer")
+        remarks.fault("seconds", f"{WHOLE_MINUTES}: SECONDLY is not possible", span, "write MINUTELY, or longer")
     elif text in Frequency.__members__:
         return Frequency[text]
     else:
-        remarks.fault("rule", f"`{short(span.text)}` is no frequency", span, f"write one of {names}")
+        remarks.fault("rule", f"`{short(span.text)}` is not a frequency", span, f"write one of {names}")
     return Frequency.DAILY
 
 
@@ -304,7 +310,7 @@ def _numbers(name: str, span: Span, low: int, high: int, remarks: Remarks, *, ma
 def _positive(name: str, span: Span, remarks: Remarks) -> int:
     if re.fullmatch(r"0*[1-9][0-9]{0,8}", span.text):
         return int(span.text)
-    remarks.fault("rule", f"{name} `{short(span.text)}` is no number from 1 up", span, "write 1 or more")
+    remarks.fault("rule", f"{name} `{short(span.text)}` is not a number of 1 or more", span, "write 1 or more")
     return 1
 
 
@@ -315,7 +321,7 @@ def _weekdays(span: Span, frequency: Frequency, remarks: Remarks) -> tuple[tuple
         match = _NTH.fullmatch(text)
         number = int(match[1] or 0) if match else 0
         if match is None or (match[1] and not 1 <= abs(number) <= 53):
-            remarks.fault("rule", f"BYDAY `{short(text)}` is no weekday", place, "write MO, 2TU or -1FR")
+            remarks.fault("rule", f"BYDAY `{short(text)}` is not a weekday", place, "write MO, 2TU or -1FR")
         elif number and frequency > Frequency.MONTHLY:
             message = f"`{text}`: only a month or a year has a {ordinal(abs(number))} weekday"
             remarks.fault("rule", message, place, f"write {match[2]}, or FREQ=MONTHLY")
@@ -325,7 +331,7 @@ def _weekdays(span: Span, frequency: Frequency, remarks: Remarks) -> tuple[tuple
 
 
 def _without_times(parts: dict[str, Span], remarks: Remarks) -> dict[str, Span]:
-    """Return the parts without those that a start that is a date has no use for (RFC 5545, 3.3.10)."""
+    """Return the parts without those that are meaningless if the start is a date (RFC 5545, 3.3.10)."""
     for name in _TIMES & parts.keys():
         if parts[name].text.strip("0"):
             message = f"{name} is ignored, because the start is a date"
@@ -339,7 +345,7 @@ def _with_until(rule: Rule, span: Span, start: Moment, zone: Zone, remarks: Rema
     if found is None:
         return rule
     wall = found.wall * 60 + found.second
-    if found.zone is not None:  # UTC, as RFC 5545 has it beside a DTSTART with a zone
+    if found.zone is not None:  # UTC, as RFC 5545 requires with a DTSTART with a zone
         wall = (start.zone or zone).local(wall)
     elif found.is_date and not start.is_date:
         wall += DAY - 1
@@ -347,7 +353,7 @@ def _with_until(rule: Rule, span: Span, start: Moment, zone: Zone, remarks: Rema
 
 
 def _check_together(parts: dict[str, Span], frequency: Frequency, remarks: Remarks) -> None:
-    """Refuse what RFC 5545 forbids: parts that have no meaning in a frequency."""
+    """Add faults for what RFC 5545 forbids: parts that are meaningless with a frequency."""
     forbidden = {
         "BYWEEKNO": frequency != Frequency.YEARLY,
         "BYYEARDAY": Frequency.MONTHLY <= frequency <= Frequency.DAILY,
@@ -359,12 +365,12 @@ def _check_together(parts: dict[str, Span], frequency: Frequency, remarks: Remar
             remarks.fault("rule", message, parts[name], "leave it out, or write FREQ=YEARLY")
     if "BYWEEKNO" in parts and "BYDAY" in parts and re.search(r"\d", parts["BYDAY"].text):
         message = "a numbered weekday has no meaning with BYWEEKNO"
-        remarks.fault("rule", message, parts["BYDAY"], "leave the number out")
+        remarks.fault("rule", message, parts["BYDAY"], "remove the number")
     if "BYSETPOS" in parts and not any(name.startswith("BY") and name != "BYSETPOS" for name in parts):
-        message = "BYSETPOS chooses among what another part names, and there is none"
-        remarks.fault("rule", message, parts["BYSETPOS"], "add BYDAY=MO,TU,WE,TH,FR for example")
+        message = "BYSETPOS chooses from the values of another part, which is missing"
+        remarks.fault("rule", message, parts["BYSETPOS"], "add BYDAY=MO,TU,WE,TH,FR, for example")
     if "BYSECOND" in parts and parts["BYSECOND"].text.strip("0"):
-        remarks.fault("seconds", f"{WHOLE_MINUTES}: BYSECOND can be 0 only", parts["BYSECOND"], "leave it out")
+        remarks.fault("seconds", f"{WHOLE_MINUTES}: BYSECOND can only be 0", parts["BYSECOND"], "leave it out")
 
 
 def _of_rule(rule: Rule, zone: Zone, context: Context) -> DaySet:

@@ -1,7 +1,7 @@
 """A recurrence rule of RFC 5545 as a pattern on the wall clock, in words, and days of a month.
 
-Source of the rules: RFC 5545, 3.3.10. A part BYxxx keeps the days (or times) that it names; what no part says comes
-from DTSTART. Weeks, months and years with an interval are counted from that of DTSTART.
+Source of the rules: RFC 5545, 3.3.10. A part BYxxx keeps the days (or times) that it names; DTSTART gives the rest.
+Weeks, months and years with an interval count from that of DTSTART.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from crondor.compile.days import (
 )
 
 _HOUR = (1 << 60) - 1
-_MOST_PERIODS = 64  # that are kept in mind; they are asked for in order
+_MOST_PERIODS = 64  # that are cached; they are needed in order
 
 
 class Frequency(IntEnum):
@@ -59,7 +59,7 @@ class Rule(NamedTuple):
     week_numbers: Sequence[int] = ()
     year_days: Sequence[int] = ()
     month_days: Sequence[int] = ()
-    weekdays: Sequence[tuple[int, int]] = ()  # the how-manieth (0: every) and the weekday
+    weekdays: Sequence[tuple[int, int]] = ()  # the number (0: every) and the weekday
     hours: Sequence[int] = ()
     minutes: Sequence[int] = ()
     positions: Sequence[int] = ()
@@ -70,7 +70,7 @@ class RulePattern(YearDays):
     """The days and minutes of a rule; without BYSETPOS and below HOURLY exactly the days that have runs."""
 
     def __init__(self, rule: Rule) -> None:
-        """Take the rule; what it does not say is taken from its start."""
+        """Take the rule; missing parts come from its start."""
         self.rule = rule = completed(rule)
         self._start_day, self._start_minute = divmod(rule.start, MINUTES)
         self._minutes = sum(1 << minute for minute in set(rule.minutes)) if rule.minutes else _HOUR
@@ -87,17 +87,17 @@ class RulePattern(YearDays):
 
     @property
     def follows(self) -> bool:
-        """Whether the rule goes on hour after hour, whatever the clock shows."""
+        """Whether the rule repeats hour after hour, whatever the clock shows."""
         return self.rule.frequency >= Frequency.HOURLY and not self.rule.hours
 
     @property
     def times(self) -> int:
-        """The minutes of a day that has runs, where each has the same; those of an hourly rule are at most these."""
+        """The minutes of a day with runs, if all are the same; an hourly rule has at most these."""
         return self._times
 
     @property
     def last(self) -> int | None:
-        """The last minute on the wall clock that COUNT or UNTIL leave, None where neither ends the rule."""
+        """The last minute on the wall clock within COUNT or UNTIL, None if neither ends the rule."""
         return self._last
 
     def minutes(self, day: int) -> int:
@@ -116,7 +116,7 @@ class RulePattern(YearDays):
         return bits
 
     def _of_day(self, day: int) -> int:
-        """Return the runs of a day that is taken, the ends of the rule aside."""
+        """Return the runs of a matching day, ignoring the ends of the rule."""
         frequency, interval = self.rule.frequency, self.rule.interval
         if frequency >= Frequency.HOURLY:
             if interval == 1:
@@ -129,14 +129,14 @@ class RulePattern(YearDays):
         return self._times
 
     def _of_year(self, year: int) -> int:
-        """Return the days of a year that the parts and the interval leave."""
+        """Return the matching days of a year, by the parts and the interval."""
         start_year = date.fromordinal(self._start_day + EPOCH_ORDINAL).year
         if year < start_year or (self._last is not None and year_start(year) * MINUTES > self._last):
             return 0
         return _kept_by_parts(self.rule, year) & self._in_turn(year)
 
     def _in_turn(self, year: int) -> int:
-        """Return the days of a year whose year, month, week or day the interval takes."""
+        """Return the days of a year whose year, month, week or day matches the interval."""
         frequency, interval = self.rule.frequency, self.rule.interval
         if interval == 1 or frequency >= Frequency.HOURLY:
             return WHOLE_YEAR
@@ -152,11 +152,11 @@ class RulePattern(YearDays):
         return spread(row, 6) >> 7 & WHOLE_YEAR
 
     def _week(self, day: int) -> int:
-        """Return the day that the week of a day begins with."""
+        """Return the first day of the week of a day."""
         return day - (weekday(day) - self.rule.week_start) % 7
 
     def _chosen(self, day: int) -> dict[int, int]:
-        """Return what BYSETPOS leaves of the period of a day: minutes by day."""
+        """Return what BYSETPOS keeps of the period of a day: minutes by day."""
         first, past = self._period(day)
         found = self._periods.get((first, past))
         if found is None:
@@ -174,9 +174,9 @@ class RulePattern(YearDays):
         return found
 
     def _is_taken(self, day: int) -> bool:
-        """Return whether the parts take a day of a period that the interval takes; also one before the start."""
+        """Return whether a day, in a period that matches the interval, matches the parts; also before the start."""
         year, index = year_of(day)
-        key = -year  # beside the years with their start, which leaves days out
+        key = -year  # separate from years that are cut at their start
         mask = self._known.get(key)
         if mask is None:
             mask = self._known[key] = _kept_by_parts(self.rule, year)
@@ -197,7 +197,7 @@ class RulePattern(YearDays):
         return first, first + month_length(at.year, at.month)
 
     def _counted(self, count: int) -> int | None:
-        """Return the minute of the last of so many runs, None where there are fewer until 2200."""
+        """Return the minute of the last of so many runs, None if there are fewer until 2200."""
         for day in taken_days(self.days, max(self._start_day, 0)):
             bits = self.minutes(day)
             if bits.bit_count() >= count:
@@ -215,7 +215,7 @@ def _hours(first: int, step: int) -> int:
 
 
 def completed(rule: Rule) -> Rule:
-    """Return a rule with what it does not say, taken from its start."""
+    """Return a rule with its missing parts, taken from its start."""
     start_day, minute = divmod(rule.start, MINUTES)
     start = date.fromordinal(start_day + EPOCH_ORDINAL)
     frequency = rule.frequency
@@ -236,7 +236,7 @@ def completed(rule: Rule) -> Rule:
 
 
 def _kept_by_parts(rule: Rule, year: int) -> int:
-    """Return the days of a year that all parts keep."""
+    """Return the days of a year that match all parts."""
     mask = (1 << year_start(year + 1) - year_start(year)) - 1
     if rule.months:
         mask &= _of_months(year, rule.months)
@@ -284,7 +284,7 @@ def months_in_turn(year: int, start: int, interval: int) -> int:
 
 
 def _of_weekdays(rule: Rule, year: int) -> int:
-    """Return the days that BYDAY names; with a number it counts within the month, or within the year."""
+    """Return the days that BYDAY names; a number counts within the month, or within the year."""
     base = year_start(year)
     length = year_start(year + 1) - base
     within_month = rule.frequency == Frequency.MONTHLY or bool(rule.months)
@@ -321,7 +321,7 @@ def nth(row: int, first: int, length: int, number: int) -> int:
 def _of_weeks(year: int, numbers: Iterable[int], week_start: int) -> int:
     """Return the days of a year in the weeks of these numbers; week 1 is the first with four days in the year.
 
-    The days of the year before in its week 1, and of the year after in its last week, do not belong to the year.
+    Days of the year before in week 1, and of the year after in the last week, are not included.
     """
     base = year_start(year)
 
@@ -348,7 +348,7 @@ def _of_weeks(year: int, numbers: Iterable[int], week_start: int) -> int:
 
 
 def _positioned_minutes(rule: Rule, minutes: int) -> int:
-    """Return the minutes that BYSETPOS leaves of an hour, or of a minute, which has one run."""
+    """Return the minutes that BYSETPOS keeps of an hour, or of a minute, which has one run."""
     listed = [minute for minute in range(60) if minutes >> minute & 1]
     if rule.frequency == Frequency.MINUTELY:
         return minutes if {1, -1} & set(rule.positions) else 0
@@ -411,11 +411,11 @@ def _place(number: int) -> str:
     return "last" if number == -1 else f"{ordinal(-number)} last"
 
 
-MonthDays = Callable[[int, int], int]  # year, month -> a bit set of days from 1, as crondor.calendar.DayRule has it
+MonthDays = Callable[[int, int], int]  # year, month -> a bit set of days from 1, as in crondor.calendar.DayRule
 
 
 def nearest_weekday(year: int, month: int, day: int) -> int:
-    """Return the Monday to Friday nearest to a day of a month and in the same month; none where it has no such day."""
+    """Return the Monday to Friday nearest to a day of a month and in the same month; none if the day does not exist."""
     length = month_length(year, month)
     if not 1 <= day <= length:
         return 0
@@ -444,7 +444,7 @@ def nth_of_month(year: int, month: int, weekdays: Iterable[int], numbers: Iterab
 
 
 def day_of_month(year: int, month: int, number: int) -> int:
-    """Return a day by its number, -1 the last; none where the month has no such day."""
+    """Return a day by its number, -1 the last; none if the month has no such day."""
     length = month_length(year, month)
     if number < 0:
         return 1 << length
@@ -452,7 +452,7 @@ def day_of_month(year: int, month: int, number: int) -> int:
 
 
 def in_turn(unit: str, number: int, day: int) -> Callable[[int], int]:
-    """Return the days of every so manieth day, week (from Monday on) or month, counted from a day."""
+    """Return every n-th day, week (from Monday on) or month, counted from a day."""
 
     def of_year(year: int) -> int:
         base = year_start(year)

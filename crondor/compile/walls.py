@@ -35,11 +35,11 @@ WHOLE_MINUTES = "HTCondor starts runs on whole minutes"
 
 
 class InvalidSchedule(CrondorError, ValueError):
-    """A text that is no schedule."""
+    """A text that is not a schedule."""
 
 
 class Remarks:
-    """The faults and warnings that readers of a text collect."""
+    """The faults and warnings collected while reading a text."""
 
     def __init__(self) -> None:
         """Begin with none."""
@@ -60,12 +60,12 @@ class Remarks:
             self.found.append(note)
 
     def take(self, error: CrondorError) -> None:
-        """Add what another reader found."""
+        """Add the findings of another reader."""
         self.found.extend(error.diagnostics)
 
     @property
     def errors(self) -> list[Diagnostic]:
-        """The errors by their places, no more than anybody reads."""
+        """The errors by their places, up to a limit."""
         found = [each for each in self.found if each.severity is Severity.ERROR]
         return sorted(found, key=lambda each: 0 if each.span is None else each.span.start)[:MOST_FAULTS]
 
@@ -76,7 +76,7 @@ class Remarks:
 
 
 def pieces(span: Span, mark: str = ",") -> Iterator[Span]:
-    """Yield the pieces of a list, as they stand between the marks."""
+    """Yield the pieces of a list between the marks."""
     at = 0
     for text in span.text.split(mark):
         yield span.part(at, at + len(text))
@@ -84,24 +84,24 @@ def pieces(span: Span, mark: str = ",") -> Iterator[Span]:
 
 
 def short(text: str) -> str:
-    """Return a piece of text as a message can show it."""
+    """Return a piece of text shortened for a message."""
     return shortened(text, 40)
 
 
 class Files(Protocol):
-    """The files that a schedule may name, such as crondor.macro.files.Files: those below folders that are allowed."""
+    """The files that a schedule may name, such as crondor.macro.files.Files: those in allowed folders."""
 
     def read(self, path: str) -> Source:
-        """Return a file's text. Raises CrondorError for one that may not, or cannot, be read."""
+        """Return a file's text. Raises CrondorError if it may not, or cannot, be read."""
 
 
 class Context(NamedTuple):
-    """What the surroundings of a piece of text say.
+    """The surroundings of a piece of text.
 
-    ``start`` is the instant (epoch seconds) that periods are counted from where the text names none; ``name`` is the
-    job's, which H and ~ are hashed from; ``files`` are those that may be read, None for none. ``is_whole``: after the
-    last event of a calendar file there is none; else the file is known up to there. ``behind`` is what the text says
-    right after the piece: its times, as in `` at 06:00``.
+    ``start`` is the instant (epoch seconds) from which periods count if the text names none; ``name`` is the job's,
+    which H and ~ hash; ``files`` are those that may be read, None for none. ``is_whole``: nothing follows the last
+    event of a calendar file; otherwise the file is known up to there. ``behind`` is the text directly after the piece:
+    its times, as in `` at 06:00``.
     """
 
     zone: Zone
@@ -121,14 +121,14 @@ def named_zone(name: str, span: Span, remarks: Remarks) -> Zone | None:
     except UnknownZone:
         near = similar(name[:64], available_timezones(), 0.6)
     help_text = f"did you mean {near[0]}?" if near else "write an IANA name such as Europe/Berlin or UTC"
-    remarks.fault("zone", f"there is no zone `{name[:40]}`", span, help_text, near[0] if near else None)
+    remarks.fault("zone", f"unknown zone `{name[:40]}`", span, help_text, near[0] if near else None)
     return None
 
 
 def epoch_of(wall: int, zone: Zone) -> int:
     """Return the instant at which a clock in a zone shows ``wall`` (seconds since 1970-01-01 00:00 of that clock).
 
-    Of a time shown twice the first pass; a time that is skipped is read with the offset before the change.
+    For a time shown twice it is the first; a skipped time is read with the offset before the change.
     """
     early = wall - zone.at(wall - DAY).offset
     if zone.local(early) == wall:
@@ -143,7 +143,7 @@ def is_skipped(wall: int, zone: Zone) -> bool:
 
 
 def calendar_day(year: int, month: int, day: int) -> int | None:
-    """Return the day number of a date, None for one that does not exist or lies outside the years of schedules."""
+    """Return the day number of a date, None if it does not exist or is outside the years of schedules."""
     if not FIRST_YEAR <= year <= LAST_YEAR:
         return None
     try:
@@ -153,7 +153,7 @@ def calendar_day(year: int, month: int, day: int) -> int | None:
 
 
 class Pattern(Protocol):
-    """Days and minutes as a clock on the wall shows them, with no zone."""
+    """Days and minutes on a wall clock, without a zone."""
 
     def days(self, year: int) -> int:
         """Return the days of a year (bit 0 is 1 January) that may have runs: none that has is missing."""
@@ -163,34 +163,34 @@ class Pattern(Protocol):
 
 
 class Timed(YearDays):
-    """The same times on every day that is taken."""
+    """The same times on every matching day."""
 
     def __init__(self, days: Callable[[int], int], times: int) -> None:
-        """Take the days by year (exactly those taken), and the minutes of a day as a bit set."""
+        """Take the days by year (exactly the matching ones), and the minutes of a day as a bit set."""
         super().__init__(days)
         self._times = times
 
     def minutes(self, day: int) -> int:
-        """Return the times, on a day that is taken."""
+        """Return the times, if the day matches."""
         year, index = year_of(day)
         return self._times if self.days(year) >> index & 1 else 0
 
 
 def any_year(days: Callable[[int], int]) -> Callable[[int], int]:
-    """Return the same days with none outside the years that schedules know."""
+    """Return the same days, limited to the years of schedules."""
     return lambda year: days(year) if FIRST_YEAR - 1 <= year <= LAST_YEAR + 1 else 0
 
 
 class WallSchedule(DaySet):
-    """A pattern in a zone: runs in hours that a clock change skips or repeats go by the policy.
+    """A pattern in a zone: the policy decides on runs in hours that a clock change skips or repeats.
 
-    ``follows`` says that the schedule follows real time: clock changes move, drop and hold back no run of it.
+    ``follows``: the schedule follows real time: no clock change moves, drops or delays a run.
     """
 
     def __init__(
         self, pattern: Pattern, zone: Zone, words: str, policy: Policy = Policy.COMPATIBLE, *, follows: bool = False
     ) -> None:
-        """Take what the wall clock shows; offsets from UTC count in whole minutes."""
+        """Take the pattern of the wall clock; UTC offsets count in whole minutes."""
         super().__init__(zone, words)
         self.pattern = pattern
         self.policy = policy
@@ -198,7 +198,7 @@ class WallSchedule(DaySet):
         self._last = (-(1 << 62), 0)
 
     def days(self, year: int) -> int:
-        """Return the days of a UTC year on which a local day that is taken may lie."""
+        """Return the days of a UTC year that may overlap a matching local day."""
         mask = self.pattern.days(year)
         length = year_start(year + 1) - year_start(year)
         mask |= mask << 1 | mask >> 1
@@ -222,12 +222,12 @@ class WallSchedule(DaySet):
             stretch = self.zone.at(stretch.end)
 
     def _shown(self, day: int, offset: int) -> int:
-        """Return what a clock with a constant offset would show on a UTC day."""
+        """Return the minutes of a UTC day on a clock with a constant offset."""
         shift = offset // 60
         if not shift:
             return self.pattern.minutes(day)
         first = day if shift > 0 else day - 1
-        known, bits = self._last  # whoever walks along the days has met this one as the second of the day before
+        known, bits = self._last  # when walking along the days, this was the second day before
         one = bits if known == first else self.pattern.minutes(first)
         other = self.pattern.minutes(first + 1)
         self._last = first + 1, other
@@ -267,14 +267,14 @@ def single_runs(walls: list[int], zone: Zone, words: str, policy: Policy) -> Wal
 
 
 def moments_of(wall: int, zone: Zone, policy: Policy) -> list[int]:
-    """Return the instants of a run at a wall-clock time: none where the policy drops it, two where it runs twice."""
+    """Return the instants of a run at a wall-clock time: none if the policy drops it, two if it runs twice."""
     return list(single_runs([wall], zone, "", policy).between(wall - 2 * DAY, wall + 2 * DAY))
 
 
 def edge_of(wall: int, zone: Zone, policy: Policy, *, is_end: bool = False) -> int:
-    """Return the instant that bounds what begins, or ends, at a wall-clock time: its run's, else the end of the gap.
+    """Return the instant of a beginning, or an end, at a wall-clock time: its run's, else the end of the gap.
 
-    With ``is_end`` it is the last instant that belongs to the time before, a minute before the end of the gap.
+    With ``is_end`` it is the last instant of the time before, a minute before the end of the gap.
     """
     found = moments_of(wall, zone, policy)
     if found:
@@ -286,7 +286,7 @@ def edge_of(wall: int, zone: Zone, policy: Policy, *, is_end: bool = False) -> i
 class DayTerm:
     """Local days of a zone, year by year; their whole time, or some times on them, are a schedule.
 
-    ``has_midnight`` says that people who name no time mean 00:00, as with `every Monday`; of dates nobody can say.
+    ``has_midnight``: without a time 00:00 is meant, as with `every Monday`; for dates that is unclear.
     """
 
     def __init__(
@@ -299,7 +299,7 @@ class DayTerm:
         until: int | None = None,
         until_reason: str = "",
     ) -> None:
-        """Take the days of a year as a bit set (1 January is bit 0), exactly those meant."""
+        """Take the days of a year as a bit set (1 January is bit 0), exactly the matching ones."""
         self.of_year = days
         self.words = words
         self.zone = zone
@@ -308,7 +308,7 @@ class DayTerm:
         self.until_reason = until_reason
 
     def whole(self) -> DaySet:
-        """Return every minute of the days, as long as they are."""
+        """Return every minute of the days, at their actual length."""
         return self._limited(WallSchedule(Timed(self.of_year, WHOLE_DAY), self.zone, self.words, follows=True))
 
     def at(self, times: int, policy: Policy) -> DaySet:
@@ -326,21 +326,21 @@ class Schedule(Protocol):
 
     @property
     def zone(self) -> Zone:
-        """The zone whose wall clock the schedule means."""
+        """The zone of the schedule's wall clock."""
 
     @property
     def until(self) -> int | None:
-        """Up to this instant (included) the set is known; None: for ever."""
+        """The set is known up to this instant (included); None: without end."""
 
     @property
     def until_reason(self) -> str:
         """What limits it, in words ("the calendar holidays:DE-BW is known until 2029-12-31"); "" for nothing."""
 
     def next(self, after: int) -> int | None:
-        """Return the first instant later than ``after``; None where there is none up to ``until``."""
+        """Return the first instant later than ``after``; None if there is none up to ``until``."""
 
     def previous(self, before: int) -> int | None:
-        """Return the last instant earlier than ``before``; None where there is none."""
+        """Return the last instant earlier than ``before``; None if there is none."""
 
     def between(self, start: int, end: int) -> Iterator[int]:
         """Yield the instants with ``start`` < instant <= ``end``, ascending, lazily."""
@@ -351,12 +351,12 @@ class Schedule(Protocol):
     def minutes(self, day: int) -> int:
         """Return a UTC day's instants as a bit set: bit m for ``day`` * 86400 + 60 * m (``day`` 0 is 1970-01-01).
 
-        Whole days are compared and counted by it, 1440 instants at a time.
+        Used to compare and count whole days, 1440 instants at a time.
         """
 
 
 class CronSchedule(Made, WallSchedule):
-    """Five fields as HTCondor's manual reads them, in a zone."""
+    """Five fields in a zone, read like HTCondor's manual."""
 
     def __init__(self, spec: CronSpec, zone: Zone, policy: Policy = Policy.COMPATIBLE) -> None:
         """Take a spec of the MANUAL or UNIX dialect; one that never runs is the empty set."""
@@ -387,11 +387,11 @@ class CronSchedule(Made, WallSchedule):
         return None
 
 
-_MANY = 8  # schedules; of so many each day is asked about those that may have instants on it
+_MANY = 8  # schedules; from so many on, only those that may have instants on a day are asked
 
 
 class Either(DaySet):
-    """The instants that any of some schedules has: ``or``."""
+    """The instants of any of some schedules: ``or``."""
 
     def __init__(self, *of: DaySet) -> None:
         """Take one or more; the zone is the first's."""
@@ -427,7 +427,7 @@ class Either(DaySet):
 
 
 class Both(DaySet):
-    """The instants that two schedules have in common: ``and``, ``only``."""
+    """The common instants of two schedules: ``and``, ``only``."""
 
     def __init__(self, first: DaySet, second: DaySet, word: str = "and") -> None:
         """Take both; the zone is the first's."""
@@ -446,7 +446,7 @@ class Both(DaySet):
 
 
 class Without(DaySet):
-    """The instants of one schedule that another has not: ``except``."""
+    """The instants of one schedule that another does not have: ``except``."""
 
     def __init__(self, first: DaySet, second: DaySet) -> None:
         """Take both; the zone is the first's."""
@@ -465,10 +465,10 @@ class Without(DaySet):
 
 
 class Active(DaySet):
-    """A schedule between two instants, both included; None: no end on that side."""
+    """A schedule between two instants, both included; None: no limit on that side."""
 
     def __init__(self, of: DaySet, start: int | None, end: int | None, words: str) -> None:
-        """Take epoch seconds; what is known of the schedule ends where it ends, if that is sooner."""
+        """Take epoch seconds; the end of knowledge is the earlier of the two."""
         ended = end is not None and of.until is not None and end <= of.until
         super().__init__(of.zone, words, None if ended else of.until, "" if ended else of.until_reason)
         self._of = of
@@ -502,7 +502,7 @@ class Active(DaySet):
 
 
 class Nothing(DaySet):
-    """No instant at all."""
+    """The empty set."""
 
     def days(self, year: int) -> int:  # noqa: ARG002 - as of every schedule
         """Return no day."""
@@ -514,10 +514,10 @@ class Nothing(DaySet):
 
 
 class KnownUntil(Active):
-    """A schedule cut where it is no longer known; it says so."""
+    """A schedule cut where knowledge ends, with the reason."""
 
     def __init__(self, of: DaySet, until: int, reason: str) -> None:
-        """Take the last instant that is known (epoch seconds), and what limits it."""
+        """Take the last known instant (epoch seconds), and what limits it."""
         super().__init__(of, None, until, of.words)
         self.until: int | None = until
         self.until_reason = reason
@@ -535,7 +535,7 @@ def nearest(of: Iterable[DaySet]) -> tuple[int | None, str]:
 def first_difference(one: DaySet, other: DaySet, after: int, until: int) -> int | None:
     """Return the first instant with ``after`` < instant <= ``until`` that exactly one of two schedules has.
 
-    Whole days are compared at once.
+    Whole days are compared at a time.
     """
     first, last = (after + 60) // DAY, until // DAY
     year, _ = year_of(max(0, first))

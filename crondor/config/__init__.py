@@ -1,8 +1,8 @@
-"""HTCondor's configuration language: knobs by name, with where each was set.
+"""HTCondor's configuration language: knobs by name, with the place of each.
 
-``read_config(source)`` reads a file, a text or a mapping and gives a ``Configuration``: the value of each knob as it
-is written, with its macros replaced, or as a number, a truth value, an expression; and what is wrong, all at once.
-Nothing is executed, and no file is opened that the caller does not allow.
+``read_config(source)`` reads a file, a text or a mapping and returns a ``Configuration``: the value of each knob as
+written, with macros replaced, or as a number, a truth value, an expression; and all faults at once. Nothing is
+executed, and only files that the caller allows are opened.
 """
 
 from crondor.config.deployed import find_host_config, read_host_config

@@ -1,8 +1,8 @@
-"""A configuration as it is deployed: the root file, and the files that it names, in the order of HTCondor's daemons.
+"""A deployed configuration: the root file, and the files that it names, in the order of HTCondor's daemons.
 
-``find_root`` finds the root file as HTCondor's tools do, ``follow`` reads what a configuration names: the folders of
+``find_root`` finds the root file like HTCondor's tools, ``follow`` reads what a configuration names: the folders of
 LOCAL_CONFIG_DIR, then the files of LOCAL_CONFIG_FILE, then the folders again if one of these changed them. Nothing is
-run: what a command would print is handed in, or reported as not known.
+run: the output of a command is passed in, or reported as unknown.
 
 HTCondor: real_config, process_directory, process_locals, find_file in src/condor_utils/condor_config.cpp.
 """
@@ -25,7 +25,7 @@ from crondor.macro.files import FileRefused, Files
 
 VARIABLE: Final = "CONDOR_CONFIG"
 ONLY_VARIABLES: Final = "ONLY_ENV"
-"""What CONDOR_CONFIG says where no file is to be read."""
+"""The value of CONDOR_CONFIG if no file is to be read."""
 
 PLACES: Final = ("/etc/condor/condor_config", "/usr/local/etc/condor_config")
 """Where HTCondor's tools look for the root file, before condor_config in the home folder of the user condor."""
@@ -41,18 +41,18 @@ EXCLUDED: Final = (
     r"^((\..*)|(.*\.pl)|(.*\.py)|(.*\.sh)|(.*~)|(#.*)|(.*\.rpmsave)|(.*\.rpmnew)|(.*\.dpkg-old)|(.*\.dpkg-dist)"
     r"|(.*\.cfsaved))$"
 )
-"""LOCAL_CONFIG_DIR_EXCLUDE_REGEXP of HTCondor 25.14, where nobody sets it."""
+"""The default of LOCAL_CONFIG_DIR_EXCLUDE_REGEXP in HTCondor 25.14."""
 
 _DIR, _FILE = "LOCAL_CONFIG_DIR", "LOCAL_CONFIG_FILE"
 _EXCLUDE = "LOCAL_CONFIG_DIR_EXCLUDE_REGEXP"
 _PREFIX = "_condor_"
 _NAME = re.compile(r"[A-Za-z_][\w./]*")
-_MOST_SAID = 1000  # findings; whoever has more learns nothing from the rest
-_MOST_WORK = 2_000_000  # of all looks at names by a regular expression
+_MOST_SAID = 1000  # findings
+_MOST_WORK = 2_000_000  # of all searches in names by a regular expression
 
 
 def find_root(files: Files, environ: Mapping[str, str]) -> str | None:
-    """Return the path of the root file: what CONDOR_CONFIG names, else the first of HTCondor's places that is there.
+    """Return the path of the root file: CONDOR_CONFIG, else the first existing one of HTCondor's places.
 
     None: there is none, or CONDOR_CONFIG is ONLY_ENV.
     """
@@ -66,7 +66,7 @@ def find_root(files: Files, environ: Mapping[str, str]) -> str | None:
 
 
 def with_variables(configuration: Configuration, environ: Mapping[str, str]) -> Configuration:
-    """Return a configuration with the environment's variables _CONDOR_<knob> over it, as HTCondor's tools read them."""
+    """Return a configuration overridden by the variables _CONDOR_<knob> of the environment, like HTCondor's tools."""
     given = {
         name[len(_PREFIX) :]: text
         for name, text in environ.items()
@@ -85,18 +85,18 @@ def follow(
     printed: Mapping[str, Source] | None = None,
     is_whole: bool = True,
 ) -> Configuration:
-    """Return a configuration with all that LOCAL_CONFIG_DIR and LOCAL_CONFIG_FILE of it name read after it.
+    """Return a configuration with all files that LOCAL_CONFIG_DIR and LOCAL_CONFIG_FILE name read after it.
 
-    ``files`` opens them; what it does not allow is reported (``config-hidden``) and skipped. ``named`` are the
-    real paths of files that are read elsewhere, and are left out here. ``printed`` has what commands print, by their
-    paths. Never fails: a file that is not there is an ERROR where HTCondor does not start without it; ``is_whole``
-    false: it may be there where this is deployed, and is reported as one that is not read.
+    ``files`` opens them; a forbidden one is reported (``config-hidden``) and skipped. ``named`` are the real paths of
+    files that are read elsewhere, and are skipped here. ``printed`` has the output of commands, by path. Never fails: a
+    missing file is an ERROR if HTCondor does not start without it; if ``is_whole`` is false, it may exist on the
+    deployed host, and is reported as not read.
     """
     return _Follower(configuration, files, named, printed or {}, is_whole=is_whole).run()
 
 
 class _Follower:
-    """One walk through what a configuration names."""
+    """One walk through the files that a configuration names."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class _Follower:
             except FileRefused as error:
                 if error.is_outside or error.diagnostics[0].kind == "file-many" or not self._is_whole:
                     self._hidden(_DIR, folder, error.diagnostics[0])
-                continue  # a folder that is not there is none to HTCondor either
+                continue  # HTCondor ignores a missing folder too
             excluded = self._excluded()
             for name in names:
                 if not self._finds(excluded, name):
@@ -182,19 +182,22 @@ class _Follower:
         self._made = read_config(source, files=self._files.based(folder or "."), base=self._made)
 
     def _command(self, knob: str, path: str) -> None:
-        """Take what a command prints where that is known; it is never run."""
+        """Use the output of a command if it is known; it is never run."""
         words = path[:-1].split()
         source = self._printed.get(words[0]) if len(words) == 1 else None
         if source is not None:
             self._take(source, "/")
             return
         program = path[:-1].strip()[:80]
-        message = f"HTCondor takes what {program} prints, as {knob} says; it is not run: what it sets is not known"
-        help_text = "write down what it prints, and name that file with the others; of HTCondor-CE's own: --ce"
+        message = (
+            f"HTCondor reads the output of {program}, because of {knob}; crondor does not run it: its settings are "
+            "unknown"
+        )
+        help_text = "save its output in a file, and name that file with the others; for HTCondor-CE's own: --ce"
         self._say("config-hidden", message, self._place(knob), help_text, Severity.WARNING)
 
     def _hidden(self, knob: str, path: str, fault: Diagnostic) -> None:
-        message = f"HTCondor reads {path[:80]} too, as {knob} says, and crondor does not: what it sets is not known"
+        message = f"HTCondor also reads {path[:80]}, because of {knob}, and crondor does not: its settings are unknown"
         self._say("config-hidden", message, self._place(knob), fault.help or "name it as well", Severity.WARNING)
 
     def _say(
@@ -226,7 +229,7 @@ class _Follower:
         return not text or as_boolean(text, self._made.context) is not False
 
     def _finds(self, expression: Regex | None, name: str) -> bool:
-        """Return whether an expression finds something in a name; one that costs too much finds nothing."""
+        """Return whether an expression matches in a name; one that takes too long does not."""
         try:
             if expression is None or self._work < 0:
                 return False
@@ -244,7 +247,7 @@ class _Follower:
         made = compiled(text, "")
         if made is None:
             message = f"{_EXCLUDE} is not a valid regular expression: HTCondor does not start"
-            self._say("config-regexp", message, self._place(_EXCLUDE), "leave the line out for HTCondor's own")
+            self._say("config-regexp", message, self._place(_EXCLUDE), "remove the line to use HTCondor's default")
         return made
 
 
@@ -258,12 +261,12 @@ def _is_there(files: Files, path: str) -> bool:
     except FileRefused:
         return False
     except CrondorError:
-        return True  # it is there, and no text: whoever reads it says so
+        return True  # it exists, but is not text: its reader reports that
     return True
 
 
 def _home_of_condor(files: Files) -> str:
-    """Return the home folder of the user condor as /etc/passwd has it, nothing where there is none."""
+    """Return the home folder of the user condor from /etc/passwd, empty if there is none."""
     try:
         lines = lines_of(files.read("/etc/passwd").text)
     except CrondorError:
@@ -274,7 +277,7 @@ def _home_of_condor(files: Files) -> str:
 
 
 def find_host_config(environ: Mapping[str, str]) -> str | None:
-    """Return the root file of a host's configuration; None where there is none, or only variables count."""
+    """Return the root file of a host's configuration; None if there is none, or only variables count."""
     return find_root(Files(["/"], base="/"), environ)
 
 
@@ -285,13 +288,14 @@ def read_host_config(
     context: Context | None = None,
     version: tuple[int, int, int] = VERSION,
 ) -> Configuration:
-    """Return a host's configuration. Raises InvalidConfig where there is none, and CrondorError for what is no text.
+    """Return a host's configuration.
 
-    ``environ`` has CONDOR_CONFIG and the variables _CONDOR_. Whatever is wrong in the files is in ``diagnostics``.
+    Raises InvalidConfig if there is none, and CrondorError for a file that is not text. ``environ`` has CONDOR_CONFIG
+    and the variables _CONDOR_. Faults in the files are in ``diagnostics``.
     """
     root = find_host_config(environ)
     if root is None and environ.get(VARIABLE, "").upper() != ONLY_VARIABLES:
-        message = f"this host has no configuration of HTCondor: none of {', '.join(PLACES)} is there"
+        message = f"this host has no configuration of HTCondor: none of {', '.join(PLACES)} exists"
         raise InvalidConfig(Diagnostic("config-host", message, help=f"set {VARIABLE}, or name a file"))
     made = read_config({}, environ=environ, subsystem=subsystem, context=context, version=version)
     if root is not None:
@@ -313,7 +317,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "LLGT_LIFT_PRIVILEGED_PROTECTION": "1",
     "LLGT_LOG_IDENT": "htcondor-ce",
 }
-"""What the programs of HTCondor-CE see in their environment."""
+"""The environment of HTCondor-CE's programs."""
 
 READ_BY_TRANSFORMS: Final = frozenset(
     (
@@ -324,7 +328,7 @@ READ_BY_TRANSFORMS: Final = frozenset(
 """The variables of routes that HTCondor-CE's own transforms read, in lower case."""
 
 OPTIONAL_TRANSFORMS: Final = frozenset(("uidacctgroup", "x509acctgroup"))
-"""The transforms that HTCondor-CE brings for a pool of HTCondor and leaves to the site to list, in lower case."""
+"""The transforms that HTCondor-CE ships for a pool of HTCondor and that a site may list, in lower case."""
 
 _MADE_SINCE_6 = "JOB_ROUTER_TRANSFORM_Env"
 _EXPORT = re.compile(r"\s*export\s+([A-Za-z_]\w*)")
@@ -350,11 +354,11 @@ JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES = $(JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES)
 """
 
 
-# The generator, condor_ce_router_defaults, is a program that the configuration of HTCondor-CE names; since version 6 it
-# prints one transform, Env, which depends on two small files alone. Nothing is run: its text is made here from these.
+# The generator, condor_ce_router_defaults, is a program named in HTCondor-CE's configuration; since version 6 it prints
+# one transform, Env, which depends only on two small files. It is not run: its output is made here from these.
 # HTCondor-CE: condor_ce_env_bootstrap, condor_ce_router_defaults (versions 6 to 25).
 def variables(files: Files, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of HTCondor-CE's programs: this one, its own, and what its sysconfig file exports."""
+    """Return the environment of HTCondor-CE's programs: this one, its own, and the exports of its sysconfig file."""
     found = {**environ}
     for path in SYSCONFIG:
         text = _text(files, path)
@@ -369,7 +373,7 @@ def variables(files: Files, environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def generated(files: Files, environ: Mapping[str, str]) -> dict[str, Source]:
-    """Return what the generator prints, by its path; nothing where it is not there, or older than version 6."""
+    """Return the generator's output, by its path; empty if it does not exist, or is older than version 6."""
     program = _text(files, GENERATOR)
     if program is None or _MADE_SINCE_6 not in program:
         return {}
@@ -383,7 +387,7 @@ def generated(files: Files, environ: Mapping[str, str]) -> dict[str, Source]:
 
 
 def _exported(text: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what a file of a site exports, each value quoted for a job's environment; it is no shell's."""
+    """Return the exports of a site's file, each value quoted for a job's environment, not for a shell."""
     exports: set[str] = set()
     values: dict[str, str] = {}
     for line in map(str.strip, lines_of(text)):
@@ -417,7 +421,7 @@ def _text(files: Files, path: str) -> str | None:
 
 
 def _hook(name: str, first: int, *settings: str) -> str:
-    """Return a template whose arguments are prefix, tag, those of ``settings``, and from ``first`` program and ARGS."""
+    """Return a template with the arguments prefix, tag, those of ``settings``, and from ``first`` program and ARGS."""
     lines = [
         f"if ! $({first}?)",
         f"error : use FEATURE : {name} requires at least {first} arguments",
@@ -464,4 +468,4 @@ TEMPLATES: Final = {
         for name in _HOOKS
     },
 }
-"""What ``read_config`` needs to read them, by ``category.name``."""
+"""The templates that ``read_config`` needs, by ``category.name``."""

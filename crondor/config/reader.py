@@ -30,16 +30,16 @@ _NAMES = re.compile(r"[^, \t\r\n]+")
 
 # HTCondor: lookup_macro, param in src/condor_utils/condor_config.cpp.
 class InvalidConfig(CrondorError, ValueError):
-    """A configuration, or a knob of it, that HTCondor does not take."""
+    """A configuration, or a knob of it, that HTCondor does not accept."""
 
 
 @dataclass(frozen=True)
 class Knob:
     """A name with a text, as it was set last.
 
-    ``text`` is the value as it is written: macros are in it, but for the knob's own earlier text. ``span`` is where
-    the value stands, ``name_span`` the name; None: it comes from a mapping or is a default. ``is_default``: nobody
-    set it.
+    ``text`` is the value as written, including macros except the knob's own earlier text. ``span`` is the place of the
+    value, ``name_span`` that of the name; None: it comes from a mapping or is a default. ``is_default``: it was not
+    set.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Knob:
     span: Span | None = None
     name_span: Span | None = None
     is_default: bool = False
-    _begin: int = field(default=-1, repr=False, compare=False)  # of the first line in the source; -1: none stands there
+    _begin: int = field(default=-1, repr=False, compare=False)  # of the first line in the source; -1: none
     _skip: int = field(default=0, repr=False, compare=False)  # characters of that line before the value
 
     @property
@@ -56,7 +56,7 @@ class Knob:
         return Source(self.text, self.name)
 
     def lines(self) -> tuple[LogicalLine, ...]:
-        """Return the lines of the value as they stand in their file, none where the value stands nowhere as it is."""
+        """Return the lines of the value in its file, none if the value is not there literally."""
         if self._begin < 0 or self.span is None:
             return ()
         reader = LineReader(self.span.source, self._begin)
@@ -68,19 +68,19 @@ class Knob:
         return tuple(found) if "\n".join(line.text for line in found) == self.text else ()
 
     def place(self) -> Span:
-        """Return where the value stands, or the value itself where it stands nowhere."""
+        """Return the place of the value, or the value itself if it has none."""
         return self.span if self.span is not None else self.source.span()
 
 
 @dataclass(frozen=True, repr=False)
 class Configuration:
-    """Knobs by name; names have no case.
+    """Knobs by name, ignoring case.
 
-    A name is looked up as HTCondor does it for the daemon that ``subsystem`` names: with ``local_name`` and a dot
-    before it, with the subsystem and a dot, and alone. ``knobs`` has what was set by lower-case name, ``defaults``
-    what holds where nothing was. ``environ`` is what $ENV() sees, None: not known. ``diagnostics`` is what was found
-    on reading; with an ERROR among them HTCondor does not start. ``is_followed``: what LOCAL_CONFIG_DIR and its kin
-    name was looked for, and what of it is not read stands there.
+    A name is looked up as in HTCondor for the daemon ``subsystem``: with ``local_name`` and a dot before it, with the
+    subsystem and a dot, and alone. ``knobs`` has the settings by lower-case name, ``defaults`` applies to what is not
+    set. ``environ`` is read by $ENV(), None: unknown. ``diagnostics`` are the findings of reading; with an ERROR among
+    them HTCondor does not start. ``is_followed``: the files of LOCAL_CONFIG_DIR and similar knobs were read, or
+    reported as not read.
     """
 
     knobs: Mapping[str, Knob] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class Configuration:
         return not has_error(self.diagnostics)
 
     def find(self, name: str) -> Knob | None:
-        """Return a knob, a default too; None for a name that nothing is known of."""
+        """Return a knob, a default too; None for an unknown name."""
         key = name.lower()
         for prefix in self._prefixes():
             knob = self.knobs.get(prefix + key)
@@ -114,14 +114,14 @@ class Configuration:
         return None if text is None else Knob(name, text, is_default=True)
 
     def raw(self, name: str) -> str | None:
-        """Return the text of a knob as it is written, None where it is not set or empty (param_unexpanded)."""
+        """Return the text of a knob as written, None if it is not set or empty (param_unexpanded)."""
         knob = self.find(name)
         return knob.text or None if knob is not None else None
 
     def string(self, name: str, default: str | None = None) -> str | None:
-        """Return the text of a knob with its macros replaced, the default where that leaves nothing (param).
+        """Return the text of a knob with its macros replaced, the default if the result is empty (param).
 
-        Raises InvalidConfig where the macros cannot be replaced.
+        Raises InvalidConfig if the macros cannot be replaced.
         """
         knob = self.find(name)
         if knob is None:
@@ -138,7 +138,7 @@ class Configuration:
             return default
         value = as_integer(text, self.context)
         if value is None or not least <= value <= most:
-            what = "is no integer" if value is None else f"is not between {least} and {most}"
+            what = "is not an integer" if value is None else f"is not between {least} and {most}"
             raise self._refused(name, text, what, f"write an integer; without this line it is {default}")
         return value
 
@@ -149,7 +149,7 @@ class Configuration:
             return default
         value = as_real(text, self.context)
         if value is None or value < least or value > most:
-            what = "is no number" if value is None else f"is not between {least:g} and {most:g}"
+            what = "is not a number" if value is None else f"is not between {least:g} and {most:g}"
             raise self._refused(name, text, what, f"write a number; without this line it is {default:g}")
         return value
 
@@ -165,7 +165,7 @@ class Configuration:
         return value
 
     def expression(self, name: str, default: Expression | None = None) -> Expression | None:
-        """Return a knob that is a ClassAd expression, the default where it is not set. Raises InvalidConfig."""
+        """Return a knob that is a ClassAd expression, the default if it is not set. Raises InvalidConfig."""
         text = self.string(name)
         if text is None:
             return default
@@ -182,12 +182,12 @@ class Configuration:
         return tuple(_NAMES.findall(self.string(name) or ""))
 
     def is_set(self, name: str) -> bool:
-        """Whether somebody set a knob to more than nothing."""
+        """Return whether a knob was set to something that is not empty."""
         knob = self.find(name)
         return knob is not None and not knob.is_default and bool(knob.text)
 
     def lookup(self, key: str) -> str | None:
-        """Return the text of a name in lower case, as macros ask for it."""
+        """Return the text of a lower-case name, for macros."""
         knob = self.find(key)
         return None if knob is None else knob.text
 
@@ -196,14 +196,14 @@ class Configuration:
         return expand(text, self.lookup, Budget(), self.around()) if "$" in text else text
 
     def around(self) -> Around:
-        """Return what functions in a text may see."""
+        """Return the context of functions in a text."""
         return Around(self.environ, Dice(self.context.seed), "", None, self.context.now, lambda _: None)
 
     get = string
     """Look a knob up as the hooks do."""
 
     def texts(self) -> dict[str, str]:
-        """Return all knobs by lower-case name as the subsystem sees them, as they are written."""
+        """Return all knobs by lower-case name as the subsystem sees them, as written."""
         found = dict(self.defaults)
         prefixes = [prefix for prefix in self._prefixes() if prefix]
         found.update((key, knob.text) for key, knob in self.knobs.items())
@@ -227,7 +227,7 @@ class Configuration:
 
 
 def _moved(found: Diagnostic, knob: Knob, text: str | None = None) -> Diagnostic:
-    """Return a finding about a knob's value at its place."""
+    """Return a finding about a knob's value with its place."""
     place = knob.place()
     if found.span is None or text is None or text != place.text:
         message = f"{knob.name}: {found.message}"
@@ -255,11 +255,11 @@ DEFAULTS: Mapping[str, str] = {
 """By lower-case name."""
 
 MOST = 100
-"""Errors after which reading ends; as many warnings and notes are kept."""
+"""Errors after which reading ends; warnings and notes are limited to the same number."""
 
 
 class TooMany(Exception):
-    """Ends a reading that makes no sense any more."""
+    """Ends a reading with too many errors."""
 
 
 class ConfigFindings:
@@ -275,7 +275,7 @@ class ConfigFindings:
         return tuple(self._found)
 
     def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:
-        """Note what HTCondor does not take. Raises TooMany."""
+        """Add something that HTCondor does not accept. Raises TooMany."""
         self._found.append(Diagnostic(code, message, Severity.ERROR, span, help, fix))
         self._errors += 1
         if self._errors >= MOST:
@@ -284,13 +284,13 @@ class ConfigFindings:
             self.stop()
 
     def warn(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:
-        """Note what will surprise."""
+        """Add a warning."""
         self._add(Diagnostic(code, message, Severity.WARNING, span, help, fix))
 
     hide = warn
 
     def note(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        """Note what explains."""
+        """Add a note."""
         self._add(Diagnostic(code, message, Severity.NOTE, span, help))
 
     def stop(self) -> NoReturn:
@@ -319,16 +319,16 @@ def read_config(
     context: Context | None = None,
     version: tuple[int, int, int] = VERSION,
 ) -> Configuration:
-    """Read a configuration: a text, or a mapping from names to texts as they would come after a ``=``.
+    """Read a configuration: a text, or a mapping from names to texts as after a ``=``.
 
-    ``base`` is what is known before the first line: the configuration of the files read before, or defaults by name
-    (None: those of a job router). ``files`` opens what ``include : FILE`` names; without it none is opened. Commands
-    (``include command``, a ``|``) are never run. ``environ`` is what $ENV() sees. ``templates`` has the text of
-    ``use CATEGORY : NAME`` by ``category.name``; what it lacks is not known, and said so. ``subsystem`` and
-    ``local_name`` are what may stand with a dot before a name to win over it alone. ``context`` has the clock and the
-    seed of expressions, ``version`` is what ``if version`` compares.
+    ``base`` is known before the first line: the configuration of the files read before, or defaults by name (None:
+    those of a job router). ``files`` opens the files of ``include : FILE``; without it none is opened. Commands
+    (``include command``, a ``|``) are never run. ``environ`` is read by $ENV(). ``templates`` has the text of ``use
+    CATEGORY : NAME`` by ``category.name``; others are reported as unknown. ``subsystem`` and ``local_name`` are
+    prefixes (with a dot) that override a plain name. ``context`` has the clock and the seed of expressions, ``version``
+    is compared by ``if version``.
 
-    Never fails: what is wrong stands in the result's ``diagnostics``, with HTCondor's words for what it refuses.
+    Never fails: faults are in the result's ``diagnostics``, with HTCondor's messages if it refuses something.
     """
     expect("source", source, (str, Source, Mapping), "text, a Source, or a mapping of knobs")
     begun = (
@@ -352,11 +352,11 @@ def read_config(
 
 
 class _Reader(StatementReader):
-    """One reading: the knobs so far, and what was found wrong."""
+    """One reading: the knobs so far, and the findings."""
 
     words = Words(
         reader="HTCondor",
-        contents="what it sets is not known",
+        contents="its settings are unknown",
         conditional="config-if",
         name="config-name",
         line_end="config-line",
@@ -391,7 +391,7 @@ class _Reader(StatementReader):
             broken = _NO_TEXT.search(text) or _NO_TEXT.search(name)
             try:
                 if broken or not reader.is_name(name):
-                    what = "the value is no text" if reader.is_name(name) else f"Illegal Identifier: <{name[:60]}>"
+                    what = "the value is not text" if reader.is_name(name) else f"Illegal Identifier: <{name[:60]}>"
                     self.found.error("config-name", what, value.span(), _NAMES_ARE)
                     continue
                 self._set(name, value)
@@ -418,18 +418,18 @@ class _Reader(StatementReader):
             self.found.error("config-text", f"the file is not text: it has {what}", source.span(*broken.span()))
             return
         if source.text.startswith("\ufeff"):
-            message = "the file begins with a byte order mark, which HTCondor takes for a part of the first name"
+            message = "the file begins with a byte order mark, which HTCondor reads as part of the first name"
             self.found.error("config-text", message, source.span(0, 1), "save it without one", fix="")
         super().run(source)
 
     def run_inside(self, source: Source) -> None:
-        """Read a text inside of the present one, whose line is remembered."""
+        """Read a text inside the present one, whose line is restored afterwards."""
         at = self.at
         super().run_inside(source)
         self.at = at
 
     def next_line(self) -> LogicalLine | None:
-        """Return the next line of not too many."""
+        """Return the next line, up to a limit."""
         self.at = self.lines.at
         line = super().next_line()
         self.left -= 1
@@ -470,16 +470,16 @@ class _Reader(StatementReader):
         name, rest = parts.name, line.text[len(parts.name) :].strip(BLANKS)
         help_text = f"write {name} = {rest or '...'}" if reader.is_name(name) and len(rest) <= 60 else None
         if name.upper() in {"SET", "DELETE", "COPY", "RENAME", "EVALSET", "DEFAULT", "REQUIREMENTS", "NAME"}:
-            help_text = "a transform's commands stand in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"
+            help_text = "a transform's commands belong in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"
         if name.lower() in KEYWORDS:
             category, _, listed = rest.partition(" ")
             words = f"use {category or 'CATEGORY'} : {listed.strip() or 'NAME'}" if name.lower() == "use" else ""
             help_text = f"write {words or f'{name} : {rest}'}"[:80]
-        message = "this line is no assignment: HTCondor stops reading here"
+        message = "this line is not an assignment: HTCondor stops reading here"
         self.found.error("config-line", message, line.span(), help_text)
 
     def _assignment(self, parts: Statement, line: LogicalLine) -> None:
-        """Read the definition of a knob; a colon in the place of ``=`` is obsolete. Raises MacroError.
+        """Read the definition of a knob; a colon instead of ``=`` is obsolete. Raises MacroError.
 
         assignment = name text? ("=" | append | ":") text | name text? "@=" tag body
         """
@@ -492,7 +492,7 @@ class _Reader(StatementReader):
             return
         if parts.is_sentence:
             extra = line.text[len(parts.name) : parts.at].strip(BLANKS)
-            message = f"HTCondor sets {name} here, and passes over {extra[:60]}"
+            message = f"HTCondor sets {name} here, and ignores {extra[:60]}"
             self.found.warn("config-words", message, span, "a name has no blanks")
         if parts.operator == ":":
             message = f"obsolete use of ':' for parameter assignment at {name}"
@@ -507,13 +507,13 @@ class _Reader(StatementReader):
             if earlier:
                 self.budget.spend(len(earlier))
                 text, is_whole = earlier + parts.joint + text, False
-        # A line after a colon begins after it; its value is found again only from the line's own beginning.
+        # A line after a colon begins after it; its value can only be found from the line's own beginning.
         skip = len(self._line_at(line)) - len(line.text) + parts.value
         begin = self.at if is_whole else -1
         self._define(name, text, line.span(parts.value), span, begin=begin, skip=skip)
 
     def _line_at(self, line: LogicalLine) -> str:
-        """Return the whole of the present line, with a colon before it if there is one."""
+        """Return all of the present line, including a colon before it."""
         whole = LineReader(line.source, self.at).statement() if line.offset(0) != self.at else line
         return line.text if whole is None else whole.text
 
@@ -529,7 +529,7 @@ class _Reader(StatementReader):
         self.knobs[key] = Knob(name, text, span, name_span, _begin=begin, _skip=skip)
 
     def _self_expanded(self, key: str, text: str) -> str:
-        """Replace the references of a text to its own name, with the prefix of its daemon or without."""
+        """Replace references of a text to its own name, with or without the prefix of its daemon."""
         lowered = text.lower()
         names = [key]
         for word in (self.base.local_name.lower(), self.base.subsystem.lower()):
@@ -554,9 +554,9 @@ class _Reader(StatementReader):
             self._define(name, text, place, line.span(0, len(parts.name)), begin=begin)
 
     def command(self, command: str, into: str, span: Span, **_: bool) -> None:
-        """Report a command; what an earlier run left in its file is read."""
+        """Report a command; existing output of an earlier run is read."""
         shown = shortened(command, 60)
-        message = f"HTCondor would run {shown} and read what it prints; crondor runs nothing"
+        message = f"HTCondor would run {shown} and read its output; crondor runs nothing"
         self.found.hide("config-command", message, span, "put the lines it prints into a file, and include that")
         if into and self.files is not None:
             self.include_file(into, span, may_miss=True)
@@ -572,11 +572,11 @@ class _Reader(StatementReader):
                 self.found.error(self.words.include, fault.message, span, fault.help)
 
     def use(self, category: str, listed: str, span: Span) -> None:
-        """Read templates, each with its arguments; those of HTCondor's own are not known."""
+        """Read templates, each with its arguments; the contents of HTCondor's own are unknown."""
         if category.upper() not in TEMPLATES and not any(
             key.startswith(f"{category.lower()}.") for key in self.templates
         ):
-            message = f"at use {category[:60]}:{listed[:60]}: there is no such category"
+            message = f"at use {category[:60]}:{listed[:60]}: unknown category"
             near = _near(category.upper(), list(TEMPLATES))
             self.found.error("config-use", message, span, near or f"the categories are {', '.join(TEMPLATES)}")
             return
@@ -589,7 +589,7 @@ class _Reader(StatementReader):
                 self.sources.append(template)
                 self.run_template(category, use, template, span)
             elif key in KNOWN:
-                message = f"what use {category} : {use.name} sets is not read here: it is HTCondor's own"
+                message = f"crondor does not know the settings of use {category} : {use.name}, which is HTCondor's own"
                 is_router = self.base.subsystem == "JOB_ROUTER"
                 help_text = "no template of HTCondor 25.14 sets JOB_ROUTER_ knobs" if is_router else None
                 self.found.note("config-template", message, span, help_text)

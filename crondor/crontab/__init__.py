@@ -1,1 +1,1 @@
-"""Unix crontabs: read, carried over to HTCondor and back, and runs as events of a calendar."""
+"""Unix crontabs: read, converted to HTCondor and back; and runs as events of a calendar."""

@@ -1,6 +1,6 @@
 """A Unix crontab as cron reads it, and schedules written as crontab lines or as iCalendar.
 
-The rules are those of crontab(5) of cronie and of Debian's cron. Where the two differ the text says so.
+The rules are those of crontab(5) of cronie and of Debian's cron. Differences between them are mentioned.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _WORD = re.compile(r"[^ \t]+")
 _USER = re.compile(r"[A-Za-z_][\w.-]*\$?", re.ASCII)
 _SHOWN = 40
 _REBOOT = "@reboot"
-_ANY_ZONE = zone_of("UTC")  # which does not matter to whether fields can be read
-# Accounts of a system that are the name of no command.
+_ANY_ZONE = zone_of("UTC")  # the zone is irrelevant to whether fields can be read
+# System accounts whose names are not commands.
 _ACCOUNTS = frozenset(("root", "daemon", "nobody", "www-data", "condor", "postgres", "apache", "nginx"))
 
 
@@ -48,9 +48,9 @@ class CrontabEntry(NamedTuple):
     """One line with a schedule.
 
     ``spec`` is in the UNIX dialect, None for ``@reboot`` and for fields that only some crons, or crondor, can read;
-    ``schedule`` is the place of its text. ``command`` is what
-    the shell is given, ``stdin`` what the command finds on its standard input (``%``), None for nothing. ``comment``
-    are the comment lines directly above, without their ``#``. ``variables`` are those that hold for the line.
+    ``schedule`` is the place of its text. ``command`` is given to the shell, ``stdin`` is the command's standard input
+    (``%``), None for nothing. ``comment`` are the comment lines directly above, without their ``#``. ``variables`` are
+    those in effect for the line.
     """
 
     span: Span
@@ -63,17 +63,17 @@ class CrontabEntry(NamedTuple):
     variables: Mapping[str, str]
     places: Mapping[str, Span]
     comment: tuple[str, ...]
-    is_silent: bool  # begins with a hyphen: cronie then writes nothing into the system log
+    is_silent: bool  # begins with a hyphen: cronie then does not write to the system log
 
     @property
     def is_reboot(self) -> bool:
-        """Whether it runs when the machine starts, and at no other time."""
+        """Whether it only runs when the machine starts."""
         return self.schedule.text == _REBOOT
 
 
 @dataclass(frozen=True)
 class CrontabFile:
-    """A crontab that was read: what its good lines say, and what is wrong or surprising about the others."""
+    """A crontab: its good lines, and diagnostics about the others."""
 
     source: Source
     has_users: bool
@@ -88,15 +88,15 @@ def is_system_crontab(path: str) -> bool:
 
 
 def read_crontab(source: Source, *, has_users: bool = False) -> CrontabFile:
-    """Read a crontab; ``has_users`` says that a user's name stands between schedule and command.
+    """Read a crontab; ``has_users``: a user's name is between schedule and command.
 
-    A line that cron refuses becomes a diagnostic, and the others are read nevertheless. Never raises.
+    A line that cron refuses becomes a diagnostic, and the others are still read. Never raises.
     """
     return _Reader(source, has_users=has_users).read()
 
 
 class _Reader:
-    """One pass over the lines, and what holds for the next one."""
+    """One pass over the lines, with the state for the next line."""
 
     def __init__(self, source: Source, *, has_users: bool) -> None:
         self.source = source
@@ -106,7 +106,7 @@ class _Reader:
         self.comment: list[str] = []
         self.variables: dict[str, str] = {}
         self.places: dict[str, Span] = {}
-        self.is_shared = False  # the variables belong to an entry already
+        self.is_shared = False  # the variables are already used by an entry
 
     def read(self) -> CrontabFile:
         text = self.source.text
@@ -117,13 +117,13 @@ class _Reader:
         self.found += [] if odd is None else [odd]
         returns = text.find("\r\n")
         if returns >= 0:
-            message = "lines end with a carriage return, which cron takes for a part of the command; it is left out"
+            message = "lines end with a carriage return, which cron reads as part of the command; it is ignored"
             self._warn("crontab-return", message, self.source.span(returns, returns + 1), "save it with Unix line ends")
         while at < len(text) and len(self.entries) < MAX_ENTRIES:
             end = text.find("\n", at)
             if end < 0:
                 end = len(text)
-                message = "the last line has no line end, and cron refuses the file or passes over the line"
+                message = "the last line has no line end: cron refuses the file or ignores the line"
                 self._warn("no-line-end", message, self.source.span(end), "end the file with a line end")
             self._line(at, end - text.endswith("\r", at, end))
             at = end + 1
@@ -155,7 +155,7 @@ class _Reader:
             self.comment.clear()
 
     def _variable(self, line: Span) -> bool:
-        """Read ``NAME = value``; quotes around name or value are taken off, and nothing is expanded."""
+        """Read ``NAME = value``; quotes around name or value are removed, and nothing is expanded."""
         text = line.text
         found = _NAME.match(text)
         if found is None:
@@ -165,10 +165,10 @@ class _Reader:
         if value[:1] in {"'", '"'}:
             if len(value) < 2 or value.find(value[0], 1) != len(value) - 1:
                 message = (
-                    f"the value of {name[:_SHOWN]} begins with a quote that does not end it: cron refuses the line"
+                    f"the value of {name[:_SHOWN]} begins with a quote but does not end with it: cron refuses the line"
                 )
                 place = line.part(text.index(value, found.end()))
-                self._fault("crontab-quote", message, place, "put quotes around all of the value, or nowhere")
+                self._fault("crontab-quote", message, place, "put quotes around the whole value, or nowhere")
                 return True
             value = value[1:-1]
         if self.is_shared:
@@ -192,7 +192,7 @@ class _Reader:
             return
         user = next(words, None) if self.has_users else None
         if user is not None and not _USER.fullmatch(user.group()):
-            message = f"{user.group()[:_SHOWN]} is no user's name"
+            message = f"{user.group()[:_SHOWN]} is not a user's name"
             help_text = "a user's own crontab has no such column: read it with --user"
             self._fault("crontab-user", message, rest.part(*user.span()), help_text)
             return
@@ -211,7 +211,7 @@ class _Reader:
         )
 
     def _spec(self, schedule: Span) -> CronSpec | list[Diagnostic] | None:
-        """Return the schedule, None for @reboot and what crondor alone can read, or what is wrong with it."""
+        """Return the schedule, None for @reboot and for what only crondor can read, or the fault."""
         text = schedule.text
         if text == _REBOOT:
             return None
@@ -245,7 +245,7 @@ class _Reader:
         return command, data if data.endswith("\n") else data + "\n"
 
     def _look_for_users(self) -> None:
-        """Warn where every command begins with an account's name: it may be a system crontab under another name."""
+        """Warn if every command begins with an account's name: it may be a system crontab under another name."""
         if self.has_users or not self.entries:
             return
         users = {entry.command.split(maxsplit=1)[0] for entry in self.entries if len(entry.command.split()) > 1}
@@ -269,12 +269,12 @@ _ALL_BLANKS = " \t\r\n\v\f"
 
 
 class NoCommand(CrondorError, ValueError):
-    """A program that no line of a crontab can start."""
+    """A program that no crontab line can start."""
 
 
 @dataclass(frozen=True)
 class JobProgram:
-    """What a job runs: the executable, its arguments, its variables, and the file it reads its input from."""
+    """The program of a job: the executable, its arguments, its variables, and its input file."""
 
     executable: str
     arguments: Sequence[str] = ()
@@ -284,7 +284,7 @@ class JobProgram:
 
 @dataclass(frozen=True)
 class CronLine:
-    """A schedule of any dialect and what it runs; ``comment`` goes above the line."""
+    """A schedule of any dialect and its program; ``comment`` goes above the line."""
 
     spec: CronSpec
     program: JobProgram
@@ -294,8 +294,8 @@ class CronLine:
 def write_crontab(lines: Sequence[CronLine]) -> str:
     """Return a crontab with these lines.
 
-    Variables that all lines share stand above them; others are set by env(1) in the command. Raises NoCommand for a
-    program without a spelling, and Untranslatable for a schedule that cron cannot say.
+    Variables that all lines share are set above them; others are set by env(1) in the command. Raises NoCommand for a
+    program that cannot be written, and Untranslatable for a schedule that cron cannot express.
     """
     variables = _common_variables(lines)
     texts = [f"{name}={value}\n" for name, value in (variables or {}).items()]
@@ -310,7 +310,7 @@ def _command(program: JobProgram, *, env: bool) -> str:
     """Return the command field; with ``env`` the command sets the variables itself."""
     words = [program.executable, *program.arguments]
     if any(re.search(r"[\n\0]", word) for word in words) or not program.executable:
-        raise NoCommand(Diagnostic("export-command", "a crontab line cannot say an empty name, a line end or NUL"))
+        raise NoCommand(Diagnostic("export-command", "a crontab line cannot contain an empty name, a line end or NUL"))
     shell = _SHELL if env else program.environment.get("SHELL", _SHELL)
     if words[:2] == [shell, "-c"] and len(words) == 3 and words[2].strip() and not (env and program.environment):
         text = words[2]
@@ -327,12 +327,12 @@ def _command(program: JobProgram, *, env: bool) -> str:
 
 
 def _in_shell(text: str) -> str:
-    """Return a command that runs ``text``; in its quotes no backslash stands before a percent sign."""
+    """Return a command that runs ``text`` without a backslash before a percent sign in its quotes."""
     return f"{_SHELL} -c " + shlex.quote(text).replace("\\%", "\\''%")
 
 
 def _common_variables(lines: Sequence[CronLine]) -> dict[str, str] | None:
-    """Return the variables that all lines share, written as a crontab has them; None where that is not possible."""
+    """Return the variables that all lines share, in crontab syntax; None if that is not possible."""
     first: Mapping[str, str] = lines[0].program.environment if lines else {}
     if any(line.program.environment != first for line in lines):
         return None
@@ -346,7 +346,7 @@ def _common_variables(lines: Sequence[CronLine]) -> dict[str, str] | None:
 
 
 def _variable(value: str) -> str | None:
-    """Return a variable's value with the quotes that it needs, None where none do."""
+    """Return a variable's value with quotes if needed; None if that is not possible."""
     if re.search(r"[\n\0]", value):
         return None
     if value and value == value.strip(_ALL_BLANKS) and value[0] not in "'\"":
@@ -364,13 +364,13 @@ class NoCalendar(CrondorError, ImportError):
 
 
 class NoRule(CrondorError, ValueError):
-    """A schedule that no single recurrence rule says exactly."""
+    """A schedule that no single recurrence rule expresses exactly."""
 
 
 class CalendarEvent(NamedTuple):
-    """One run: its moments, a line that names it, and a text that tells its schedule from every other.
+    """One run: its moments, a line that names it, and a text that identifies its schedule.
 
-    ``rule`` is a recurrence rule that repeats the run, as ``rule_of`` returns it.
+    ``rule`` is a recurrence rule that repeats the run, from ``rule_of``.
     """
 
     run: Deferral
@@ -382,8 +382,8 @@ class CalendarEvent(NamedTuple):
 def write_calendar(events: Iterable[CalendarEvent], zone: tzinfo, stamp: int) -> bytes:
     """Return a calendar with one event for each run: its start in ``zone``, its window as the duration.
 
-    ``stamp`` is the time of writing (epoch seconds). An event's UID is made of its key and its start, so that a
-    calendar written later updates the events of an earlier one. Raises NoCalendar.
+    ``stamp`` is the time of writing (epoch seconds). An event's UID is made from its key and its start, so that a later
+    calendar updates the events of an earlier one. Raises NoCalendar.
     """
     library = _library()
     calendar = library.Calendar()
@@ -396,23 +396,23 @@ def write_calendar(events: Iterable[CalendarEvent], zone: tzinfo, stamp: int) ->
         starts.append(datetime.fromtimestamp(event.run.time, zone))
         has_rule = has_rule or event.rule is not None
     if has_rule:
-        calendar.add_missing_timezones(min(starts).date() - _DAY)  # and on to 2038, the library's end
+        calendar.add_missing_timezones(min(starts).date() - _DAY)  # up to 2038, the library's end
     elif starts:
         calendar.add_missing_timezones(min(starts).date() - _DAY, max(starts).date() + _DAY)
     return bytes(calendar.to_ical())
 
 
 def rule_of(recurrence: Recurrence, after: int) -> tuple[int, dict[str, Any]]:
-    """Return a run and the rule that repeats it: the runs of a schedule, as one recurrence rule from that run on.
+    """Return a run and the rule that repeats it: one recurrence rule for the runs of a schedule from that run on.
 
-    The run is the first later than ``after`` (epoch seconds), or where a change of the clocks moves that one, the
-    last before it that is not moved. Raises NoRule where no rule has the same instants: the days are those of either
-    day field, or clock changes to come are handled otherwise than RFC 5545 does (a skipped time is moved by the gap,
-    of a repeated time the first counts). Raises NeverRuns and OutOfRange.
+    The run is the first after ``after`` (epoch seconds), or if a clock change moves that one, the last before it that
+    is not moved. Raises NoRule if no rule has the same instants: the days are those of either day field, or coming
+    clock changes are handled differently than in RFC 5545 (a skipped time moves by the gap, of a repeated time the
+    first counts). Raises NeverRuns and OutOfRange.
     """
     spec = recurrence.spec
     if spec.dialect is Dialect.HTCONDOR:
-        raise _no_rule("the schedd's answers depend on the question")
+        raise _no_rule("the schedd's answers depend on when it is asked")
     as_rfc = recurrence.policy is Policy.COMPATIBLE and not recurrence.follows_real_time
     changes = recurrence.zone.changes(after, END_OF_INSTANTS)
     if any(not as_rfc or change.offset - change.before >= LONGEST_GAP for change in changes):
@@ -421,8 +421,10 @@ def rule_of(recurrence: Recurrence, after: int) -> tuple[int, dict[str, Any]]:
     by_day, by_weekday = days.days != DAY_OF_MONTH.full, days.weekdays != DAY_OF_WEEK.full
     if days.either:
         if by_day and by_weekday:
-            raise _no_rule("it takes the days of the month and the days of the week, and a rule only what is both")
-        by_day = by_weekday = False  # either field alone takes every day
+            raise _no_rule(
+                "it matches the days of the month and the days of the week; a rule only matches both together"
+            )
+        by_day = by_weekday = False  # either field alone matches every day
     rule: dict[str, Any] = {"freq": "DAILY", "byhour": spec.values(HOUR), "byminute": spec.values(MINUTE)}
     if spec.bits[MONTH.index] != MONTH.full:
         rule["bymonth"] = spec.values(MONTH)
@@ -442,8 +444,8 @@ def _is_unmoved(recurrence: Recurrence, instant: int) -> bool:
 
 
 def _no_rule(why: str) -> NoRule:
-    message = f"no single recurrence rule says this schedule: {why}"
-    return NoRule(Diagnostic("export-rule", message, help="leave out --rrule: each run is then an event"))
+    message = f"no single recurrence rule expresses this schedule: {why}"
+    return NoRule(Diagnostic("export-rule", message, help="omit --rrule: each run is then an event"))
 
 
 def _component(library: ModuleType, event: CalendarEvent, zone: tzinfo, stamp: int) -> Any:  # noqa: ANN401 - imported late
@@ -453,7 +455,7 @@ def _component(library: ModuleType, event: CalendarEvent, zone: tzinfo, stamp: i
     found.add("uid", f"{uid}@crondor")
     found.add("dtstamp", datetime.fromtimestamp(stamp, timezone.utc))
     start = datetime.fromtimestamp(run.time, zone)
-    # A repeated local time means its first pass in a calendar: the second one is written in UTC.
+    # A repeated local time means its first pass in a calendar: the second is written in UTC.
     found.add("dtstart", start.astimezone(timezone.utc) if start.fold else start)
     if run.window:
         found.add("duration", timedelta(seconds=run.window))

@@ -1,4 +1,4 @@
-"""Lines of a Unix crontab as submit descriptions, and what of them HTCondor cannot say."""
+"""Lines of a Unix crontab as submit descriptions, and what HTCondor cannot express."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from crondor.schedule import Universe
 from crondor.zones import Policy, Zone, zone_of
 
 _FREE: Final = frozenset(("*", "?", "*/1"))
-# Seconds, both for prep time and window. A local job waits for the schedd's next look at its queue only.
+# Seconds, for both prep time and window. A local job only waits for the schedd's next queue scan.
 _LENGTHS: Final = {Universe.LOCAL: 60, Universe.VANILLA: 300}
 
 _LONGEST_NAME = 40
-# First words that say nothing about what a command is for.
+# First words that do not tell what a command does.
 _DULL = frozenset(
     ("bash", "cd", "chronic", "command", "env", "eval", "exec", "export", "flock", "for", "if", "ionice", "nice",
      "nohup", "perl", "php", "python", "python3", "sh", "sleep", "sudo", "test", "time", "timeout", "umask", "while")
@@ -37,9 +37,9 @@ _DULL = frozenset(
 
 
 class ImportedSchedule(NamedTuple):
-    """A line's schedule, the jobs that it is compiled to, and the options that they were made with.
+    """A line's schedule, the jobs compiled from it, and the options used.
 
-    ``changes_differ`` says that cron runs it at other times when the clocks change.
+    ``changes_differ``: cron runs it at other times around clock changes.
     """
 
     schedule: WrittenSchedule
@@ -49,7 +49,7 @@ class ImportedSchedule(NamedTuple):
 
 
 def job_names(file: CrontabFile) -> list[str]:
-    """Return a name for the job of each line: of the command, or of the line's number where that says nothing."""
+    """Return a name for the job of each line: of the command, or of the line's number if that is not meaningful."""
     taken: set[str] = set()
     found = []
     for entry in file.entries:
@@ -59,7 +59,7 @@ def job_names(file: CrontabFile) -> list[str]:
         name = stem[0][:_LONGEST_NAME] if stem and stem[0] not in _DULL and "=" not in word else f"line-{number}"
         if name.lower() in taken:
             name = f"{name}-{number}"
-        while name.lower() in taken:  # a command that is called like another with its number
+        while name.lower() in taken:  # a repeated name gets a number
             name += "x"
         taken.add(name.lower())
         found.append(name)
@@ -67,9 +67,9 @@ def job_names(file: CrontabFile) -> list[str]:
 
 
 def schedule_text(entry: CrontabEntry, name: str, host: Zone) -> str:
-    """Return the schedule of a line as it means it by itself, for a job of a name on a submit host.
+    """Return the complete schedule text of a line, for a job of a name on a submit host.
 
-    Raises CrondorError for a name that cannot be said.
+    Raises CrondorError for a name that cannot be written.
     """
     text = " ".join(entry.schedule.text.split())
     fields = text.split()
@@ -81,13 +81,13 @@ def schedule_text(entry: CrontabEntry, name: str, host: Zone) -> str:
 
 
 def _wants_both_days(day: str, weekday: str) -> bool:
-    """Return whether cron wants both of the day fields: where one begins with a star. Otherwise either will do."""
+    """Return whether cron requires both day fields: if one begins with a star. Otherwise either is enough."""
     is_free = any(_FREE & {*field.split(",")} for field in (day, weekday))
     return not is_free and (day.startswith("*") or weekday.startswith("*"))
 
 
 def entry_schedule(entry: CrontabEntry, name: str, host: Zone) -> WrittenSchedule:
-    """Return when cron runs a line. Raises CrondorError where it never does."""
+    """Return when cron runs a line. Raises CrondorError if it never does."""
     return read_schedule(schedule_text(entry, name, host), zone=host, policy=Policy.DEBIAN)
 
 
@@ -95,8 +95,8 @@ def entry_schedule(entry: CrontabEntry, name: str, host: Zone) -> WrittenSchedul
 def imported_schedule(text: str, host: Zone, now: int, universe: Universe, given: LineOptions) -> ImportedSchedule:
     """Return the schedule of a line, by its own text, compiled from ``now`` (epoch seconds) on.
 
-    Where no prep time or window is given, it is a minute (vanilla: five), or what the time between two runs allows.
-    Raises CrondorError where it never runs, or cannot be said.
+    Without a prep time or window, it is a minute (vanilla: five), or what the time between two runs allows. Raises
+    CrondorError if it never runs, or cannot be expressed.
     """
     schedule = read_schedule(text, zone=host)
     until = default_end(now)
@@ -113,22 +113,22 @@ def imported_schedule(text: str, host: Zone, now: int, universe: Universe, given
     return ImportedSchedule(schedule, compiled, options if compiled.exact else asked, changes_differ)
 
 
-SHELL = "/bin/sh"  # what cron takes where the crontab names none
+SHELL = "/bin/sh"  # cron's default
 _SHOWN_TEXT = 40
 
 
 def refusals(entry: CrontabEntry) -> Iterator[Diagnostic]:
-    """Say why there can be no submit description of a line."""
+    """Yield why a line cannot become a submit description."""
     if entry.is_reboot:
-        message = "HTCondor has no schedule for the start of the machine"
-        help_text = "leave the line to cron, or make a service of the system of it"
+        message = "HTCondor cannot schedule at the start of the machine"
+        help_text = "keep the line in cron, or make it a system service"
         yield Diagnostic("crontab-reboot", message, span=entry.schedule, help=help_text)
     elif entry.spec is not None and (never := never_reason(entry.spec)) is not None:
-        message = f"the schedule never fires: {never}; cron says nothing, and a schedd never ends its search"
+        message = f"the schedule never fires: {never}; cron does not report it, and a schedd searches forever"
         yield Diagnostic("cron-never", message, span=entry.schedule, help="write a date that occurs")
     shell = entry.variables.get("SHELL", SHELL)
     if not shell.startswith("/"):
-        message = f"SHELL is {shell[:_SHOWN_TEXT]!r}, which is no absolute path"
+        message = f"SHELL is {shell[:_SHOWN_TEXT]!r}, which is not an absolute path"
         yield Diagnostic("crontab-shell", message, span=entry.places["SHELL"], help=f"write SHELL={SHELL}, for example")
     zone, remarks = entry.variables.get("CRON_TZ"), Remarks()
     if zone and named_zone(zone, entry.places["CRON_TZ"], remarks) is None:
@@ -136,7 +136,7 @@ def refusals(entry: CrontabEntry) -> Iterator[Diagnostic]:
 
 
 def surprises(entry: CrontabEntry, found: ImportedSchedule, universe: Universe) -> Iterator[Diagnostic]:
-    """Say what of a line is not the same afterwards."""
+    """Yield the differences between a line and its job."""
     yield from _of_schedule(entry, found)
     variables, places = entry.variables, entry.places
     if "MAILTO" in variables:
@@ -155,7 +155,7 @@ def surprises(entry: CrontabEntry, found: ImportedSchedule, universe: Universe) 
 def _of_schedule(entry: CrontabEntry, found: ImportedSchedule) -> Iterator[Diagnostic]:
     compiled = found.compiled
     if compiled.spoiled or compiled.proof.wrong:
-        help_text = "a shorter --window or --prep-time may do"
+        help_text = "try a shorter --window or --prep-time"
         yield _warning("crontab-inexact", "; ".join(compiled.reasons), entry.schedule, help_text)
     if found.changes_differ:
         message = "on days when the clocks change HTCondor and cron run it at different times"
@@ -171,8 +171,8 @@ def _of_mail(address: str, place: Span, universe: Universe) -> Iterator[Diagnost
         yield _note("crontab-mail", "no mail is wanted: this is notification = never", place)
         return
     message = (
-        "cron mails what a command prints; HTCondor mails a summary, here only of a run that ends in trouble, "
-        "and what is printed is in the files output and error"
+        "cron mails what a command prints; HTCondor mails a summary, here only if a run fails; printed text goes to "
+        "the files output and error"
     )
     every = "write notification = complete for a mail after every run" if universe is Universe.LOCAL else None
     yield _warning("crontab-mail", message, place, every)
@@ -186,7 +186,7 @@ def _warning(code: str, message: str, span: Span, help: str | None) -> Diagnosti
     return Diagnostic(code, message, Severity.WARNING, span, help)
 
 
-_PATH = "/usr/bin:/bin"  # what cron takes where the crontab names none
+_PATH = "/usr/bin:/bin"  # cron's default
 _SHOWN = 200
 
 
@@ -212,7 +212,7 @@ def submit_text(name: str, entry: CrontabEntry, found: ImportedSchedule, univers
 
 
 def command_line(entry: CrontabEntry) -> tuple[str, str]:
-    """Return the shell that runs an entry, and the text it is given, standard input included."""
+    """Return the shell that runs an entry, and the text for it, standard input included."""
     shell = entry.variables.get("SHELL", SHELL)
     if entry.stdin is None:
         return shell, entry.command
@@ -221,7 +221,7 @@ def command_line(entry: CrontabEntry) -> tuple[str, str]:
 
 
 def environment(entry: CrontabEntry) -> dict[str, str]:
-    """Return the variables that cron sets for an entry, but for those that it takes from the user's account."""
+    """Return the variables that cron sets for an entry, except those from the user's account."""
     return {"PATH": _PATH, "SHELL": SHELL, **entry.variables}
 
 
@@ -269,14 +269,14 @@ def _aligned(commands: dict[str, str]) -> Iterator[str]:
 
 MAX_TEXT = 64 * 1024 * 1024  # characters of all submit descriptions together
 
-MAX_SCHEDULES = 1000  # different ones: each is compiled, which takes up to half a second
+MAX_SCHEDULES = 1000  # different ones: compiling each takes up to half a second
 
 
 @dataclass(frozen=True)
 class ImportSettings:
-    """How to write: from when on (epoch seconds), the universe (LOCAL or VANILLA), the zone of the submit host.
+    """How to write: from when (epoch seconds), the universe (LOCAL or VANILLA), the zone of the submit host.
 
-    ``window``, ``prep_time`` and ``schedd_interval`` are seconds. Without a window or prep time it is a minute
+    ``window``, ``prep_time`` and ``schedd_interval`` are seconds. The default window and prep time are a minute
     (vanilla: five), or what the time between two runs allows.
     """
 
@@ -303,16 +303,16 @@ class SubmitText(NamedTuple):
 
 @dataclass
 class Imported:
-    """The submit descriptions of a crontab's lines, and what is to be said about the crontab and its other lines."""
+    """The submit descriptions of a crontab's lines, and the diagnostics of the crontab and its other lines."""
 
     files: list[SubmitText] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
 def import_crontab(file: CrontabFile, settings: ImportSettings) -> Imported:
-    """Return a submit description for each line of a crontab that HTCondor can say.
+    """Return a submit description for each line of a crontab that HTCondor can express.
 
-    A line that it cannot say is an error among the diagnostics, which begin with those of the file. Never raises.
+    A line that it cannot is an error among the diagnostics, which begin with those of the file. Never raises.
     """
     return _Import(settings).of(file)
 
@@ -348,7 +348,7 @@ class _Import:
                 continue
             size += len(submit.text)
             if size > MAX_TEXT:
-                message = f"the submit descriptions take more than {MAX_TEXT} characters, and crondor writes no more"
+                message = f"the submit descriptions take more than {MAX_TEXT} characters, the limit of crondor"
                 found.diagnostics.append(Diagnostic("crontab-many", message, span=entry.span, help="divide the file"))
                 break
             found.files.append(submit)

@@ -1,9 +1,9 @@
-"""What an editor asks of a text while it is written: what is wrong, what stands here, what may stand here.
+"""Editor features for a text being written: findings, descriptions, completions.
 
-It knows texts, offsets in characters and findings, and no protocol: a language server and a page in a browser stand on
-the same answers. ``kind_of`` says which language a text is in, ``check_text`` finds what `crondor check`, `crondor
-route check` and the readers find. ``ReadText`` is a text of which the modules beside it answer questions: ``hovering``,
-``completing``, ``names``, ``structure``, ``schedules``, and ``changes`` for what can be done about findings.
+Based on texts, offsets in characters and findings, without a protocol: a language server and a page in a browser share
+them. ``kind_of`` returns the language of a text, ``check_text`` the findings of `crondor check`, `crondor route check`
+and the readers. ``ReadText`` is a text for the other modules: ``hovering``, ``completing``, ``names``, ``structure``,
+``schedules``, and ``changes`` for fixing findings.
 """
 
 from crondor.editing.findings import CheckedText, check_text

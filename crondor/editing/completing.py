@@ -1,4 +1,4 @@
-"""What may stand at a place: commands, knobs, macros, attributes, functions, words that a value may be."""
+"""Completions at a place: commands, knobs, macros, attributes, functions, values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _EXPRESSIONS: Final = frozenset((CommandType.EXPRESSION, CommandType.INTEGER, Co
 
 
 class WordKind(Enum):
-    """What a word is that may stand somewhere; the value tells ``documentation`` where to look."""
+    """The kind of a completion; the value tells ``documentation`` where to look."""
 
     COMMAND = "command"
     KNOB = "knob"
@@ -57,7 +57,7 @@ class WordKind(Enum):
 
 
 class Completion(NamedTuple):
-    """A word that may stand in the place of ``span``: what is written, what is shown beside it."""
+    """A completion to replace ``span``: the text to insert, and the text to show with it."""
 
     label: str
     kind: WordKind
@@ -67,7 +67,7 @@ class Completion(NamedTuple):
 
 
 def completions(text: ReadText, offset: int) -> list[Completion]:
-    """Return what may stand at an offset; whoever shows it leaves out what does not begin as is written."""
+    """Return the completions at an offset; the client filters them by the text already written."""
     begin = text.source.text.rfind("\n", 0, offset) + 1
     before = text.source.text[begin:offset]
     if _SCHEDULE_ZONE.fullmatch(before):
@@ -85,7 +85,7 @@ def completions(text: ReadText, offset: int) -> list[Completion]:
 
 
 def documentation(kind: WordKind, name: str) -> str | None:
-    """Return what a word means, in Markdown; None where there is nothing to say."""
+    """Return the meaning of a word, in Markdown; None if there is none."""
     describe = _DESCRIPTIONS.get(kind)
     return None if describe is None else describe(name)
 
@@ -94,7 +94,7 @@ class _Word(NamedTuple):
     label: str
     kind: WordKind
     detail: str = ""
-    more: str = ""  # what is written after it
+    more: str = ""  # inserted after it
 
 
 def _made(words: Iterable[_Word], text: ReadText, offset: int, written: int) -> Iterator[Completion]:
@@ -104,7 +104,7 @@ def _made(words: Iterable[_Word], text: ReadText, offset: int, written: int) -> 
 
 
 def _written(before: str) -> int:
-    """Return how many characters of the word are written already."""
+    """Return how many characters of the word are already written."""
     beginning = _BEGINNING.fullmatch(before)
     if beginning:
         return len(beginning[1].lstrip("+"))
@@ -153,7 +153,7 @@ def _of_submit(_: ReadText, before: str, __: int) -> Iterator[_Word]:
 
 
 def _values(key: str, before: str) -> Iterator[_Word]:
-    """Yield what the value of a submit command may be."""
+    """Yield the possible values of a submit command."""
     command = submit_commands().get(key)
     if key.startswith(("+", "my.")):
         yield from _expression(before)
@@ -201,14 +201,14 @@ def _knobs() -> Iterator[_Word]:
 
 
 def _of_list(text: ReadText, prefix: str) -> Iterator[_Word]:
-    """Yield the routes or transforms of a text, by what the names of their knobs begin with."""
+    """Yield the routes or transforms of a text, by the prefix of their knobs' names."""
     for written in text.outline.lines:
         if written.kind is LineKind.ASSIGNMENT and written.key.startswith(prefix) and written.key not in LISTS:
             yield _Word(written.name_span.text[len(prefix) :], WordKind.NAME)
 
 
 def _universes() -> list[str]:
-    """Return the universes in which some command counts: all there are."""
+    """Return the universes of all commands: all that exist."""
     return sorted({name for command in submit_commands() for name in command.universes})
 
 
@@ -245,7 +245,7 @@ def _zones() -> Iterator[_Word]:
 
 
 def _expression(before: str) -> Iterator[_Word]:
-    """Yield what may stand in an expression: after MY. and TARGET. attributes alone."""
+    """Yield the words of an expression: after MY. and TARGET. only attributes."""
     scope = _SCOPE.search(before)
     if scope:
         table = machine_attributes() if scope[1].lower() == "target" else job_attributes()

@@ -1,4 +1,4 @@
-"""Findings in a text, the same as the commands give, with their edits, comments and compiled lines."""
+"""Findings in a text, the same as from the commands, with their edits, comments and compiled lines."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from crondor.transform import Transform, TransformFacts
 from crondor.transform.loading import find_circles
 from crondor.zones import zone_of
 
-_ROUTER = "job_router"  # a configuration that says nothing of it is no router's
-_READING = ("CRN601", "CRN602", "CRN603", "CRN9")  # what is found of any configuration
+_ROUTER = "job_router"  # a configuration that does not mention it is not a router's
+_READING = ("CRN601", "CRN602", "CRN603", "CRN9")  # findings that any configuration may have
 
 
 @dataclass(frozen=True)
 class CheckedText:
-    """The findings of a text; their places are of ``source`` itself, or of a file that it includes.
+    """The findings of a text; their places are in ``source`` itself, or in an included file.
 
     ``report`` is that of a submit description, whose fixes can be applied one after the other.
     """
@@ -40,7 +40,7 @@ class CheckedText:
 
 
 def check_text(text: ReadText) -> CheckedText:
-    """Return what is wrong with a text; raises nothing, runs nothing, and is bounded as the commands are."""
+    """Return the findings of a text; raises nothing, runs nothing, and has the limits of the commands."""
     found = _CHECKS[text.kind](text)
     return replace(found, findings=tuple(_at_home(found.findings, text.source)))
 
@@ -101,7 +101,7 @@ _CHECKS: Mapping[TextKind, Callable[[ReadText], CheckedText]] = {
 
 
 def _at_home(findings: Iterable[Finding], source: Source) -> Iterator[Finding]:
-    """Yield findings with the places of pieces of a text as places of the text."""
+    """Yield findings with places in pieces of a text moved to the text."""
     starts: list[int] = []
     for finding in findings:
         span = finding.diagnostic.span
@@ -120,7 +120,7 @@ def _offset(starts: Sequence[int], source: Source, line: int, column: int) -> in
 
 
 def explanation(code: str) -> str | None:
-    """Return the page of a rule (Markdown), None for a code that is no rule's."""
+    """Return the page of a rule (Markdown), None for a code without one."""
     try:
         return page(code)
     except KeyError:
@@ -131,7 +131,7 @@ _ORDER: Final = re.compile(r"[ \t]*#[ \t]*crondor[ \t]*:[ \t]*ignore[ \t]*\[([^\
 
 
 def safe_fixes(checked: CheckedText, settings: EditSettings) -> TextEdit | None:
-    """Return what makes all safe fixes of a submit description at once, None where there is none to make.
+    """Return the edit with all safe fixes of a submit description, None if there are none.
 
     They are those of `crondor check --fix`: none makes the text worse.
     """
@@ -147,7 +147,7 @@ def safe_fixes(checked: CheckedText, settings: EditSettings) -> TextEdit | None:
 
 
 def difference(source: Source, new: str) -> TextEdit | None:
-    """Return the one edit that makes a text another, without what both begin and end with; None for equal ones."""
+    """Return the one edit that turns one text into another, without their common beginning and end; None if equal."""
     old = source.text
     if old == new:
         return None
@@ -158,9 +158,9 @@ def difference(source: Source, new: str) -> TextEdit | None:
 
 
 def silenced(source: Source, at: int, code: str) -> TextEdit | None:
-    """Return what silences a rule for the statement at an offset: a comment above it, or its code in the one there.
+    """Return the edit that silences a rule at an offset: a comment above it, or its code in an existing one.
 
-    None where no comment can stand above it.
+    None if there can be no comment above it.
     """
     text = source.text
     begin = text.rfind("\n", 0, at) + 1
@@ -181,7 +181,7 @@ _OF_CRONTABS: Final = frozenset(("cron_tz", "tz"))
 
 
 def schedule_at(text: ReadText, offset: int) -> Span | None:
-    """Return the text of the description's own schedule where an offset stands in its line, None elsewhere."""
+    """Return the text of the description's own schedule if an offset is in its line, else None."""
     if text.kind is not TextKind.SUBMIT:
         return None
     try:
@@ -193,7 +193,7 @@ def schedule_at(text: ReadText, offset: int) -> Span | None:
 
 
 def zone_at(text: ReadText, offset: int) -> Span | None:
-    """Return the name of a zone at an offset: of a schedule, or a crontab's variable; None where none stands."""
+    """Return the name of a zone at an offset: in a schedule, or in a crontab's variable; None if there is none."""
     if text.kind is TextKind.CRONTAB:
         written = text.outline.at(offset)
         if written is None or written.kind is not LineKind.ASSIGNMENT or written.key.lower() not in _OF_CRONTABS:
@@ -208,7 +208,7 @@ def zone_at(text: ReadText, offset: int) -> Span | None:
 
 
 def read_said(said: str | Span, settings: EditSettings) -> WrittenSchedule:
-    """Return the schedule that a text says. Raises InvalidSchedule."""
+    """Return the schedule of a text. Raises InvalidSchedule."""
     check = settings.check
     host = zone_of(check.zone)
     if check.policy is None:
@@ -221,9 +221,10 @@ _LONGEST: Final = 500  # characters of a comment that may be a schedule
 
 
 def says_schedule(text: ReadText, offset: int) -> bool:
-    """Return whether what stands at an offset can be compiled.
+    """Return whether the text at an offset can be compiled.
 
-    That is the description's schedule line, its compiled lines, or, without such a line, a comment that reads as one.
+    That is the description's schedule line, its compiled lines, or, without such a line, a comment that is a valid
+    schedule.
     """
     if text.kind is not TextKind.SUBMIT:
         return False
@@ -237,10 +238,10 @@ def says_schedule(text: ReadText, offset: int) -> bool:
 
 
 def compiled(text: ReadText, offset: int) -> TextEdit | None:
-    """Return what puts the lines of the schedule at an offset into a description; None where those that it has fit.
+    """Return the edit that adds the compiled lines of the schedule at an offset; None if the present ones match.
 
-    They are those that `crondor compile --write` writes. Raises CrondorError for a schedule that cannot be read or
-    said, and where other lines come in their way.
+    They are those of `crondor compile --write`. Raises CrondorError for a schedule that cannot be read or compiled, and
+    if other lines conflict.
     """
     source, settings = text.source, text.settings
     written = _commented(text, offset) if schedule_line(source) is None else None
@@ -263,7 +264,7 @@ def _wish(schedule: WrittenSchedule, universe: str | None, options: LineOptions,
 
 
 def _commented(text: ReadText, offset: int) -> tuple[int, int] | None:
-    """Return where the schedule stands that a comment at an offset says, None where it says none."""
+    """Return the place of the schedule in a comment at an offset, None if it has none."""
     whole = text.source.text
     found = _COMMENT.match(whole, whole.rfind("\n", 0, offset) + 1)
     if found is None or not found["text"] or len(found["text"]) > _LONGEST or is_order(found[0]):
@@ -276,7 +277,7 @@ def _commented(text: ReadText, offset: int) -> tuple[int, int] | None:
 
 
 def _is_of(source: Source, line: Span, offset: int) -> bool:
-    """Return whether an offset stands in the schedule line, or in the compiled lines."""
+    """Return whether an offset is in the schedule line, or in the compiled lines."""
     text = source.text
     begin = text.rfind("\n", 0, line.start) + 1
     if begin <= offset <= line.end:

@@ -1,4 +1,4 @@
-"""What an editor shows of a word or a line: descriptions, values, schedules and hints, in Markdown."""
+"""Hover texts and hints for a word or a line: descriptions, values, schedules, in Markdown."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from crondor.zones import Stretch, Zone, load_zone, zone_of
 
 
 def of_command(command: SubmitCommand) -> str:
-    """Return what a submit command is: its type, what it does, its attribute, when and where it counts."""
+    """Return the description of a submit command: its type, effect and attribute, when and where it counts."""
     kind = ", ".join(command.choices) if command.choices else command.type.value
     facts = []
     if command.attribute:
@@ -55,7 +55,7 @@ def of_command(command: SubmitCommand) -> str:
 
 
 def of_attribute(name: str) -> str | None:
-    """Return what an attribute of a job's or a machine's ad is, None for one that nothing is known of."""
+    """Return the description of an attribute of a job's or a machine's ad, None if unknown."""
     found = [
         (where, attribute)
         for where, table in (("job", job_attributes()), ("machine", machine_attributes()))
@@ -65,7 +65,7 @@ def of_attribute(name: str) -> str | None:
 
 
 def of_function(name: str) -> str | None:
-    """Return what a ClassAd function is, None for an unknown one."""
+    """Return the description of a ClassAd function, None if unknown."""
     found = classad_functions().get(name.lower())
     return None if found is None else _page(f"`{signature(found)}` → {found.type}", found.sentence)
 
@@ -76,18 +76,18 @@ def signature(function: ClassAdFunction) -> str:
 
 
 def of_provided(macro: SubmitMacro) -> str:
-    """Return what a macro or a function of the submit language is that HTCondor provides."""
+    """Return the description of a macro or a function of the submit language that HTCondor provides."""
     shown = f"${macro.name.lstrip('$')}({macro.arguments})" if macro.arguments else f"$({macro.name})"
     return _page(f"`{shown}`", macro.sentence)
 
 
 def of_rule(command: TransformCommand) -> str:
-    """Return what a command of the transform language is."""
+    """Return the description of a command of the transform language."""
     return _page(f"`{command.name} {command.arguments}`", command.sentence)
 
 
 def of_knob(knob: ConfigKnob) -> str:
-    """Return what a knob of the configuration is: its type, what it does, who reads it, its default, its releases."""
+    """Return the description of a knob: its type, its effect, its reader, its default, its releases."""
     facts = [f"read by: {knob.whose}", f"default: `{knob.default}`" if knob.default else "no default"]
     return _page(f"**{knob.name}** ({knob.kind.value})", knob.sentence, "; ".join((*facts, *_releases(knob.releases))))
 
@@ -108,7 +108,7 @@ def _page(*parts: str) -> str:
 
 
 def code(text: str, most: int = 200) -> str:
-    """Return a text of a user's as code in Markdown, on one line."""
+    """Return a user's text as code in Markdown, on one line."""
     shown = " ".join(text.split()) if len(text) <= most else " ".join(text[:most].split()) + " ..."
     fence = "``" if "`" in shown else "`"
     blank = " " if "`" in shown else ""
@@ -127,7 +127,7 @@ _SHOWN: Final = 200
 
 
 def value_at(text: ReadText, spot: Spot) -> str | None:
-    """Return what stands at a place as a value and whose it is, in Markdown; None where there is none to speak of."""
+    """Return the value of the expression at a place and its ad, in Markdown; None if there is none."""
     if text.kind is TextKind.AD:
         ad, whose = _ad_around(text, spot), "in this ad"
     elif text.kind is TextKind.SUBMIT:
@@ -151,7 +151,7 @@ def value_at(text: ReadText, spot: Spot) -> str | None:
 
 @cache
 def sample_machine() -> ClassAd:
-    """Return the ad of a machine such as many pools have: what stands for TARGET where no machine is known."""
+    """Return the ad of a typical machine, used as TARGET when no machine is known."""
     return ClassAd(
         {
             "Machine": "worker.example.org",
@@ -178,7 +178,7 @@ def _said(value: Value, whose: str) -> str | None:
 
 
 def _ad_around(text: ReadText, spot: Spot) -> ClassAd | None:
-    """Return the ad that a place stands in: of ``-long`` ads the one between blank lines."""
+    """Return the ad around a place: in ``-long`` ads the one between blank lines."""
     whole, at = text.source.text, spot.span.start
     if not whole.lstrip().startswith(("[", "{", "<")):
         ends = [found.start() + 1 for found in _BLANK.finditer(whole)]
@@ -190,7 +190,7 @@ def _ad_around(text: ReadText, spot: Spot) -> ClassAd | None:
 
 
 def _ignore(_: Diagnostic) -> None:
-    """Pass over what is wrong with an ad: it is a finding already."""
+    """Ignore a fault of an ad: it is a finding already."""
 
 
 def _job(text: ReadText) -> ClassAd | None:
@@ -202,7 +202,7 @@ def _job(text: ReadText) -> ClassAd | None:
 
 
 def _call(text: str, begin: int) -> str | None:
-    """Return a call of a function, up to its closing parenthesis on the same line; None where that is not there."""
+    """Return a call of a function, up to its closing parenthesis on the same line; None if that is missing."""
     depth, quote = 0, ""
     for at in range(begin, min(len(text), begin + _LONGEST)):
         character = text[at]
@@ -225,10 +225,10 @@ _MOST = 200  # groups of jobs of one text whose runs are shown
 
 
 class ScheduleShown(NamedTuple):
-    """The schedule of equal jobs: where it ends, where they are queued, in words, its next runs (epoch seconds).
+    """The schedule of equal jobs: its end, its queue statement, in words, its next runs (epoch seconds).
 
-    ``schedd`` are those of the real schedd where they are others; ``fault`` is why there are none. ``excluded`` is the
-    part of their requirements that excludes their next time, empty where none does.
+    ``schedd`` are those of the real schedd if they differ; ``fault`` is why there are none. ``excluded`` is the part of
+    their requirements that excludes their next time, empty if none does.
     """
 
     fields: tuple[Span, ...]
@@ -242,7 +242,7 @@ class ScheduleShown(NamedTuple):
 
 
 def schedules(text: ReadText, count: int) -> Iterator[ScheduleShown]:
-    """Yield the schedules of a submit description with ``count`` runs each; none where its jobs cannot be made."""
+    """Yield the schedules of a submit description with ``count`` runs each; none if its jobs cannot be made."""
     if text.kind is not TextKind.SUBMIT:
         return
     for job in islice(text.jobs.jobs, _MOST):
@@ -252,7 +252,7 @@ def schedules(text: ReadText, count: int) -> Iterator[ScheduleShown]:
 
 
 def counted(text: ReadText) -> Iterator[tuple[Span, int | None]]:
-    """Yield the queue statements of a submit description, with how many jobs each makes; None: that is not known."""
+    """Yield the queue statements of a submit description with their number of jobs, None if unknown."""
     if text.kind is TextKind.SUBMIT and text.jobs.submit is not None:
         for queue in text.jobs.submit.queues:
             if not queue.is_implied and queue.span.source is text.source:
@@ -260,7 +260,7 @@ def counted(text: ReadText) -> Iterator[tuple[Span, int | None]]:
 
 
 def moment(time: int, zone: str | tzinfo) -> str:
-    """Return an instant as people read it: ``Sat 2026-11-21 02:30 +0100``."""
+    """Return an instant for people: ``Sat 2026-11-21 02:30 +0100``."""
     info = load_zone(zone) if isinstance(zone, str) else zone
     try:
         return datetime.fromtimestamp(time, info).strftime("%a %Y-%m-%d %H:%M %z")
@@ -290,7 +290,7 @@ def _excluded(times: JobTimes, now: int) -> str:
 
 
 def upcoming(times: JobTimes, count: int, now: int) -> tuple[int, ...]:
-    """Return the next runs, fewer where there are no more."""
+    """Return the next runs, fewer if there are no more."""
     found: list[int] = []
     with suppress(CrondorError):
         found += islice(times.runs(now), count)
@@ -304,14 +304,14 @@ _YEARS = 10 * _YEAR
 
 
 class Hover(NamedTuple):
-    """What is said, in Markdown, of which piece of the text."""
+    """A text in Markdown and the piece of the source it is about."""
 
     span: Span
     text: str
 
 
 def hover(text: ReadText, offset: int) -> Hover | None:
-    """Return what there is to say of what stands at an offset, None for nothing."""
+    """Return the hover at an offset, None for nothing."""
     zone = zone_at(text, offset)
     if zone is not None:
         return _zone(text, zone)
@@ -328,7 +328,7 @@ def hover(text: ReadText, offset: int) -> Hover | None:
 
 
 def _zone(text: ReadText, named: Span) -> Hover | None:
-    """Say of a zone what its clock shows, and when that changes next."""
+    """Return the hover of a zone: the time on its clock, and its next change."""
     now = text.settings.check.now
     try:
         zone = zone_of(named.text)
@@ -347,7 +347,7 @@ def _change(change: Stretch, zone: Zone) -> str:
 
 
 def _commented(text: ReadText, said: Span) -> Hover | None:
-    """Say of the description's own schedule what it means, and when that is."""
+    """Return the hover of the description's own schedule: its meaning and its next runs."""
     check = text.settings.check
     try:
         schedule = read_said(said, text.settings)
@@ -355,11 +355,11 @@ def _commented(text: ReadText, said: Span) -> Hover | None:
     except CrondorError as error:
         return Hover(said, f"No schedule: {error.diagnostics[0].message}")
     listed = lines(moment(run, schedule.zone.info) for run in runs)
-    return Hover(said, f"{schedule.words[:1].upper()}{schedule.words[1:]}.\n\n{listed or 'No run is to come.'}")
+    return Hover(said, f"{schedule.words[:1].upper()}{schedule.words[1:]}.\n\n{listed or 'There are no more runs.'}")
 
 
 def _value(text: ReadText, offset: int) -> Hover | None:
-    """Say of the value of a cron field when the job runs."""
+    """Return the hover of the value of a cron field: when the job runs."""
     written = text.outline.at(offset)
     if written is None or text.kind is not TextKind.SUBMIT:
         return None
@@ -391,7 +391,7 @@ def _about(text: ReadText, spot: Spot) -> Iterator[str | None]:
 
 
 def _name(text: ReadText, spot: Spot) -> str | None:
-    """Say what the name of an assignment means."""
+    """Return the hover of the name of an assignment."""
     if text.kind is TextKind.AD or spot.name.startswith("my."):
         return of_attribute(spot.name.rpartition(".")[2])
     if text.kind is TextKind.SUBMIT:
@@ -402,7 +402,7 @@ def _name(text: ReadText, spot: Spot) -> str | None:
 
 
 def _macro(text: ReadText, spot: Spot) -> str | None:
-    """Say what a macro is: what HTCondor provides, where it is defined, and what it comes to."""
+    """Return the hover of a macro: provided by HTCondor, or its definition and values."""
     parts: list[str] = []
     provided = submit_macros().get(spot.name) if text.kind is TextKind.SUBMIT else None
     places = definitions(text, spot.span.start)
@@ -426,7 +426,7 @@ def _defined(span: Span) -> str:
 
 
 def _values(text: ReadText, name: str) -> Iterator[str]:
-    """Yield the different values that a macro comes to, each once."""
+    """Yield the different values of a macro, each once."""
     with suppress(CrondorError):
         if text.kind is TextKind.CONFIG:
             value = text.configuration.string(name)
@@ -438,7 +438,7 @@ def _values(text: ReadText, name: str) -> Iterator[str]:
 
 
 def _schedule(text: ReadText, key: str, span: Span) -> str | None:
-    """Say of a line of a schedule what it means and when it runs."""
+    """Return the hover of a line of a schedule: its meaning and its next runs."""
     if "cron" not in key and "deferral" not in key:
         return None
     here = [
@@ -455,7 +455,7 @@ def said_of(shown: ScheduleShown, text: ReadText) -> str:
         return f"No run: {shown.fault}"
     zone = text.settings.check.zone
     parts = [f"Runs {shown.words}." if shown.words else ""]
-    parts.append(lines(moment(run, zone) for run in shown.runs) or "No run is to come.")
+    parts.append(lines(moment(run, zone) for run in shown.runs) or "There are no more runs.")
     if shown.excluded:
         parts.append(f"Requirements exclude the next time of the schedule, and others: {code(shown.excluded)}")
     if shown.schedd is not None:
@@ -465,7 +465,7 @@ def said_of(shown: ScheduleShown, text: ReadText) -> str:
 
 
 def _entry(text: ReadText, offset: int) -> Hover | None:
-    """Say of the schedule of a crontab's line what it means."""
+    """Return the hover of the schedule of a crontab's line."""
     file = read_crontab(text.source, has_users=is_system_crontab(text.source.name))
     for entry, name in zip(file.entries, job_names(file), strict=True):
         if entry.schedule.start <= offset <= entry.schedule.end:
@@ -482,16 +482,16 @@ def _said_of_entry(entry: CrontabEntry, name: str, text: ReadText) -> str:
     except CrondorError as error:
         return f"No run: {error.diagnostics[0].message}"
     listed = lines(moment(run, check.zone) for run in islice(schedule.between(check.now, LAST), _RUNS))
-    return f"Runs {schedule.words}.\n\n{listed or 'No run is to come.'}"
+    return f"Runs {schedule.words}.\n\n{listed or 'There are no more runs.'}"
 
 
-_MOST_JOBS = 100  # that differ, whose values are looked at
+_MOST_JOBS = 100  # that differ, whose values are shown
 _FEW = 3  # values of one line that are shown
 _LONGEST_HINT = 60  # characters of a value that are shown
 
 
 class Hint(NamedTuple):
-    """A hint after an offset, and what is said of it where somebody points at it."""
+    """A hint after an offset, and its text on pointing at it."""
 
     offset: int
     text: str
@@ -499,7 +499,7 @@ class Hint(NamedTuple):
 
 
 def hints(text: ReadText, start: int, end: int) -> Iterator[Hint]:
-    """Yield the hints that the settings ask for, of lines between two offsets."""
+    """Yield the hints that the settings request, for lines between two offsets."""
     wanted = text.settings.hints
     found: list[Hint] = []
     if HintKind.NEXT_RUN in wanted:
@@ -533,7 +533,7 @@ def _entries(text: ReadText, start: int, end: int) -> Iterator[Hint]:
 
 
 def _value_hints(text: ReadText, start: int, end: int) -> Iterator[Hint]:
-    """Yield what the values with macros come to."""
+    """Yield the expanded values with macros."""
     asked = [
         each
         for each in text.outline.lines

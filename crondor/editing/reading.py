@@ -1,4 +1,4 @@
-"""A text as an editor sees it: its kind, outline, settings, words, and the pieces they are made of."""
+"""A text in an editor: its kind, outline, settings, words, and the pieces they consist of."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from crondor.submit import SubmitFile, read_submit
 
 
 class TextKind(Enum):
-    """A language; the value is what editors call it (LSP: languageId)."""
+    """A language; the value is its name in editors (LSP: languageId)."""
 
     SUBMIT = "htcondor-submit"
     CONFIG = "htcondor-config"
@@ -57,10 +57,10 @@ _CONFIG: Final = re.compile(r"condor_config(\..+)?").fullmatch
 
 
 def kind_of(path: str, language: str = "") -> TextKind | None:
-    """Return the language of a text: what an editor calls it decides, else the file's name; None: it is none of ours.
+    """Return the language of a text: the editor's name for it, else by the file's name; None if it is none of ours.
 
-    A file in a folder ``cron.d``, or called ``crontab``, is a crontab; ``condor_config`` and ``condor_config.local``
-    are configurations.
+    A file in a folder ``cron.d``, or named ``crontab``, is a crontab; ``condor_config`` and ``condor_config.local`` are
+    configurations.
     """
     known = _LANGUAGES.get(language.lower())
     if known is not None:
@@ -78,12 +78,12 @@ _RULES: Final = ("job_router_route_", "job_router_transform_", "job_transform_")
 _KEYWORDS: Final = frozenset(("include", "use", "error", "warning"))
 _WORD: Final = re.compile(r"[A-Za-z]+(?=[ \t]|$)")
 _ATTRIBUTE: Final = re.compile(r"[ \t\[;{]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=(?![=?!])")
-_HEAD: Final = 2000  # characters of a queue statement in which its variables stand
+_HEAD: Final = 2000  # characters of a queue statement that may contain its variables
 _VARIABLES: Final = re.compile(r"(?i)(?:[0-9]+[ \t]+)?([A-Za-z_][A-Za-z0-9_., \t]*?)[ \t]+(?:in|from|matching)\b")
 
 
 class LineKind(Enum):
-    """What a line is."""
+    """The kind of a line."""
 
     ASSIGNMENT = "assignment"
     QUEUE = "queue"
@@ -95,8 +95,8 @@ class LineKind(Enum):
 class WrittenLine(NamedTuple):
     """A line: ``key`` is the lower-case name that is assigned (``my.x`` for ``+X``), or the keyword it begins with.
 
-    ``name`` is where that stands, ``value`` where the rest begins, both in the line's text. ``inside`` is the key in
-    whose value of several lines it stands, ``until`` the line that ends its own such value.
+    ``name`` is its place, ``value`` where the rest begins, both in the line's text. ``inside`` is the key of the value
+    of several lines that contains it, ``until`` the line that ends its own such value.
     """
 
     line: LogicalLine
@@ -109,12 +109,12 @@ class WrittenLine(NamedTuple):
 
     @property
     def name_span(self) -> Span:
-        """Where the name or the keyword stands."""
+        """The place of the name or the keyword."""
         return self.line.span(*self.name)
 
     @property
     def attribute(self) -> tuple[int, int] | None:
-        """Where the name stands that a transform's command is about, None for one without."""
+        """The place of the name that a transform's command is about, None if it has none."""
         if self.kind is not LineKind.COMMAND or self.key in {"requirements", "transform", "name", "universe"}:
             return None
         found = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*").match(self.line.text, self.value)
@@ -128,12 +128,12 @@ class WrittenLine(NamedTuple):
             yield word[0].lower(), self.line.span(*word.span())
 
     def character(self, offset: int) -> int:
-        """Return which character of the line stands at an offset of the source."""
+        """Return the index in the line of an offset of the source."""
         return bisect_left(range(len(self.line.text) + 1), offset, key=self.line.offset)
 
 
 class Outline:
-    """A text and its lines; made anew for each version of the text, and only where somebody asks."""
+    """A text and its lines; made for each version of the text when needed."""
 
     def __init__(self, source: Source, kind: TextKind) -> None:
         """Take the text."""
@@ -142,7 +142,7 @@ class Outline:
 
     @cached_property
     def lines(self) -> tuple[WrittenLine, ...]:
-        """All lines that say something, in their order."""
+        """All lines with contents, in their order."""
         return tuple(_READERS[self.kind](self.source))
 
     @cached_property
@@ -150,7 +150,7 @@ class Outline:
         return [written.line.offset(0) for written in self.lines]
 
     def at(self, offset: int) -> WrittenLine | None:
-        """Return the line that an offset stands in, its end included; None for a comment or a blank."""
+        """Return the line of an offset, its end included; None for a comment or a blank line."""
         number = bisect_right(self._starts, offset) - 1
         if number < 0:
             return None
@@ -160,7 +160,7 @@ class Outline:
         return written if offset <= end or not rest.strip(" \t") else None
 
     def inside(self, offset: int) -> str:
-        """Return the key in whose value of several lines an offset stands, nothing outside of any."""
+        """Return the key of the value of several lines around an offset, empty outside of any."""
         before = self.lines[: bisect_right(self._starts, offset)]
         last = next((each for each in reversed(before) if each.until is not None), None)
         if last is None or last.until is None or offset >= last.until.span().end:
@@ -187,7 +187,7 @@ def _rules(source: Source) -> Iterator[WrittenLine]:
 
 
 def _statement(reader: LineReader, line: LogicalLine, *, has_rules: bool) -> Iterator[WrittenLine]:
-    """Yield a line, and those that belong to it: of a value of several lines; the rows of a list are left out."""
+    """Yield a line, and the lines of its value; the rows of a list are skipped."""
     written = _plain(line, "")
     if written.kind is LineKind.ASSIGNMENT and line.text[: written.value].rstrip(BLANKS).endswith("@="):
         tag = "@" + line.text[written.value :]
@@ -211,7 +211,7 @@ def _statement(reader: LineReader, line: LogicalLine, *, has_rules: bool) -> Ite
 
 
 def _plain(line: LogicalLine, inside: str) -> WrittenLine:
-    """Return a line that is no command of a transform."""
+    """Return a line that is not a command of a transform."""
     text = line.text
     word = conditional(text)
     if word:
@@ -283,7 +283,7 @@ _READERS: Final = {
 
 
 class HintKind(Enum):
-    """What may stand in grey after a line."""
+    """A kind of inline hints."""
 
     NEXT_RUN = "next-run"
     MACROS = "macros"
@@ -291,11 +291,11 @@ class HintKind(Enum):
 
 @dataclass(frozen=True)
 class EditSettings:
-    """What the findings of a text depend on beside it.
+    """Inputs of the findings of a text besides the text.
 
     ``check`` is that of `crondor check`; ``read`` reads a submit description, ``files`` are those that a configuration
-    may include, ``environ`` is what $ENV() of a configuration sees. ``chosen`` and ``ignored`` are codes, or what they
-    begin with. ``new`` leaves out what is known already. ``hints`` are those that are shown.
+    may include, ``environ`` is read by $ENV() in a configuration. ``chosen`` and ``ignored`` are codes or prefixes of
+    codes. ``new`` drops known findings. ``hints`` are those to show.
     """
 
     check: CheckSettings
@@ -315,9 +315,9 @@ class EditSettings:
 
 
 class ReadText:
-    """One version of a text in one language, read as far as somebody asks; ``outline`` serves a wrong one, too.
+    """One version of a text in one language, read as far as needed; ``outline`` works for a faulty one, too.
 
-    ``memory`` is what the versions before it left: what they have in common with this one is not read again.
+    ``memory`` is from the versions before: common parts are not read again.
     """
 
     def __init__(
@@ -332,11 +332,11 @@ class ReadText:
 
     @cached_property
     def jobs(self) -> CheckedFile:
-        """A submit description as questions about it see it: its jobs, or the faults that keep it from having any."""
+        """A submit description for questions: its jobs, or the faults that prevent them."""
         return read_file(self.source, self.settings.check, self.settings.read, self.memory)
 
     def to_check(self) -> CheckedFile:
-        """Return it for the rules, for which what questions have cost is not missing."""
+        """Return it for the rules, with its own cost limit."""
         return replace(self.jobs, effort=CheckEffort())
 
     @cached_property
@@ -358,7 +358,7 @@ class ReadText:
 
 
 LONGEST: Final = 20_000
-"""Characters of a line whose words are looked at; editors colour no longer ones."""
+"""Characters of a line whose words are examined; editors do not colour longer ones."""
 
 _TOKEN: Final = re.compile(
     r"\"(?:[^\"\\]|\\.)*\"?|'(?:[^'\\]|\\.)*'?|(?P<number>[0-9][0-9A-Za-z_.]*)"
@@ -385,7 +385,7 @@ _OF_CONFIG: Final = re.compile(
 
 
 class PieceKind(Enum):
-    """What a piece is."""
+    """The kind of a piece."""
 
     MACRO = "macro"
     MACRO_FUNCTION = "macro function"
@@ -398,7 +398,7 @@ class PieceKind(Enum):
 
 
 class Piece(NamedTuple):
-    """A piece of a line's text: its name (of a macro in lower case, else as it is written), and where that stands."""
+    """A piece of a line's text: its name (of a macro in lower case, else as written), and its place."""
 
     kind: PieceKind
     name: str
@@ -407,7 +407,7 @@ class Piece(NamedTuple):
 
 
 def pieces(written: WrittenLine, kind: TextKind) -> list[Piece]:
-    """Return the pieces of a line's value in their order; none of a line that is too long for people."""
+    """Return the pieces of a line's value in their order; none if the line is too long."""
     text = written.line.text
     if len(text) > LONGEST:
         return []
@@ -446,7 +446,7 @@ def macro_uses(written: WrittenLine, kind: TextKind) -> Iterator[tuple[str, Span
 
 
 def _macros(text: str, begin: int) -> Iterator[tuple[Piece, tuple[int, int]]]:
-    """Yield the macros of a text, each with all that it reaches over; those in defaults and arguments as well."""
+    """Yield the macros of a text, each with its extent, including those in defaults and arguments."""
     scanner = Scanner(text)
     at = text.find("$", begin)
     while at >= 0:
@@ -487,7 +487,7 @@ def _tokens(text: str, begin: int) -> Iterator[Piece]:
 
 
 def _reaches(found: list[tuple[Piece, tuple[int, int]]]) -> list[tuple[int, int]]:
-    """Return what macros reach over, those inside of others with them, in order."""
+    """Return the extents of macros, including nested ones, in order."""
     outer: list[tuple[int, int]] = []
     for _, (low, high) in found:
         if outer and low < outer[-1][1]:
@@ -498,7 +498,7 @@ def _reaches(found: list[tuple[Piece, tuple[int, int]]]) -> list[tuple[int, int]
 
 
 def _inside(piece: Piece, covered: list[tuple[int, int]]) -> bool:
-    """Return whether a piece stands inside a macro; a text may have macros in it."""
+    """Return whether a piece is inside a macro; a text may have macros in it."""
     if piece.kind is PieceKind.STRING:
         return False
     number = bisect_right(covered, (piece.start, sys.maxsize)) - 1
@@ -513,15 +513,15 @@ LISTS: Final = {
     "job_router_post_route_transform_names": TRANSFORM,
     "job_transform_names": "job_transform_",
 }
-"""Knobs that list names, and what the names of the knobs begin with that they stand for."""
+"""Knobs that list names, and the prefix of the knobs for these names."""
 
 _LISTED: Final = re.compile(r"[^, \t]+")
 
 
 class SpotKind(Enum):
-    """What stands there."""
+    """The kind of a spot."""
 
-    NAME = "name"  # that a line assigns: a command, a knob, a macro, an attribute
+    NAME = "name"  # assigned by a line: a command, a knob, a macro, an attribute
     COMMAND = "command"  # of a transform
     KEYWORD = "keyword"
     MACRO = "macro"
@@ -532,7 +532,7 @@ class SpotKind(Enum):
 
 
 class Spot(NamedTuple):
-    """What stands at a place: its name in lower case, where it stands, and in which line."""
+    """A spot: its name in lower case, its place, and its line."""
 
     kind: SpotKind
     name: str
@@ -554,7 +554,7 @@ _NAMES: Final = {
 
 
 def spot_at(outline: Outline, offset: int) -> Spot | None:
-    """Return what stands at an offset, None where nothing does of which there is anything to say."""
+    """Return the spot at an offset, None if there is nothing to describe."""
     written = outline.at(offset)
     if written is None:
         return None
@@ -590,7 +590,7 @@ def _word_at(written: WrittenLine, kind: TextKind, offset: int, at: int) -> Spot
 
 
 def listed(written: WrittenLine) -> list[tuple[str, Span]]:
-    """Return the words of a list in lower case, with their places; none where macros stand between them."""
+    """Return the words of a list in lower case, with their places; none if there are macros between them."""
     text = written.line.text
     if "$" in text:
         return []

@@ -1,4 +1,4 @@
-"""How a text is built: parts, folding, links, and where names are defined and used."""
+"""The structure of a text: parts, folding, links, and where names are defined and used."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FILES: Final = frozenset((CommandType.FILE, CommandType.BARE_FILE))
 
 
 class PartKind(Enum):
-    """What a part of a text is."""
+    """The kind of a part."""
 
     JOBS = "jobs"
     COMMAND = "command"
@@ -51,7 +51,7 @@ class PartKind(Enum):
 
 
 class Part(NamedTuple):
-    """A part: its name, all of it, the piece that names it, and the parts that are in it."""
+    """A part: its name, its extent, the piece that names it, and its own parts."""
 
     name: str
     kind: PartKind
@@ -62,7 +62,7 @@ class Part(NamedTuple):
 
 
 class WordClass(Enum):
-    """What a word is, as editors colour them."""
+    """The class of a word, for colouring."""
 
     COMMENT = "comment"
     KEYWORD = "keyword"
@@ -76,7 +76,7 @@ class WordClass(Enum):
 
 
 class ColouredWord(NamedTuple):
-    """A word on one line, what it is, and whether its meaning is defined here."""
+    """A word on one line, its class, and whether its meaning is defined here."""
 
     span: Span
     kind: WordClass
@@ -96,7 +96,7 @@ _PIECES: Final = {
 
 
 def parts(text: ReadText) -> list[Part]:
-    """Return the parts of a text: of a submit description its queue statements, each with the lines that lead to it."""
+    """Return the parts of a text: of a submit description its queue statements, each with the lines before it."""
     if text.kind is TextKind.CRONTAB:
         file = read_crontab(text.source, has_users=is_system_crontab(text.source.name))
         return [
@@ -120,7 +120,7 @@ def parts(text: ReadText) -> list[Part]:
 
 
 def folds(text: ReadText) -> Iterator[tuple[Span, bool]]:
-    """Yield what can be folded, more than a line each, and whether that is a comment."""
+    """Yield the ranges that can be folded, and whether they are comments."""
     begin: list[int] = []
     for written in text.outline.lines:
         whole = _whole(written)
@@ -137,7 +137,7 @@ def folds(text: ReadText) -> Iterator[tuple[Span, bool]]:
 
 
 def words(text: ReadText) -> list[ColouredWord]:
-    """Return the words of a text in their order, none over the end of a line, none inside another."""
+    """Return the words of a text in their order, none across lines or inside another."""
     found = [] if text.kind is TextKind.AD else list(_comments(text.source))
     for written in text.outline.lines:
         found += _of_line(written, text.kind)
@@ -151,7 +151,7 @@ def words(text: ReadText) -> list[ColouredWord]:
 
 
 def links(text: ReadText) -> Iterator[tuple[Span, str]]:
-    """Yield what names a file that is there, with its path as it is written."""
+    """Yield the names of existing files, with their paths as written."""
     files = text.settings.files
     if files is None:
         return
@@ -171,7 +171,7 @@ def links(text: ReadText) -> Iterator[tuple[Span, str]]:
 
 
 def file_named(written: WrittenLine, kind: TextKind) -> Span | None:
-    """Return the piece of a line that names a file: to include, to take rows from, or a command's value."""
+    """Return the piece of a line that names a file: to include, to read rows from, or a command's value."""
     if kind not in {TextKind.SUBMIT, TextKind.CONFIG}:
         return None
     line = written.line
@@ -239,7 +239,7 @@ def _part(written: WrittenLine, kind: TextKind) -> Part:
 
 
 def _whole(written: WrittenLine) -> Span:
-    """Return a line with the lines that belong to it; the piece that names it stands inside."""
+    """Return a line with the lines of its value, including the piece that names it."""
     span = written.line.span()
     start = min(span.start, written.name_span.start)
     end = span.end if written.until is None else max(span.end, written.until.span().end)
@@ -267,13 +267,13 @@ _NAMED = (SpotKind.NAME, SpotKind.MACRO, SpotKind.LISTED)
 
 
 class CannotRename(CrondorError, ValueError):
-    """A name that cannot be changed, or not into this one."""
+    """A name that cannot be changed, or not to this one."""
 
 
 def definitions(text: ReadText, offset: int) -> list[Span]:
-    """Return where what stands at an offset is defined, in the text itself or a file that it includes.
+    """Return where the name at an offset is defined, in the text itself or in an included file.
 
-    The name of such a file leads to the file. A macro of a route is that route's alone, where the route defines it.
+    The name of such a file leads to the file. A macro of a route is local to the route if the route defines it.
     """
     spot = spot_at(text.outline, offset)
     if spot is None or spot.kind not in _NAMED:
@@ -282,7 +282,7 @@ def definitions(text: ReadText, offset: int) -> list[Span]:
 
 
 def _included(text: ReadText, offset: int) -> list[Span]:
-    """Return the beginning of the file that a line includes, where an offset stands in its name."""
+    """Return the beginning of the file that a line includes, if an offset is in its name."""
     written = text.outline.at(offset)
     named = file_named(written, text.kind) if written is not None else None
     if written is None or named is None or written.key != "include" or not named.start <= offset <= named.end:
@@ -295,7 +295,7 @@ def _included(text: ReadText, offset: int) -> list[Span]:
 
 
 def references(text: ReadText, offset: int, *, with_definitions: bool = True) -> list[Span]:
-    """Return where what stands at an offset is used, in the order of the lines, with its definitions if asked for."""
+    """Return where the name at an offset is used, in the order of the lines, with its definitions if requested."""
     spot = spot_at(text.outline, offset)
     if spot is None or spot.kind not in _NAMED:
         return []
@@ -308,9 +308,9 @@ def references(text: ReadText, offset: int, *, with_definitions: bool = True) ->
 
 
 def renameable(text: ReadText, offset: int) -> Spot | None:
-    """Return what can be given another name at an offset; its span is what is written there of the name.
+    """Return the spot at an offset if it can be renamed; its span is the part of the name to replace.
 
-    Commands, knobs of HTCondor's and what it provides keep their names.
+    Commands, HTCondor's knobs and what it provides keep their names.
     """
     spot = spot_at(text.outline, offset)
     if spot is None or spot.kind not in _NAMED or text.kind in {TextKind.AD, TextKind.CRONTAB}:
@@ -326,16 +326,16 @@ def renameable(text: ReadText, offset: int) -> Spot | None:
 
 
 def renamed(text: ReadText, offset: int, new: str) -> list[TextEdit]:
-    """Return what gives a macro, a route or a transform another name everywhere in the text. Raises CannotRename."""
+    """Return the edits that rename a macro, a route or a transform everywhere in the text. Raises CannotRename."""
     spot = renameable(text, offset)
     if spot is None:
-        raise _refused("nothing that can be renamed stands here")
+        raise _refused("nothing here can be renamed")
     prefix = _prefix(spot.name)
     if not is_name(new) or "/" in new:
-        raise _refused(f"{new[:60]!r} is no name: write letters, digits and _")
+        raise _refused(f"{new[:60]!r} is not a name: use letters, digits and _")
     key = prefix + new.lower()
     if key in _fixed(text) or (key != spot.name and next(_defined(key, text.outline.lines), None) is not None):
-        raise _refused(f"there is a {new[:60]} already")
+        raise _refused(f"{new[:60]} already exists")
     edits: dict[tuple[int, int], TextEdit] = {}
     for span in references(text, offset):
         if span.source is text.source:
@@ -345,7 +345,7 @@ def renamed(text: ReadText, offset: int, new: str) -> list[TextEdit]:
 
 
 def _scope(text: ReadText, spot: Spot) -> Iterator[tuple[Outline, list[WrittenLine]]]:
-    """Yield the lines in which a name means the same: of its route, or all but the routes that define it themselves."""
+    """Yield the lines in which a name means the same: of its route, or all but those of routes that define it."""
     inside = spot.written.inside if not _prefix(spot.name) else ""
     own = [each for each in text.outline.lines if each.inside == inside]
     if inside and next(_defined(spot.name, own), None) is not None:
@@ -379,7 +379,7 @@ def _used(outline: Outline, name: str, lines: Iterable[WrittenLine]) -> Iterator
 
 
 def _prefix(name: str) -> str:
-    """Return what the name of a route's or a transform's knob begins with, nothing for another name."""
+    """Return the prefix of a route's or a transform's knob, empty for another name."""
     if name in LISTS:
         return ""
     return next((each for each in (ROUTE, TRANSFORM, "job_transform_") if name.startswith(each) and name != each), "")

@@ -1,15 +1,15 @@
 """Attributes as HTCondor's daemons read them, statuses, and arguments. No reading raises.
 
 The rule is the schedd's: ``ClassAd::LookupInteger``, ``LookupFloat``, ``LookupBool`` and ``LookupString`` (HTCondor
-25.14: src/classad/classad.cpp, src/classad/value.cpp), on which its ``GetAttributeInt`` and the like stand
-(src/condor_schedd.V6/qmgmt.cpp), and the shadow, the starter and the startd as well. The attribute is evaluated in its
-ad. Every number is an integer: a real loses its fraction, true is 1. Every number is a boolean: all but zero are true.
-A string is a string and nothing else. Whatever is none of it counts as missing: a string of digits, a moment, a list,
-undefined, a text that is no expression, an evaluation without end.
+25.14: src/classad/classad.cpp, src/classad/value.cpp), used by its ``GetAttributeInt`` and similar functions
+(src/condor_schedd.V6/qmgmt.cpp), and by the shadow, the starter and the startd. The attribute is evaluated in its ad.
+Every number is an integer: a real loses its fraction, true is 1. Every number is a boolean: all but zero are true. A
+string is only a string. Everything else counts as missing: a string of digits, a time, a list, undefined, an invalid
+expression, an endless evaluation.
 
-Who reads an attribute otherwise has a function of his own here, which says why and where HTCondor does it:
-``int32``, ``exact_integer``, ``exact_boolean``, ``fires``; and where crondor differs on purpose: ``count``, ``finite``.
-The functions that end in ``_of`` take a value.
+Readers with other rules have their own function here, which says why and where HTCondor does it: ``int32``,
+``exact_integer``, ``exact_boolean``, ``fires``; and where crondor differs on purpose: ``count``, ``finite``. The
+functions that end in ``_of`` take a value.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _STRING: Final = re.compile(r'"[ !#-\[\]-~]*"').fullmatch
 
 
 def value(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> Value:
-    """Return an attribute's value: UNDEFINED where there is none of this name, ERROR where it has no value.
+    """Return an attribute's value: UNDEFINED if the ad does not have it, ERROR if it has no value.
 
-    What most attributes are, a plain integer or string, can be told by looking, and costs a tenth.
+    A plain integer or string, the usual case, is recognized without evaluation at a tenth of the cost.
     """
     key = lower(name)
     codes = ad.codes
@@ -52,7 +52,7 @@ def value(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attrib
             return code[1:-1]
     try:
         return value_of(as_code(read, codes, key, code), ad, target, context)
-    except CrondorError:  # a text that is no expression, or one without a value
+    except CrondorError:  # an invalid expression, or one without a value
         return ERROR
 
 
@@ -60,9 +60,9 @@ def value(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attrib
 
 
 def integer_of(found: object) -> int | None:
-    """Return a value as LookupInteger takes it (``Value::IsNumber``, src/classad/value.cpp); None for no number.
+    """Return a value as LookupInteger reads it (``Value::IsNumber``, src/classad/value.cpp); None for no number.
 
-    A real beyond 64 bits, an infinity and NaN become the least integer, as on x86-64: C++ leaves it to the machine.
+    A real beyond 64 bits, an infinity and NaN become the least integer, as on x86-64: C++ leaves it undefined.
     """
     kind = found.__class__
     if kind is int:
@@ -73,30 +73,29 @@ def integer_of(found: object) -> int | None:
 
 
 def integer(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> int | None:
-    """Return a number as an integer of 64 bits, as what HTCondor keeps in a ``long long`` or ``time_t``."""
+    """Return a number as an integer of 64 bits, like a ``long long`` or ``time_t`` in HTCondor."""
     return integer_of(value(ad, name, context, target))
 
 
 def int32_of(found: object) -> int | None:
-    """Return a value as LookupInteger takes it into an ``int``: its lower 32 bits."""
+    """Return a value as LookupInteger stores it in an ``int``: its lower 32 bits."""
     number = integer_of(found)
     return None if number is None else wrap32(number)
 
 
 def int32(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> int | None:
-    """Return a number as what HTCondor keeps in an ``int``: statuses, codes, counters, signals, TimerRemove.
+    """Return a number as HTCondor stores it in an ``int``: statuses, codes, counters, signals, TimerRemove.
 
-    Only 32 bits of it are left, so that 4294967297 is 1 and an infinity 0 (``Value::IsNumber(int &)``,
-    src/classad/value.cpp).
+    Only 32 bits of it remain: 4294967297 is 1 and an infinity 0 (``Value::IsNumber(int &)``, src/classad/value.cpp).
     """
     return int32_of(value(ad, name, context, target))
 
 
 def count(ad: Attributes, name: str) -> int:
-    """Return a counter of a job; 0 where it has none, or one below 0.
+    """Return a counter of a job; 0 if it is missing or negative.
 
-    HTCondor counts on from what is there. A number of holds, starts or ends below 0 means nothing to whoever reads it,
-    and sums and ranges are made of it here.
+    HTCondor continues to count from any value. A negative number of holds, starts or ends is meaningless, and sums and
+    ranges are made of it here.
     """
     found = int32(ad, name)
     return found if found is not None and found > 0 else 0
@@ -107,8 +106,9 @@ def exact_integer(
 ) -> int | None:
     """Return an integer that is one: a real or a boolean counts as missing (``ClassAd::EvaluateAttrInt``).
 
-    So HTCondor's job router reads the statuses, codes and counters of its jobs (src/condor_job_router/JobRouter.cpp,
-    VanillaToGrid.cpp); and whoever asks a schedd afterwards for ``Name =?= number`` must, since a real is never that.
+    HTCondor's job router reads the statuses, codes and counters of its jobs like this
+    (src/condor_job_router/JobRouter.cpp, VanillaToGrid.cpp); so must a later query of a schedd for ``Name =?= number``,
+    which a real never equals.
     """
     return exact_integer_of(value(ad, name, context, target))
 
@@ -122,7 +122,7 @@ def exact_integer_of(found: object) -> int | None:
 
 
 def number_of(found: object) -> int | float | None:
-    """Return a value as LookupFloat takes it; None for no number. A real may be an infinity or NaN."""
+    """Return a value as LookupFloat reads it; None if it is not a number. A real may be an infinity or NaN."""
     if isinstance(found, bool):
         return int(found)
     return found if isinstance(found, (int, float)) else None
@@ -138,9 +138,9 @@ def number(
 def finite(
     ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None
 ) -> int | float | None:
-    """Return a number of which sums and dates can be made: one beyond 64 bits, or NaN, counts as missing.
+    """Return a number usable for sums and dates: one beyond 64 bits, or NaN, counts as missing.
 
-    HTCondor's tools print ``inf`` there, or a date of no year.
+    HTCondor's tools print ``inf`` for it, or an invalid date.
     """
     found = number(ad, name, context, target)
     return found if found is not None and abs(found) < _FAR else None
@@ -150,12 +150,12 @@ def finite(
 
 
 def boolean_of(found: object) -> bool | None:
-    """Return a value as LookupBool takes it (``Value::IsBooleanValueEquiv``); None for no number."""
+    """Return a value as LookupBool reads it (``Value::IsBooleanValueEquiv``); None if it is not a number."""
     return _truth(found)  # type: ignore[arg-type]
 
 
 def boolean(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attributes | None = None) -> bool | None:
-    """Return whether an attribute is true: a number that is not zero is; None for no number."""
+    """Return whether an attribute is true, or a nonzero number; None if it is neither."""
     return boolean_of(value(ad, name, context, target))
 
 
@@ -164,16 +164,16 @@ def exact_boolean(
 ) -> bool | None:
     """Return a boolean that is one: a number counts as missing (``ClassAd::EvaluateAttrBool``).
 
-    So HTCondor's job router reads HoldCopiedFromTargetJob (src/condor_job_router/VanillaToGrid.cpp).
+    HTCondor's job router reads HoldCopiedFromTargetJob like this (src/condor_job_router/VanillaToGrid.cpp).
     """
     found = value(ad, name, context, target)
     return found if found.__class__ is bool else None
 
 
 def fires(ad: Attributes, name: str, context: Context = _CONTEXT) -> bool:
-    """Return whether an expression of a job's policy asks for its act: as an integer it is not zero.
+    """Return whether an expression of a job's policy fires: as an integer it is not zero.
 
-    So 0.5 does not, which is true elsewhere (``UserPolicy::AnalyzeSinglePeriodicPolicy``,
+    So 0.5 does not, though it is true elsewhere (``UserPolicy::AnalyzeSinglePeriodicPolicy``,
     src/condor_utils/user_job_policy.cpp).
     """
     return bool(integer(ad, name, context))
@@ -190,9 +190,9 @@ class ExitValue(NamedTuple):
 
 
 def ending(ad: Attributes) -> ExitValue | None:
-    """Return how a job's program ended; None where its ad does not say.
+    """Return how a job's program ended; None if its ad does not tell.
 
-    ExitBySignal says which of ExitSignal and ExitCode counts; without it the one that is there.
+    ExitBySignal decides between ExitSignal and ExitCode; without it the one that exists.
     """
     by_signal = boolean(ad, "ExitBySignal")
     for name, is_signal in (("ExitCode", False), ("ExitSignal", True)):
@@ -206,7 +206,7 @@ def ending(ad: Attributes) -> ExitValue | None:
 
 
 def string_of(found: object) -> str | None:
-    """Return a value as LookupString takes it; None for what is no string."""
+    """Return a value as LookupString reads it; None if it is not a string."""
     return found if isinstance(found, str) else None
 
 
@@ -219,18 +219,18 @@ def string(ad: Attributes, name: str, context: Context = _CONTEXT, target: Attri
 
 
 def plain(text: str) -> int | None:
-    """Return the integer that a text plainly is, as HTCondor writes one; None for what has to be evaluated.
+    """Return the integer of a plain text, as HTCondor writes one; None if it has to be evaluated.
 
-    ``05`` is no expression of the language, and more than 18 digits may be beyond 64 bits.
+    ``05`` is not a valid expression, and more than 18 digits may exceed 64 bits.
     """
     return int(text) if _INTEGER(text) else None
 
 
 def alone(code: Code | str | None) -> Value:
-    """Return the value that an expression (or its text) has in an empty ad; UNDEFINED where there is none.
+    """Return the value that an expression (or its text) has in an empty ad; UNDEFINED if it has none.
 
-    What other attributes decide has none there: this is for who keeps a queue in order by one attribute of its jobs,
-    and hears of changes of that one only.
+    References to other attributes are undefined: this is for indexing a queue by one attribute of its jobs, when only
+    its changes are known.
     """
     return UNDEFINED if code is None else value(AdValue({"": code}, {}), "")
 
@@ -239,7 +239,7 @@ def alone(code: Code | str | None) -> Value:
 
 
 def expression(ad: Attributes, name: str) -> Expression | None:
-    """Return an attribute's expression; None where there is none, or its text is no expression."""
+    """Return an attribute's expression; None if it is missing or invalid."""
     key = lower(name)
     code = ad.codes.get(key)
     try:
@@ -249,7 +249,7 @@ def expression(ad: Attributes, name: str) -> Expression | None:
 
 
 def result(code: Expression, ad: Attributes, context: Context = _CONTEXT, target: Attributes | None = None) -> Value:
-    """Return the value of an expression in an ad, ERROR where it has none."""
+    """Return the value of an expression in an ad, ERROR if it has none."""
     try:
         return code.evaluate(ad, target, context)
     except CrondorError:
@@ -257,7 +257,7 @@ def result(code: Expression, ad: Attributes, context: Context = _CONTEXT, target
 
 
 def printed(ad: Attributes, name: str) -> str:
-    """Return an attribute's expression in old syntax, and a text that is none as it stands.
+    """Return an attribute's expression in old syntax, or its unchanged text if it is invalid.
 
     Raises KeyError.
     """
@@ -269,7 +269,7 @@ def printed(ad: Attributes, name: str) -> str:
 
 
 def job_numbers(ad: Attributes, context: Context = _CONTEXT) -> tuple[int, int] | None:
-    """Return ClusterId and ProcId; None where one of both is no integer.
+    """Return ClusterId and ProcId; None if one of them is not an integer.
 
     They stand for the job's key in the queue, which is digits: 5.9 or true names no job (``EvaluateAttrInt`` in
     src/condor_job_router/JobRouter.cpp).
@@ -292,13 +292,13 @@ class JobStatus(IntEnum):
 
 
 ON_MACHINE: Final = frozenset((JobStatus.RUNNING, JobStatus.SUSPENDED))
-"""The states in which a job's program is on a machine, and its shadow there."""
+"""The states in which a job's program and its shadow run."""
 
-_DELIMITERS = "!#$%&*+,-/:;<>?@^`|~\x1f"  # with which an old environment may begin
+_DELIMITERS = "!#$%&*+,-/:;<>?@^`|~\x1f"  # that may precede an old environment
 _BLANKS = " \t\r\n"
 _WORD = re.compile(r"[^ \t\r\n]+")
 _PIECE = re.compile(r"'((?:[^']|'')*)'|([^' \t\r\n]+)")
-# What condor_submit would take for the beginning of a macro or a macro function.
+# Texts that condor_submit would read as the beginning of a macro or a macro function.
 _MACRO = re.compile(r"(?<!\$)(\$+)(\w*)\((?=(dollar\b|[\w./]*:)?)", re.ASCII | re.IGNORECASE)
 _UNWRITTEN = re.compile(r"[\n\0]|\$\$\w*\(|\$\w*\((dollar\b|[\w./]*:)|\\\Z", re.ASCII | re.IGNORECASE)
 
@@ -309,9 +309,9 @@ class InvalidArguments(CrondorError, ValueError):
 
 
 def as_text(text: str) -> str:
-    """Return ``text`` so that it stays itself as the value of a submit command: no macro of it is expanded.
+    """Return ``text`` quoted as the value of a submit command: no macro in it is expanded.
 
-    Raises InvalidArguments for what has no spelling: a line end, a NUL character, ``$$(``, blanks at the ends, a
+    Raises InvalidArguments if it cannot be written: a line end, a NUL character, ``$$(``, blanks at the ends, a
     backslash at the end (which would continue the line).
     """
     if _UNWRITTEN.search(text) or text != text.strip(" \t\r\v\f"):
@@ -320,15 +320,15 @@ def as_text(text: str) -> str:
 
 
 def join_arguments(arguments: Iterable[str]) -> str:
-    """Return the value of ``arguments``, in the new syntax, that gives these arguments and no others.
+    """Return the value of ``arguments``, in the new syntax, for exactly these arguments.
 
-    Raises InvalidArguments for a line end or a NUL character, for which there is no spelling.
+    Raises InvalidArguments for a line end or a NUL character, which cannot be written.
     """
     return '"' + " ".join(map(_quoted, arguments)) + '"'
 
 
 def join_environment(variables: Mapping[str, str]) -> str:
-    """Return the value of ``environment``, in the new syntax; raises InvalidArguments as ``join_arguments`` does."""
+    """Return the value of ``environment``, in the new syntax; raises InvalidArguments like ``join_arguments``."""
     return join_arguments(f"{name}={value}" for name, value in variables.items())
 
 
@@ -344,9 +344,9 @@ def split_arguments(value: str) -> list[str]:
 
 
 def split_raw_arguments(value: str) -> list[str]:
-    """Return the arguments of a knob: in double quotes the new syntax, else words between blanks, as they stand.
+    """Return the arguments of a knob: in double quotes the new syntax, else words between blanks, unchanged.
 
-    Quotes and backslashes in such words are characters like others (``ArgList::AppendArgsV1RawOrV2Quoted``,
+    Quotes and backslashes in such words are ordinary characters (``ArgList::AppendArgsV1RawOrV2Quoted``,
     src/condor_utils/condor_arglist.cpp, 25.14). Raises InvalidArguments.
     """
     value = value.strip(_BLANKS)
@@ -367,7 +367,7 @@ def split_environment(value: str) -> dict[str, str]:
 
 
 def old_entries(value: str) -> list[str]:
-    """Return the variables of an environment in the old syntax, which may begin with the sign that parts them.
+    """Return the variables of an environment in the old syntax, which may begin with its separator.
 
     HTCondor: Env::MergeFromV1AutoDelim.
     """
@@ -385,18 +385,18 @@ def _quoted(text: str) -> str:
 
 
 def _unexpanded(macro: re.Match[str]) -> str:
-    """Return what looks like the beginning of a macro so that it is none.
+    """Return the beginning of a macro quoted so that it is none.
 
-    ``$$(name)`` is one as well, which the schedd expands when it starts the job; ``$(DOLLAR)`` after a dollar sign
-    becomes one, before ``(DOLLAR)`` it makes another of itself, and before ``(name:`` it hides those that follow.
-    There the quotes are closed before the parenthesis and opened after it.
+    ``$$(name)`` is a macro too, which the schedd expands when it starts the job; ``$(DOLLAR)`` after a dollar sign
+    becomes one, before ``(DOLLAR)`` it makes another of itself, and before ``(name:`` it hides those that follow. There
+    the quotes are closed before the parenthesis and opened after it.
     """
     dollars, name, again = macro.groups()
     return f"{dollars}{name}'('" if again or len(dollars) > 1 else f"$(DOLLAR){name}("
 
 
 def _inside(value: str) -> str:
-    """Return what stands between the double quotes of the new syntax, doubled ones made single."""
+    """Return the text between the double quotes of the new syntax, with doubled quotes single."""
     if len(value) < 2 or not value.endswith('"') or '"' in value[1:-1].replace('""', ""):
         raise _invalid('in the new syntax double quotes surround all of the value, and one inside is written ""')
     return value[1:-1].replace('""', '"')

@@ -36,11 +36,11 @@ __all__ = ["NEW_JOB", "Admission", "JobExpressions", "admission", "needs_evaluat
 
 _BRIEF = 80
 _FEW = 5
-_LONGEST = 4000  # characters of requirements that are evaluated
+_LONGEST = 4000  # of requirements that are evaluated
 _OF_CLOCK = frozenset(("time", "currenttime", "random"))
-_OPEN_CALLS = frozenset((*_OF_CLOCK, "eval", "unparse", "unresolved"))  # what they depend on does not show
+_OPEN_CALLS = frozenset((*_OF_CLOCK, "eval", "unparse", "unresolved"))  # their dependencies are not visible
 
-# What condor_submit 25.14 writes into every job, as far as it depends on nothing else.
+# Attributes that condor_submit 25.14 writes into every job, if they depend on nothing else.
 NEW_JOB: Mapping[str, object] = {
     "MyType": "Job",
     "TargetType": "Machine",
@@ -68,9 +68,9 @@ NEW_JOB: Mapping[str, object] = {
 
 
 class JobExpressions(Made):
-    """Evaluates expressions in a job's ad, which has no other: neither the schedd nor the starter looks at a machine.
+    """Evaluates expressions in a job's ad without another: neither the schedd nor the starter sees a machine.
 
-    ``old``: texts are right sides of a submit file, with its rules for strings. Raises UnknownZone.
+    ``old``: texts are values of a submit file, with its rules for strings. Raises UnknownZone.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class JobExpressions(Made):
         return value if isinstance(value, (bool, int, float, str)) else ExpressionText(_brief(print_value(value)))
 
     def for_run(self, time: int) -> JobExpressions:
-        """Return how to evaluate for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
+        """Return an evaluator for the run at ``time`` (epoch seconds), which is then the job's DeferralTime."""
         made = JobExpressions(
             ClassAd({"DeferralTime": time}).chain(self.ad), self._zone, old=self._old, effort=self._effort
         )
@@ -127,12 +127,12 @@ class JobExpressions(Made):
         return found
 
     def surprises(self, attribute: str, text: str, span: Span | None) -> Iterator[Diagnostic]:
-        """Yield warnings of an expression that has another value where it counts, or none."""
+        """Yield warnings about an expression that has another value when it counts, or none."""
         code = self.read(text)
         try:
             found = code.references(self.ad)
         except CircularReference:
-            found = References((), (), ())  # it has no value either, which is said where it is asked for
+            found = References((), (), ())  # it has no value either, which is reported when it is needed
         shown = f"{attribute} = {_brief(text)}"
         if missing := [name for name in found.external if name.lower() != "currenttime"]:
             message = (
@@ -143,8 +143,8 @@ class JobExpressions(Made):
             yield Diagnostic("expression-target", message, Severity.WARNING, span, help_text)
         if any(map(_asks_the_clock, [code.tree, *(self.ad[name].tree for name in found.internal)])):
             message = (
-                f"{shown} has another value each time it is evaluated: Requirements see another one at each look, "
-                "and the starter one more when the job arrives; what is shown is its value now"
+                f"{shown} has another value at each evaluation: at each match of Requirements, and when the job "
+                "arrives at the starter; the value shown is that of now"
             )
             help_text = "write QDate for the time of submission"
             yield Diagnostic("expression-clock", message, Severity.WARNING, span, help_text)
@@ -166,11 +166,11 @@ def submitted_schedule(
     policy: Policy | None = None,
     effort: Effort | None = None,
 ) -> JobSchedule:
-    """Return what a job asks for that is submitted at ``now`` (epoch seconds), its expressions evaluated in its ad.
+    """Return the schedule of a job submitted at ``now`` (epoch seconds), its expressions evaluated in its ad.
 
-    ``commands`` and ``spans`` are those of JobSchedule.from_submit; every ``my.x`` among them is in the ad, beside
-    QDate, JobStatus and what else a fresh job has. ``notes`` warn of expressions whose value is another one where it
-    counts; ``effort`` is what all evaluations may cost together. Raises InvalidSchedule or InvalidSpec, also for what
+    ``commands`` and ``spans`` are those of JobSchedule.from_submit; the ad has every ``my.x`` among them, QDate,
+    JobStatus and the other attributes of a new job. ``notes`` warn about expressions that have another value when it
+    counts; ``effort`` limits the cost of all evaluations. Raises InvalidSchedule or InvalidSpec, also for what
     condor_submit cannot parse.
     """
     places = spans or {}
@@ -208,7 +208,7 @@ def cron_literals(
     zone: str | tzinfo = "UTC",
     effort: Effort | None = None,
 ) -> dict[str, str]:
-    """Return the Cron attributes that are expressions, by command name, as the literals they come to at ``now``.
+    """Return the Cron attributes that are expressions, by command name, as literals of their values at ``now``.
 
     The arguments are those of ``submitted_schedule``. Raises InvalidSchedule for what condor_submit cannot parse.
     """
@@ -227,7 +227,7 @@ def _literal(value: object) -> str:
 
 
 def _texts(commands: Mapping[str, str], spans: Mapping[str, Span]) -> dict[str, Code]:
-    """Read the attributes that the file sets by name in lower case; raise InvalidSchedule for all faults of them."""
+    """Read the attributes that the file sets, by lower-case name; raise InvalidSchedule for all their faults."""
     found: dict[str, Code] = {}
     faults = []
     for name, text in commands.items():
@@ -269,7 +269,9 @@ def _fresh_ad(
             ad[attribute] = texts[command]
         elif command in strings:
             ad.set_text(attribute, print_string(text))
-        elif text.isdecimal() and read_literal(text).value is not None:  # 00 is no number, and said so elsewhere
+        elif (
+            text.isdecimal() and read_literal(text).value is not None
+        ):  # 00 is not a number, which is reported elsewhere
             ad.set_text(attribute, text)
     for name, code in texts.items():
         if name.startswith("my."):
@@ -291,7 +293,7 @@ def _brief(text: str) -> str:
 
 
 class Admission(Made):
-    """Says at which DeferralTimes a job may match, as far as its requirements decide that."""
+    """Tells at which DeferralTimes a job may match, as far as its requirements decide."""
 
     def __init__(self, parts: Iterable[tuple[Code, str]], zone: tzinfo, effort: Effort | None = None) -> None:
         self._parts = tuple(parts)
@@ -309,7 +311,7 @@ class Admission(Made):
         return self.refusing(time) is None
 
     def refusing(self, time: int) -> str | None:
-        """Return the first part that keeps the job from matching at a DeferralTime, None where none does.
+        """Return the first part that prevents a match at a DeferralTime, None if none does.
 
         Raises EvaluationFailed.
         """
@@ -323,10 +325,10 @@ class Admission(Made):
 
 
 def admission(requirements: str, zone: tzinfo, effort: Effort | None = None) -> Admission | None:
-    """Return a test whether a job may match at a DeferralTime (epoch seconds), as far as its requirements decide that.
+    """Return a test whether a job may match at a DeferralTime (epoch seconds), as far as its requirements decide.
 
-    Whatever depends on a machine, on another attribute or on the moment of the match counts as possible. None where
-    requirements do not decide by the time, or are no expression. ``effort`` is what all tests may cost together.
+    Parts that depend on a machine, another attribute or the moment of the match count as possible. None if requirements
+    do not depend on the time, or are invalid. ``effort`` limits the cost of all tests.
     """
     if not speaks_of_time(requirements) or len(requirements) > _LONGEST:
         return None
@@ -357,7 +359,7 @@ def _conjuncts(tree: Node) -> list[Node]:
 
 
 def _decidable(tree: Node) -> Node:
-    """Return an expression with undefined for whatever DeferralTime alone does not decide."""
+    """Return an expression with undefined for everything that does not depend only on DeferralTime."""
     if isinstance(tree, Binary) and tree.op in ("&&", "||"):
         return Binary(tree.op, _decidable(tree.left), _decidable(tree.right))
     if isinstance(tree, Unary) and tree.op in ("()", "!"):
@@ -368,7 +370,7 @@ def _decidable(tree: Node) -> Node:
 
 
 def _is_decidable(tree: Node) -> bool:
-    """Return whether the value of an expression comes of DeferralTime and of nothing else."""
+    """Return whether the value of an expression depends only on DeferralTime."""
     if isinstance(tree, Reference):
         scope = tree.scope
         if scope is None or (isinstance(scope, Reference) and scope.scope is None and scope.name.lower() == "my"):

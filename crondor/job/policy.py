@@ -1,13 +1,14 @@
-"""What a job's own policy asks for, and a job as it stands in a queue.
+"""A job's own policy, and a job in its present state in a queue.
 
-HTCondor 25.14 has it in one place for its schedd, shadow, local starter and job router: ``UserPolicy::AnalyzePolicy``
-(src/condor_utils/user_job_policy.cpp). The expressions are asked in an order, and the first that wants something is the
-policy. As an integer it is not zero then, so that 1.5 wants it and 0.5 does not; what is undefined, an error, a string
-wants nothing. Two differ. TimerRemove is a time, and what is no number there is a ruling of its own: UNDEFINED.
-OnExitRemove keeps a job only as a number that is zero: without a value, as without the attribute, the job leaves.
+HTCondor 25.14 has one implementation for its schedd, shadow, local starter and job router:
+``UserPolicy::AnalyzePolicy`` (src/condor_utils/user_job_policy.cpp). The expressions are evaluated in order, and the
+first that fires decides. It fires if it is not zero as an integer, so that 1.5 fires and 0.5 does not; undefined, an
+error, or a string never fires. There are two exceptions. TimerRemove is a time, and a value that is not a number is a
+ruling of its own: UNDEFINED. OnExitRemove keeps a job only if it is the number zero: without a value, as without the
+attribute, the job leaves.
 
-After PeriodicHold, PeriodicRelease and PeriodicRemove the administrator's expressions for the same act are asked, in
-the job's ad as well: SYSTEM_PERIODIC_HOLD and its kin, by those who have a configuration.
+After PeriodicHold, PeriodicRelease and PeriodicRemove the administrator's expressions for the same act are evaluated,
+also in the job's ad: SYSTEM_PERIODIC_HOLD and similar knobs, by daemons with a configuration.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ _WELL: Final = ExitValue(0, by_signal=False)
 
 
 class Act(Enum):
-    """What a policy does to a job; UNDEFINED: nobody knows, since what must be a number is none."""
+    """The effect of a policy; UNDEFINED: unknown, since a value that must be a number is not one."""
 
     STAY = "stay"
     HOLD = "hold"
@@ -77,7 +78,7 @@ class Act(Enum):
 
 
 class Ruling(NamedTuple):
-    """What a policy does, with the reason HTCondor writes and its code and subcode."""
+    """The effect of a policy, with the reason HTCondor writes and its code and subcode."""
 
     act: Act
     reason: str = ""
@@ -86,15 +87,15 @@ class Ruling(NamedTuple):
 
     @property
     def held(self) -> Ruling:
-        """The hold that a shadow or a router makes of what is undefined, which a schedd passes over; else the same."""
+        """Return the ruling of a shadow or a router, which hold a job for UNDEFINED; a schedd ignores it."""
         return self._replace(act=Act.HOLD) if self.act is Act.UNDEFINED else self
 
 
 class SystemExpression(NamedTuple):
     """An expression of the administrator's policy.
 
-    ``name`` is what reasons call it (SYSTEM_PERIODIC_HOLD), ``knob`` where it is set (with a name after it, perhaps),
-    ``text`` how HTCondor prints it. ``reason`` and ``subcode`` are evaluated in the job's ad; ``place`` is the knob's.
+    ``name`` is its name in reasons (SYSTEM_PERIODIC_HOLD), ``knob`` the knob (possibly with a name after it), ``text``
+    how HTCondor prints it. ``reason`` and ``subcode`` are evaluated in the job's ad; ``place`` is the knob's.
     """
 
     name: str
@@ -106,7 +107,7 @@ class SystemExpression(NamedTuple):
     place: Span | None = None
 
     def ruling(self, ad: ClassAd, act: Act, context: Context) -> Ruling | None:
-        """Return what it asks for; None: nothing."""
+        """Return its ruling, None if it does not fire."""
         if not integer_of(result(self.expression, ad, context)):
             return None
         reason = None if self.reason is None else string_of(result(self.reason, ad, context))
@@ -116,7 +117,7 @@ class SystemExpression(NamedTuple):
 
 
 SystemPolicy: TypeAlias = Mapping[str, tuple[SystemExpression, ...]]
-"""The expressions by the attribute of the job that is asked before them."""
+"""The expressions by the attribute of the job that is evaluated before them."""
 
 NO_POLICY: Final[SystemPolicy] = {}
 
@@ -127,15 +128,15 @@ _ACTS: Final = {
     "PeriodicHold": Act.HOLD,
     "PeriodicRelease": Act.RELEASE,
     "PeriodicRemove": Act.REMOVE,
-}  # in the order in which they are asked
-_ALWAYS: Final = (*LONGEST, "TimerRemove")  # of which false is a number, too
+}  # in the order of evaluation
+_ALWAYS: Final = (*LONGEST, "TimerRemove")  # for which false is a number, too
 
 _DECIDING: Final = tuple(name.lower() for name in (*LONGEST, *_ACTS, "OnExitHold", "OnExitRemove"))
 _ASKED: Final = frozenset(name.lower() for name in (*LONGEST, *_ACTS))
 
 
 def has_periodic(ad: ClassAd) -> bool:
-    """Return whether a job has an expression that is looked at from time to time, or a longest time to run."""
+    """Return whether a job has a periodic expression, or a longest time to run."""
     if _ASKED.isdisjoint(ad.codes):
         return False
     return any(
@@ -144,7 +145,7 @@ def has_periodic(ad: ClassAd) -> bool:
 
 
 def expressions(status: int) -> list[str]:
-    """Return the periodic expressions that count in a status, in their order."""
+    """Return the periodic expressions that are evaluated in a status, in their order."""
     left_out = {
         "PeriodicVacate": status not in ON_MACHINE,
         "PeriodicHold": status in (JobStatus.HELD, JobStatus.COMPLETED),
@@ -156,7 +157,7 @@ def expressions(status: int) -> list[str]:
 def periodic(
     ad: ClassAd, status: int, now: int, context: Context, birth: str = BIRTH, system: SystemPolicy = NO_POLICY
 ) -> Ruling:
-    """Return what a job's policy asks for when it is looked at, ``now`` in epoch seconds; ``system`` is asked, too.
+    """Return the ruling of a job's periodic policy at ``now`` (epoch seconds), including ``system``.
 
     A longest time to run comes first. AllowedJobDuration counts from ``birth``, an attribute.
     """
@@ -166,9 +167,9 @@ def periodic(
 
 
 def at_exit(ad: ClassAd, now: int, context: Context, system: SystemPolicy = NO_POLICY) -> Ruling:
-    """Return what a job's policy asks for when its program has ended, as the ad says: it stays, leaves or is held.
+    """Return the ruling when a job's program has ended, as in its ad: it stays, leaves or is held.
 
-    A longest time to run and the periodic expressions come first, but for PeriodicVacate.
+    A longest time to run and the periodic expressions come first, except PeriodicVacate.
     """
     found = _too_long(ad, now, BIRTH) or _first(ad, expressions(JobStatus.RUNNING)[1:], now, context, system)
     if found.act is not Act.STAY:
@@ -182,7 +183,7 @@ def at_exit(ad: ClassAd, now: int, context: Context, system: SystemPolicy = NO_P
 
 
 def known_at_exit(ad: ClassAd) -> Act | None:
-    """Return what ``at_exit`` asks for at every exit; None where periodic expressions or the run have a say."""
+    """Return the ruling of ``at_exit`` at every exit; None if periodic expressions or the run matter."""
     return _known_at_exit(tuple(map(ad.codes.get, _DECIDING)))
 
 
@@ -195,7 +196,7 @@ def _known_at_exit(codes: tuple[Code | str | None, ...]) -> Act | None:
 
 
 def always_at_exit(ad: ClassAd) -> Ruling | None:
-    """Return what ``at_exit`` says of every run of a job without periodic expressions; None where it depends."""
+    """Return the ruling of ``at_exit`` for every run of a job without periodic expressions; None if it varies."""
     hold, remove = (ad.text(name).strip().lower() if name in ad else None for name in ("OnExitHold", "OnExitRemove"))
     if hold not in (None, "false") or remove not in (None, "true", "false"):
         return None
@@ -203,13 +204,13 @@ def always_at_exit(ad: ClassAd) -> Ruling | None:
 
 
 def always_leaves(ad: ClassAd) -> bool:
-    """Return whether OnExitRemove, without a look at anything else, lets a job leave its queue when a run ends."""
+    """Return whether OnExitRemove alone makes a job leave its queue after every run."""
     found = expression(ad, "OnExitRemove")
     return found is None or (found.code.const is not UNKNOWN and int32_of(found.code.const) != 0)
 
 
 def ended(ad: ClassAd, starts: int, ending: ExitValue = _WELL) -> ClassAd:
-    """Return a job's ad as ``at_exit`` is to see it when its program has ended in the ``starts``-th start."""
+    """Return a job's ad for ``at_exit``, after its program has ended in the ``starts``-th start."""
     made = ad.copy()
     said, unsaid = ("ExitSignal", "ExitCode") if ending.by_signal else ("ExitCode", "ExitSignal")
     made.prune(unsaid)
@@ -253,7 +254,7 @@ def _timer(ad: ClassAd, now: int, context: Context) -> Ruling | None:
 
 
 def _too_long(ad: ClassAd, now: int, birth: str) -> Ruling | None:
-    """Return the hold of a job that runs for too long; of two runs' times the older one does not count."""
+    """Return the hold of a job that runs for too long; of two runs' times the older one is ignored."""
     born = integer(ad, birth)
     if born is None:
         return None
@@ -272,7 +273,7 @@ def _too_long(ad: ClassAd, now: int, birth: str) -> Ruling | None:
 
 
 def _duration(seconds: int) -> str:
-    """Return a length as HTCondor's ``format_time_short`` writes it: ``1+02:03:04`` without what is 0 in front."""
+    """Return a length like HTCondor's ``format_time_short``: ``1+02:03:04`` without leading zeros."""
     minutes, second = divmod(max(0, seconds), 60)
     hours, minute = divmod(minutes, 60)
     text = f"{hours // 24}+{hours % 24:02}:{minute:02}:{second:02}".lstrip(" 0+")
@@ -284,11 +285,11 @@ def _reason(ad: ClassAd, name: str, value: str) -> str:
 
 
 SCHEDULING = tuple(attribute.lower() for attribute in ATTRIBUTES[:6])
-"""The attributes any of which makes a job a scheduled one, in lower case."""
+"""The attributes that make a job a scheduled one, in lower case."""
 
 _READ = (*ATTRIBUTES, "ScheddInterval", "JobUniverse")
 TERMS = tuple(name.lower() for name in (*_READ, "Requirements"))
-"""The attributes that decide about a schedule, in lower case."""
+"""The attributes that determine a schedule, in lower case."""
 
 _NEEDED = ("ScheddInterval", "DeferralPrepTime", "DeferralWindow")
 _NEEDED_IN = re.compile(r"\b(?:scheddinterval|deferralpreptime|deferralwindow)\b", re.IGNORECASE)
@@ -298,9 +299,9 @@ _STATUS = {int(status): status for status in JobStatus}
 
 
 class QueuedJob(Made):
-    """One ad of a queue; what it says is looked at when it is asked for.
+    """One ad of a queue, evaluated when needed.
 
-    ``spans`` has, for the attributes of the schedule as lower-case names, a place that messages can point at.
+    ``spans`` has the places of the schedule's attributes by lower-case name, for messages.
     """
 
     __slots__ = ("ad", "place")
@@ -319,13 +320,13 @@ class QueuedJob(Made):
 
     @property
     def id(self) -> str | None:
-        """``ClusterId.ProcId``, None for an ad that is no job's."""
+        """``ClusterId.ProcId``, None for an ad that is not a job's."""
         numbers = attributes.job_numbers(self.ad)
         return None if numbers is None else f"{numbers[0]}.{numbers[1]}"
 
     @property
     def status(self) -> JobStatus | None:
-        """JobStatus, None where it is missing or none of the known ones."""
+        """JobStatus, None if it is missing or unknown."""
         return _STATUS.get(attributes.int32(self.ad, "JobStatus") or 0)
 
     @property
@@ -336,7 +337,7 @@ class QueuedJob(Made):
 
     @property
     def is_crontab(self) -> bool:
-        """Return whether the job has any Cron attribute: then its DeferralTime is the schedd's work."""
+        """Return whether the job has any Cron attribute: then the schedd computes its DeferralTime."""
         return any(field.attribute in self.ad for field in FIELDS)
 
     @property
@@ -347,24 +348,24 @@ class QueuedJob(Made):
 
     @property
     def requirements(self) -> str:
-        """The text of Requirements, empty where there are none."""
+        """The text of Requirements, empty if there are none."""
         return self.ad.text("Requirements") if "Requirements" in self.ad else ""
 
     @property
     def leaves(self) -> bool:
-        """Return whether the job leaves the queue when a run ends, without a look at anything but OnExitRemove."""
+        """Return whether OnExitRemove alone makes the job leave the queue after every run."""
         return always_leaves(self.ad)
 
     @property
     def spans(self) -> dict[str, Span]:
-        """Where messages about the schedule's attributes point: the ad's place, and the text of the attribute."""
+        """The places for messages about the schedule's attributes: the ad's place, and the text of the attribute."""
         return {name.lower(): self._source(name).span() for name in ATTRIBUTES if name in self.ad}
 
     @property
     def terms(self) -> tuple[Hashable, ...]:
-        """What decides about the schedule, None where the ad has none: those of TERMS, texts or what was read of them.
+        """The attributes of TERMS that determine the schedule, None if the ad has none: texts or what was read of them.
 
-        Where all are literals, equal ones make equal schedules.
+        If all are literals, equal ones make equal schedules.
         """
         codes = self.ad.codes
         return tuple([codes.get(name) for name in TERMS])
@@ -379,11 +380,11 @@ class QueuedJob(Made):
         return any(not isinstance(code.const, (bool, int, float, str)) for code in codes)
 
     def integer(self, name: str) -> int | None:
-        """Return an attribute's value as an integer, where it is a number."""
+        """Return an attribute's value as an integer, if it is a number."""
         return attributes.integer(self.ad, name)
 
     def string(self, name: str) -> str | None:
-        """Return an attribute's value where it is a string."""
+        """Return an attribute's value if it is a string."""
         return attributes.string(self.ad, name)
 
     def schedule(
@@ -395,9 +396,9 @@ class QueuedJob(Made):
         zone: str | tzinfo = "UTC",
         policy: Policy | None = None,
     ) -> JobSchedule:
-        """Return what the job asks for; Cron attributes that are expressions are evaluated at ``now`` (epoch seconds).
+        """Return the job's schedule; Cron attributes that are expressions are evaluated at ``now`` (epoch seconds).
 
-        The ad's own ScheddInterval wins. ``notes`` say what keeps the job from running. Raises InvalidSchedule.
+        The ad's own ScheddInterval wins. ``notes`` tell what prevents the job from running. Raises InvalidSchedule.
         """
         expressions = JobExpressions(self.ad, zone)
         faults: list[Diagnostic] = []
@@ -423,7 +424,7 @@ class QueuedJob(Made):
         return replace(schedule, notes=notes) if notes else schedule
 
     def _literal(self, name: str, now: int, faults: list[Diagnostic]) -> object:
-        """Return a literal's value, or the expression; of what is no time or length the number it comes to now."""
+        """Return a literal's value, or the expression; if it is no time or length, its present number."""
         try:
             value: object = self.ad.code(name).const
         except CrondorError as error:
@@ -438,7 +439,9 @@ class QueuedJob(Made):
         if self._never_matches():
             missing = " and ".join(name for name in _NEEDED if name not in self.ad)
             message = f"without {missing} Requirements are never true: the job never matches"
-            help_text = "condor_qedit sets what is missing; the submit commands without + or MY. set it by themselves"
+            help_text = (
+                "set the missing attribute with condor_qedit; the submit commands without + or MY. set it themselves"
+            )
             yield Diagnostic("never-matches", message, span=self._here, help=help_text)
         if schedule.universe is Universe.SCHEDULER:
             message = "a scheduler universe job with a schedule never runs"
@@ -461,7 +464,7 @@ class QueuedJob(Made):
         return self._source("", "").span()
 
     def _never_matches(self) -> bool:
-        """Return whether Requirements refer to what condor_submit would have set, and the ad does not have it."""
+        """Return whether Requirements refer to an attribute that condor_submit would have set, and the ad lacks it."""
         if all(name in self.ad for name in _NEEDED) or "Requirements" not in self.ad:
             return False
         text = self.ad.text("Requirements")
@@ -474,7 +477,7 @@ class QueuedJob(Made):
         return fault if onto is None else fault.relocated(onto)
 
     def _source(self, name: str, text: str | None = None) -> Source:
-        """Return the text of an attribute under a name that says where the ad stands; of a string its content."""
+        """Return the text of an attribute with a name for the ad's place; the contents of a string."""
         job = f"{self.place.name}:{self.place.line}: job {self.id or 'without a number'}"
         if text is None:
             given = self.string(name) if name not in ("DeferralTime", "DeferralWindow", "DeferralPrepTime") else None
@@ -487,9 +490,9 @@ _SETTLED = frozenset(("ScheddInterval", "JobUniverse"))
 
 
 def read_queue(text: Text, *, name: str | None = None, report: Report | None = None) -> Iterator[QueuedJob]:
-    """Yield the jobs of a text, a file or lines, in whatever form of ads it is, one by one.
+    """Yield the jobs of a text, a file or lines, in any format of ads, one by one.
 
-    ``report`` is called with what cannot be read, and reading goes on; without it the first fault raises
-    ClassAdSyntaxError. Expressions are read when they are needed.
+    ``report`` is called with each fault, and reading continues; without it the first fault raises ClassAdSyntaxError.
+    Expressions are read when they are needed.
     """
     return map(QueuedJob, read_ads(text, None, ReadMode.LAZY, name=name, report=report))

@@ -1,6 +1,6 @@
-"""What the words of HTCondor mean: submit commands and knobs by release, attributes of ads, functions, macros.
+"""The words of HTCondor: submit commands and knobs by release, attributes of ads, functions, macros.
 
-The tables are texts beside this module, read when they are first asked for: whoever does not ask pays nothing.
+The tables are texts next to this module, read when first needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which kind of text a file holds, told by what is in it: only where that is unmistakable."""
+"""Detect the kind of a text from its contents, only if that is unambiguous."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from enum import Enum
 from typing import Final
 
-_HEAD: Final = 1 << 16  # characters that are looked at
+_HEAD: Final = 1 << 16  # characters that are examined
 _CALENDAR: Final = re.compile(r"BEGIN:V(CALENDAR|EVENT)\b", re.IGNORECASE)
 _QUEUE_LOG: Final = re.compile(r"10[1-7] (?:\S+ |\d|\r?\n)")
 _USER_LOG: Final = re.compile(r"\d{3} \(\d+\.\d+\.\d+\) ")
@@ -45,7 +45,7 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*[ \t]*=")
 
 
 class FileKind(Enum):
-    """A kind of text; the value is what messages call it."""
+    """A kind of text; the value is its name in messages."""
 
     SUBMIT = "a submit file"
     ADS = "a file of ClassAds"
@@ -60,13 +60,13 @@ class FileKind(Enum):
 
 
 def recognised(text: str) -> FileKind | None:
-    """Return the kind of a text, None where it may be one of several, or none that is known."""
+    """Return the kind of a text, None if it is ambiguous or unknown."""
     head = text.removeprefix("\ufeff")[:_HEAD].lstrip()
     return _by_beginning(head) or (FileKind.ROUTE_TESTS if _TESTS.search(head) else _by_words(head))
 
 
 def _by_words(head: str) -> FileKind | None:
-    """Return the kind of a text of lines, by lines that no other kind has."""
+    """Return the kind of a text by lines that no other kind has."""
     knob, queue = _KNOB.search(head), _QUEUE.search(head)
     if knob is not None and (queue is None or knob[0].strip().upper().startswith("JOB_ROUTER_")):
         return FileKind.CONFIG

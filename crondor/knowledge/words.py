@@ -15,7 +15,7 @@ _FOLDER: Final = f"{os.path.dirname(__file__)}/data"  # noqa: PTH120
 
 
 def lines(name: str) -> list[str]:
-    """Return the rows of a table as they are; blank lines and those that begin with # are skipped."""
+    """Return the rows of a table unchanged; blank lines and those that begin with # are skipped."""
     with open(f"{_FOLDER}/{name}", encoding="utf-8") as file:  # noqa: PTH123
         return [line for line in file.read().splitlines() if line and line[0] != "#"]
 
@@ -31,9 +31,9 @@ def rows(name: str) -> Iterator[list[str]]:
 
 
 def one_slip(word: str, other: str) -> bool:
-    """Return whether one letter is wrong, missing or too many, or two neighbours have changed places.
+    """Return whether one letter is wrong, missing or extra, or two neighbours are swapped.
 
-    Equal words differ by none. Case counts.
+    False for equal words. Case counts.
     """
     if abs(len(word) - len(other)) > 1 or word == other:
         return False
@@ -47,7 +47,7 @@ def one_slip(word: str, other: str) -> bool:
 
 
 class AttributeType(Enum):
-    """What an attribute's value is; the value is the word to show."""
+    """The type of an attribute's value; the value is the word to show."""
 
     STRING = "string"
     INTEGER = "integer"
@@ -61,9 +61,9 @@ class AttributeType(Enum):
 
 
 class Attribute(NamedTuple):
-    """An attribute: its name as HTCondor writes it, what its value is, and a sentence.
+    """An attribute: its name in HTCondor's spelling, the type of its value, and a sentence.
 
-    A name with ``<X>`` or ``<N>`` stands for many, with any word or number there: ``Request<X>``.
+    A name with ``<X>`` or ``<N>`` is a pattern for many names, with any word or number there: ``Request<X>``.
     """
 
     name: str
@@ -72,15 +72,15 @@ class Attribute(NamedTuple):
 
 
 class AttributeTable(Made):
-    """The attributes of one type of ad; names are looked up whatever their case.
+    """The attributes of one type of ad; names are looked up ignoring case.
 
-    An attribute is made of its row when it is asked for: of hundreds a description has a few.
+    An attribute is made from its row when needed: a description uses few of hundreds.
     """
 
     def __init__(self, table: Iterable[str]) -> None:
         """Take the rows: name, type and sentence."""
         self._rows: dict[str, str] = {}
-        self._many: list[tuple[str, str, str]] = []  # those that stand for many: how they begin and end, and the row
+        self._many: list[tuple[str, str, str]] = []  # patterns: prefix and suffix, and the row
         for row in table:
             name = row[: row.index(" ")].lower()
             if "<" in name:
@@ -96,19 +96,19 @@ class AttributeTable(Made):
         return ((*self._rows.values(), *(row for _, _, row in self._many)),)
 
     def __iter__(self) -> Iterator[Attribute]:
-        """Iterate over the attributes that have one name."""
+        """Iterate over the attributes, without patterns."""
         return map(_attribute, self._rows.values())
 
     def __len__(self) -> int:
-        """Return how many attributes with one name there are."""
+        """Return the number of attributes, without patterns."""
         return len(self._rows)
 
     def __contains__(self, name: str) -> bool:
-        """Return whether a name is that of an attribute, or of one that stands for many."""
+        """Return whether a name is that of an attribute, or matches a pattern."""
         return self.get(name) is not None
 
     def get(self, name: str) -> Attribute | None:
-        """Return the attribute of a name, or the one that stands for it, None for a name that is not known."""
+        """Return the attribute of a name, or the pattern it matches, None for an unknown name."""
         small = name.lower()
         row = self._rows.get(small)
         if row is not None:
@@ -117,15 +117,15 @@ class AttributeTable(Made):
         return next((each for each in many if _pattern(each.name).fullmatch(name)), None)
 
     def is_one(self, name: str) -> bool:
-        """Return whether a name is that of one attribute, and not of one that stands for many."""
+        """Return whether a name is that of one attribute, and not just a match of a pattern."""
         return name.lower() in self._rows
 
     def near(self, name: str) -> list[Attribute]:
-        """Return the attributes whose names are one slip of the hand away from a name: see one_slip."""
+        """Return the attributes whose names are one slip away from a name: see one_slip."""
         return [_attribute(row) for key, row in self._rows.items() if one_slip(name.lower(), key)]
 
     def names(self) -> Iterator[str]:
-        """Iterate over the names, as HTCondor writes them, of attributes that have one."""
+        """Iterate over the names, in HTCondor's spelling, without patterns."""
         return (row[: row.index(" ")] for row in self._rows.values())
 
 
@@ -152,7 +152,7 @@ def machine_attributes() -> AttributeTable:
 
 @cache
 def gpu_properties() -> AttributeTable:
-    """Return the properties of a GPU, which are the ad that ``require_gpus`` is evaluated in."""
+    """Return the properties of a GPU, whose ad is used to evaluate ``require_gpus``."""
     return AttributeTable(lines("gpu_properties.txt"))
 
 
@@ -183,28 +183,28 @@ class Release(NamedTuple):
 
     @property
     def is_series(self) -> bool:
-        """Whether it stands for the last release of its series, whatever that is."""
+        """Whether it stands for the newest release of its series."""
         return self.minor == _LAST
 
     @property
     def version(self) -> tuple[int, int, int]:
-        """The numbers that `if version` of a configuration and a schedd's rules are asked with."""
+        """The numbers for `if version` of a configuration and for a schedd's rules."""
         return self.major, _NEWEST_MINOR.get(self.major, self.minor) if self.is_series else self.minor, 0
 
     def __str__(self) -> str:
-        """Return it as it is written."""
+        """Return it as written."""
         return str(self.major) if self.is_series else f"{self.major}.{self.minor}"
 
 
 NEWEST: Final = Release(25, 14)
-"""The release whose source and programs the tables and the readers are taken from."""
+"""The release from whose source and programs the tables and the readers were made."""
 
 OLDEST: Final = Release(23, 0)
-"""The oldest release of which the tables know when a command came."""
+"""The oldest release for which the tables know new commands."""
 
 
 class Releases(NamedTuple):
-    """The releases in which a thing is there; None: since before the oldest, or still."""
+    """The releases that have something; None: no known beginning, or no end."""
 
     since: Release | None = None
     until: Release | None = None
@@ -216,7 +216,7 @@ class Releases(NamedTuple):
         return cls(Release.parse(since) if since else None, Release.parse(until) if until else None)
 
     def __contains__(self, release: object) -> bool:
-        """Return whether the thing is there in a release."""
+        """Return whether a release is among them."""
         if not isinstance(release, Release):
             return False
         return (self.since is None or self.since <= release) and (self.until is None or release <= self.until)
@@ -225,7 +225,7 @@ class Releases(NamedTuple):
 class CommandType(Enum):
     """How a command's value is read; the value is the word to show.
 
-    DISABLED is what people write for another command, or what an administrator has taken away.
+    DISABLED is for names that people write for another command, or that an administrator has disabled.
     """
 
     STRING = "string"
@@ -251,7 +251,7 @@ class CommandType(Enum):
 
 
 class Setting(Enum):
-    """How a command's attribute comes about."""
+    """How a command's attribute is set."""
 
     AS_IT_IS = "="
     ALTERNATIVE = "~"
@@ -259,10 +259,10 @@ class Setting(Enum):
 
 
 class SubmitCommand(NamedTuple):
-    """A command: its name, what its value is, the attribute that it becomes, when and where it counts.
+    """A command: its name, the type of its value, its attribute, and when and where it has an effect.
 
-    ``others`` are further names of it, the attribute's among them where condor_submit takes that. A name with
-    ``<name>`` stands for many. ``choices`` are the words that a CHOICE may be; ``universes`` is empty for all.
+    ``others`` are other names of it, including the attribute's if condor_submit accepts that. A name with ``<name>`` is
+    a pattern. ``choices`` are the words of a CHOICE; ``universes`` is empty for all.
     """
 
     name: str
@@ -277,7 +277,7 @@ class SubmitCommand(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names a value may be given by."""
+        """The names of the command."""
         return self.name, *self.others
 
     @property
@@ -287,13 +287,13 @@ class SubmitCommand(NamedTuple):
 
 
 class CommandTable(Made):
-    """The commands of all releases; names are looked up whatever their case.
+    """The commands of all releases; names are looked up ignoring case.
 
-    A command is made of its row when it is asked for: of hundreds a description has a few.
+    A command is made from its row when needed: a description uses few of hundreds.
     """
 
     def __init__(self, table: Iterable[str]) -> None:
-        """Take the rows; of two with one name the first is found by it."""
+        """Take the rows; for a repeated name the first is found."""
         self._rows = tuple(table)
         self._named: dict[str, str] = {}
         for row in self._rows:
@@ -315,12 +315,12 @@ class CommandTable(Made):
 
     @cached_property
     def _many(self) -> list[tuple[re.Pattern[str], SubmitCommand]]:
-        """The commands that stand for many, each by what its names look like; a file of known names needs none."""
+        """The patterns among the commands, each with a regular expression; a file with known names needs none."""
         many = (_command(row) for row in self._rows if "<" in row[: row.index(" ")])
         return [(_command_pattern(name), each) for each in many for name in each.names]
 
     def __iter__(self) -> Iterator[SubmitCommand]:
-        """Iterate over the commands; those that are copied in the order in which condor_submit does it."""
+        """Iterate over the commands; copied ones in the order of condor_submit."""
         return iter(self._all)
 
     def __len__(self) -> int:
@@ -328,26 +328,26 @@ class CommandTable(Made):
         return len(self._rows)
 
     def __contains__(self, name: str) -> bool:
-        """Return whether a name is that of a command, or of one that stands for many."""
+        """Return whether a name is that of a command, or matches a pattern."""
         return self.get(name) is not None
 
     def get(self, name: str) -> SubmitCommand | None:
-        """Return the command of a name, or the one that stands for it, None for a name that is not known."""
+        """Return the command of a name, or the pattern it matches, None for an unknown name."""
         row = self._named.get(name.lower())
         if row is not None:
             return _command(row)
         return next((command for pattern, command in self._many if pattern.fullmatch(name)), None)
 
     def is_one(self, name: str) -> bool:
-        """Return whether a lower-case name is that of one command, and not of one that stands for many."""
+        """Return whether a lower-case name is that of one command, and not just a match of a pattern."""
         return name in self._named
 
     def names(self) -> Iterator[str]:
-        """Iterate over the lower-case names of commands that have any, attributes' names among them."""
+        """Iterate over the lower-case names of commands, including attributes' names."""
         return iter(self._named)
 
     def near(self, name: str) -> list[SubmitCommand]:
-        """Return the commands with a name that is one slip of the hand away, see one_slip, those in use alone."""
+        """Return the commands in use with a name that is one slip away, see one_slip."""
         found = (_command(row) for key, row in self._named.items() if one_slip(name.lower(), key))
         return [command for command in dict.fromkeys(found) if command.is_in_use]
 
@@ -361,7 +361,7 @@ def _command_pattern(name: str) -> re.Pattern[str]:
 
 @cache
 def submit_commands() -> CommandTable:
-    """Return the commands of HTCondor 23.0 to the newest, and those that are gone and still met."""
+    """Return the commands of HTCondor 23.0 to the newest, and removed ones that are still found."""
     return CommandTable(lines("submit_commands.txt"))
 
 
@@ -384,7 +384,7 @@ def _command(row: str) -> SubmitCommand:
 
 
 def _others(others: str, made: str) -> Iterator[str]:
-    """Yield further names of a command, the one of its attribute last."""
+    """Yield other names of a command, the one of its attribute last."""
     yield from _listed(others)
     _, attribute = _set_attribute(made)
     if attribute and not attribute.startswith("("):
@@ -422,7 +422,7 @@ class KnobKind(Enum):
 
 
 class ConfigKnob(NamedTuple):
-    """A knob: ``<name>`` in its name stands for any. ``default`` is as one would write it, empty: unset.
+    """A knob: ``<name>`` in its name matches any. ``default`` is in configuration syntax, empty: unset.
 
     ``whose`` is the daemon or tool that reads it.
     """
@@ -436,12 +436,12 @@ class ConfigKnob(NamedTuple):
 
     @property
     def is_removed(self) -> bool:
-        """Whether the newest release does not look at it any more."""
+        """Whether the newest release no longer reads it."""
         return NEWEST not in self.releases
 
 
 class KnobTable(Made):
-    """The knobs; names are looked up whatever their case."""
+    """The knobs; names are looked up ignoring case."""
 
     def __init__(self, knobs: Iterable[ConfigKnob]) -> None:
         """Take the knobs."""
@@ -465,9 +465,9 @@ class KnobTable(Made):
         return len(self._all)
 
     def get(self, name: str) -> ConfigKnob | None:
-        """Return the knob of a name, or the one that stands for it, None for a name that is not known.
+        """Return the knob of a name, or the pattern it matches, None for an unknown name.
 
-        What a daemon alone is told, ``SCHEDD.NAME``, is the knob NAME.
+        A setting for one daemon, ``SCHEDD.NAME``, is the knob NAME.
         """
         key = name.lower().rpartition(".")[2]
         found = self._named.get(key)
@@ -496,7 +496,7 @@ _WILD_KNOB: Final = {"<n>": r"\d+"}
 
 
 class ClassAdFunction(NamedTuple):
-    """A function: its name as the manual writes it, its arguments in words, the type of its value, a sentence."""
+    """A function: its name as in the manual, its arguments in words, the type of its value, a sentence."""
 
     name: str
     arguments: str

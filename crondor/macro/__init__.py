@@ -1,7 +1,7 @@
-"""What the submit description, configuration and transform languages share: lines, macros, conditions, files.
+"""The common parts of the submit, configuration and transform languages: lines, macros, conditions, files.
 
-``conditions`` has if and endif, ``files`` the files a text may name, ``functions`` what $INT() and its like give: they
-are modules to import where they are needed, since a plain file needs none of them.
+Import ``conditions`` (if and endif), ``files`` (the files a text may name) and ``functions`` ($INT() and others) where
+needed: a plain file needs none of them.
 """
 
 from crondor.macro.expand import Lookup, expand, expand_defined, expand_self

@@ -1,7 +1,7 @@
 """if, elif, else and endif of HTCondor's files, and include.
 
-A condition is a number, a truth value, ``defined NAME`` or ``version OPERATOR NUMBER``, each with a ``!`` before it
-if wanted; nothing else is (HTCondor 25.14, Evaluate_config_if). The words of the errors are HTCondor's.
+A condition is a number, a truth value, ``defined NAME`` or ``version OPERATOR NUMBER``, optionally after a ``!``
+(HTCondor 25.14, Evaluate_config_if). The texts of the errors are HTCondor's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KEYWORDS = frozenset(("if", "elif", "else", "endif"))
 _COMPLEX = "complex conditionals are not supported"
 _NO_CONDITION = "expression is not a conditional"
 _TRUE, _FALSE = frozenset(("true", "yes", "t")), frozenset(("false", "no", "f"))
-# Few texts have an if: these are compiled when one is met.
+# Few texts have an if: these are compiled when one is found.
 _VERSION = r"(!?)([<=>]?)(=?)[ \t\r\n\v\f]*[vV]?(.*)"
 _NUMBERS = r"[ \t]*([-+]?[0-9]{1,9})\.[ \t]*([-+]?[0-9]{1,9})(?:\.[ \t]*([-+]?[0-9]{1,9}))?"
 _NUMBER = r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
@@ -35,11 +35,11 @@ _Kind: TypeAlias = Literal["number", "truth", "name", "version", "defined", "non
 
 
 class Conditions(NamedTuple):
-    """What a condition asks about.
+    """The context of a condition.
 
-    ``lookup`` gives the text of a macro by its lower-case name; ``expand`` replaces macros; ``version`` is HTCondor's
-    (major, minor, sub-minor); ``templates`` says whether ``use CATEGORY:OPTION`` is known; ``truth`` is asked for
-    the truth of what HTCondor does not understand as a condition (None: it is an error).
+    ``lookup`` returns the text of a macro by its lower-case name; ``expand`` replaces macros; ``version`` is HTCondor's
+    (major, minor, sub-minor); ``templates`` tells whether ``use CATEGORY:OPTION`` is known; ``truth`` decides on what
+    HTCondor does not accept as a condition (None: it is an error).
     """
 
     lookup: Callable[[str], str | None]
@@ -107,7 +107,7 @@ class Conditions(NamedTuple):
         return holds is not bool(parts[1])
 
     def _is_defined(self, text: str) -> bool:
-        """Return whether there is a macro or a template of a name; a number or a truth value is always defined.
+        """Return whether a macro or template exists; a number or a truth value is always defined.
 
         definition = NAME | NUMBER | truth | "use " (NAME | [A-Za-z_/]+ ":" [A-Za-z_/]+)
         """
@@ -144,7 +144,7 @@ class IfStack:
         return bool(self._levels)
 
     def enter(self, keyword: str, condition: str, conditions: Conditions) -> None:
-        """Take a line with one of the keywords. Raises ConditionError; a bad condition then counts as false."""
+        """Process a line with one of the keywords. Raises ConditionError; a bad condition then counts as false."""
         if keyword == "if":
             self._begin(condition, conditions)
         elif not self._levels:
@@ -198,7 +198,7 @@ def _tested(keyword: str, condition: str, conditions: Conditions) -> bool:
 
 
 def _kind(text: str, *, with_keywords: bool) -> _Kind:  # noqa: PLR0911 - a rule is a line, and a return
-    """Say what a condition looks like, from the kinds of its characters alone, as HTCondor does.
+    """Return the kind of a condition from the kinds of its characters alone, like HTCondor.
 
     HTCondor: Characterize_config_if_expression.
     """
@@ -216,19 +216,19 @@ def _kind(text: str, *, with_keywords: bool) -> _Kind:  # noqa: PLR0911 - a rule
     if keyword == "defined" and (has == {"letter"} or _is_definition(has)):
         return "defined"
     if "letter" in has and has <= {"letter", "digit", "mark", "float"}:
-        # A dot at the end counts as a part of a number: HTCondor has no name for "e." and the like.
+        # A final dot counts as part of a number: HTCondor has no name for "e." and the like.
         return "complex" if "float" in has and "digit" not in has else "name"
     return "complex"
 
 
 def _keyword(body: str) -> str:
-    """Return the word at the beginning, if it ends there."""
+    """Return the first word, if it ends there."""
     word = re.match(r"[A-Za-z]*", body)
     return word[0].lower() if word and not body[word.end() : word.end() + 1].isalnum() else ""
 
 
 def _is_definition(has: set[str]) -> bool:
-    """Whether the characters may be those of ``defined NAME`` or of ``defined use CATEGORY:OPTION``."""
+    """Return whether the characters may be those of ``defined NAME`` or of ``defined use CATEGORY:OPTION``."""
     rest = has - {"letter", "blank"}
     if not has >= {"letter", "blank"}:
         return False
@@ -248,7 +248,7 @@ _CHARACTERS = {
 
 
 def _characters(text: str) -> set[str]:
-    """Return the kinds of characters in a text; whether a dot, an e or a sign belongs to a number depends on order."""
+    """Return the kinds of characters in a text; whether a dot, an e or a sign is part of a number depends on order."""
     has: set[str] = set()
     for index, char in enumerate(text):
         if char == ".":
@@ -270,7 +270,7 @@ _MOST_NAMES = 1000
 
 # HTCondor: parse_include_options, MetaKnobAndArgs::init_from_string.
 class Include(NamedTuple):
-    """An include statement: ``may_miss`` is ifexist, ``into`` where the output of a command would be kept."""
+    """An include statement: ``may_miss`` is ifexist, ``into`` is the file for the output of a command."""
 
     is_command: bool = False
     may_miss: bool = False
@@ -278,7 +278,7 @@ class Include(NamedTuple):
 
 
 def parse_include(words: str) -> Include | None:
-    """Read the words between ``include`` and its colon, whose case matters; None for others than HTCondor knows.
+    """Read the words between ``include`` and its colon, case-sensitive; None for unknown ones.
 
     include_words = ("ifexist" | "ifexists")? (("command" | "output") ("into" word)?)?
     """
@@ -297,14 +297,14 @@ def parse_include(words: str) -> Include | None:
 
 
 class UsedTemplate(NamedTuple):
-    """A template that a use statement asks for, with its arguments, None without parentheses."""
+    """A template of a use statement, with its arguments, None without parentheses."""
 
     name: str
     arguments: str | None
 
 
 def parse_uses(text: str) -> list[UsedTemplate]:
-    r"""Read what comes after ``use CATEGORY :``: names with arguments, separated by commas or blanks.
+    r"""Read the text after ``use CATEGORY :``: names with arguments, separated by commas or blanks.
 
     uses = ("," | template ("(" text ")")?)*
     template = [^, \t\r\n\v\f(]+
@@ -335,10 +335,10 @@ def _closings(text: str) -> dict[int, int]:
 
 
 def template_text(config: Mapping[str, str], use: UsedTemplate, budget: Budget) -> str | None:
-    """Return the text of a template with its arguments in place, None where the configuration has none of that name.
+    """Return the text of a template with its arguments inserted, None if the configuration has none of that name.
 
     ``config`` has the knobs by lower-case name. Macros that the configuration defines are replaced, as HTCondor does
-    it when it loads the templates; all others are those of the submit file. Raises MacroError.
+    when it loads the templates; others belong to the submit file. Raises MacroError.
     """
     known = {name.lower() for name in re.split(r"[, \t\r\n]+", config.get("submit_template_names", "")) if name}
     text = config.get(f"submit_template_{use.name.lower()}")
@@ -352,7 +352,7 @@ def template_text(config: Mapping[str, str], use: UsedTemplate, budget: Budget) 
 
 
 def with_arguments(text: str, use: UsedTemplate, budget: Budget) -> str:
-    """Return the text of a template with the arguments of its use in place. Raises MacroError.
+    """Return the text of a template with its arguments inserted. Raises MacroError.
 
     HTCondor: expand_meta_args.
     """
@@ -375,10 +375,10 @@ def with_arguments(text: str, use: UsedTemplate, budget: Budget) -> str:
 
 
 def _argument_end(text: str, at: int, closings: list[int], ends: dict[int, int], *, is_default: bool) -> int:
-    """Return the end of $(number) from behind its number and sign, 0: it has none; ``ends`` are those known before.
+    """Return the end of $(number) after its number and sign, 0: it has none; ``ends`` are those known before.
 
-    A default may have one level of parentheses. Without a colon, what comes after the number and its sign is passed
-    over: $(1?60) is $(1?).
+    A default may have one level of parentheses. Without a colon, the text after the number and its sign is ignored:
+    $(1?60) is $(1?).
     """
     seen: list[int] = []
     end = -1
@@ -401,7 +401,7 @@ def _argument_end(text: str, at: int, closings: list[int], ends: dict[int, int],
 
 
 def _items(given: str) -> Iterator[tuple[int, str]]:
-    """Yield the arguments that are not blank, each with the place where it begins."""
+    """Yield the non-blank arguments, each with its offset."""
     at = 0
     for item in given.split(","):
         if item.strip(", \t\r\n\v\f"):
@@ -410,7 +410,7 @@ def _items(given: str) -> Iterator[tuple[int, str]]:
 
 
 def _argument(given: str, items: Sequence[tuple[int, str]], number: int, suffix: str, default: str | None) -> str:
-    """Return what ``$(number)`` of a template stands for: 0 is all arguments, ``+`` these and all that follow."""
+    """Return the text for ``$(number)`` of a template: 0 is all arguments, ``+`` this one and all after it."""
     counts, asks = suffix[:1] in {"#", "+"}, suffix[:1] == "?"
     if number == 0:
         value = str(len(items)) if counts else given

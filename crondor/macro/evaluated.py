@@ -1,4 +1,4 @@
-"""A text of a macro language evaluated as a ClassAd expression, on its own."""
+"""A text of a macro language evaluated as a ClassAd expression, in an empty ad."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crondor.macro.lines import Around, Budget, MacroError
 
 _CLOCK = re.compile(r"(?i)(?:time|interval|currenttime)\b")
 _DICE = re.compile(r"(?i)\brandom\b")
-_STEP = 64  # what a step of an evaluation costs of a budget
+_STEP = 64  # the cost of an evaluation step in a budget
 _NO_TIME = Context(now=0)
 _INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
 _REAL = re.compile(r"[ \t\r\n\v\f]*[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[ \t\r\n\v\f]*")
@@ -23,10 +23,13 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1  # strtoll stops there
 
 
 class Evaluated:
-    """The ``value`` of an expression in an empty ad; None where it cannot be read or has none."""
+    """The ``value`` of an expression in an empty ad; None if it is invalid or has none."""
 
     def __init__(self, text: str, around: Around, budget: Budget | None) -> None:
-        """Evaluate by the clock and the dice ``around``; ``budget`` pays. Raises MacroError where one is not known."""
+        """Evaluate with the clock and the dice of ``around``; ``budget`` is charged.
+
+        Raises MacroError if one is unknown.
+        """
         if around.now is None and _CLOCK.search(text):
             message = f"{text[:60]} depends on the time, which is not known here"
             raise MacroError("unknown-time", message, "write it out")
@@ -70,9 +73,9 @@ def _value(text: str, context: Context, budget: Budget | None) -> Value | None:
 
 # HTCondor: string_is_long_param, string_is_double_param, string_is_boolean_param.
 def as_integer(text: str, context: Context = _NO_TIME) -> int | None:
-    """Return the integer of a text (a real is cut, a truth value is 1 or 0), None where it has none.
+    """Return the integer of a text (a real is truncated, a truth value is 1 or 0), None if it has none.
 
-    A real that no integer holds is the least of all, as HTCondor's processors cut it.
+    A real that does not fit becomes the least integer, as HTCondor's processors do.
     """
     found = _INTEGER.fullmatch(text)
     if found is not None:
@@ -81,7 +84,7 @@ def as_integer(text: str, context: Context = _NO_TIME) -> int | None:
 
 
 def as_real(text: str, context: Context = _NO_TIME) -> float | None:
-    """Return the number of a text, None where it has none."""
+    """Return the number of a text, None if it has none."""
     if _REAL.fullmatch(text):
         return leading_number(text.strip())
     value = number_of(_value(text, context, None))
@@ -89,6 +92,6 @@ def as_real(text: str, context: Context = _NO_TIME) -> float | None:
 
 
 def as_boolean(text: str, context: Context = _NO_TIME) -> bool | None:
-    """Return the truth value of a text (a number counts), None where it has none."""
+    """Return the truth value of a text (a number counts), None if it has none."""
     literal = _TRUTH.get(text.rstrip().lower())
     return boolean_of(_value(text, context, None)) if literal is None else literal

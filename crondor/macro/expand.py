@@ -1,4 +1,4 @@
-"""Finding and expanding $(name) and $(name:default), within bounds that no text can break.
+"""Finding and expanding $(name) and $(name:default), within limits that no text can exceed.
 
 HTCondor: expand_macro in src/condor_utils/config.cpp.
 """
@@ -15,7 +15,7 @@ from crondor.macro.lines import NOTHING, Around, Budget, MacroError
 
 _HEAD = re.compile(r"\$(\$?)([A-Za-z0-9_]*)(\()?")
 _NAME = re.compile(r"[A-Za-z0-9_./]*")
-_DEFAULT = re.compile(r"[A-Za-z0-9_./$ ,\\:]*")  # what may come after the colon, beside one level of parentheses
+_DEFAULT = re.compile(r"[A-Za-z0-9_./$ ,\\:]*")  # what may follow the colon, besides one level of parentheses
 _FILE_FUNCTION = re.compile(r"F[pnxdqabfwuPNXDQABFWU]*")
 _FUNCTION_NAMES = "BASENAME CHOICE DIRNAME ENV EVAL INT RANDOM_CHOICE RANDOM_INTEGER REAL STRING SUBSTR"
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
@@ -23,17 +23,17 @@ _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 
 # HTCondor: next_config_macro.
 class MacroKind(Enum):
-    """What a dollar sign turned out to begin."""
+    """What a dollar sign begins."""
 
     PLAIN = 0  # nothing
     NESTED = 1  # $(name with another dollar sign in the name
-    CUT = 2  # the text ends before it is decided
+    CUT = 2  # the text ends too early to tell
     MACRO = 3
     FUNCTION = 4
 
 
 class MacroFound(NamedTuple):
-    """One result: ``at`` to ``end`` was looked at, the search goes on at ``resume``.
+    """One result: ``at`` to ``end`` was read, the search continues at ``resume``.
 
     ``name`` is in lower case for a macro, as written for a function; ``default`` is where a default begins, or -1.
     """
@@ -47,21 +47,20 @@ class MacroFound(NamedTuple):
 
 
 class Scanner:
-    """Says of the dollar signs of one text what they begin; never fails.
+    """Finds what the dollar signs of one text begin; never fails.
 
-    What it has read on the way to a closing parenthesis it remembers, so that all of them together cost no more than
-    the text is long.
+    It remembers what it has read looking for a closing parenthesis, so that the total cost is linear in the text.
     """
 
     __slots__ = ("_close", "_closed", "_ends", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._closed, self._close = 0, -1  # no parenthesis closes between the two, but at the second
+        self._closed, self._close = 0, -1  # no parenthesis closes between the two, except at the second
         self._ends: dict[int, int] = {}
 
     def scan(self, at: int) -> MacroFound:
-        """Say what the dollar sign at offset ``at`` begins.
+        """Return what the dollar sign at offset ``at`` begins.
 
         macro = "$(" body
         function = "$" (FUNCTIONS | FILE_FUNCTION) "(" [^)]* ")" | "$ENV(" body
@@ -122,7 +121,7 @@ class Scanner:
         return end
 
     def _closing(self, at: int) -> int:
-        """Return where the next parenthesis closes, the length of the text where none does."""
+        """Return where the next parenthesis closes, the length of the text if none does."""
         if not self._closed <= at <= self._close:
             found = self.text.find(")", at)
             self._closed, self._close = at, len(self.text) if found < 0 else found
@@ -134,7 +133,7 @@ def _is_function(name: str) -> bool:
 
 
 def _with_next(text: str, head: re.Match[str] | None, end: int) -> int:
-    """Return an end that takes in a dollar sign after the name of a function: its macro may give the parenthesis."""
+    """Return an end that includes a dollar sign after the name of a function: its macro may give the parenthesis."""
     is_open = head is not None and text.startswith("$", end) and not head[1] and _is_function(head[2])
     return end + 1 if is_open else end
 
@@ -145,21 +144,21 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 Lookup = Callable[[str], "str | None"]
-"""Gives the unexpanded text of a macro by its lower-case name, or None where it is not defined."""
+"""Returns the unexpanded text of a macro by its lower-case name, or None if it is not defined."""
 
-_LOOK = 64  # what a dollar sign costs, beside the characters after it
-_STEP = 128  # what one macro costs beside the characters it moves
-_LEVEL = 32  # what each macro around one costs: what doubles itself is deep, what is useful is not
-_CALL = 256  # what one function costs, since it may evaluate an expression
+_LOOK = 64  # cost of a dollar sign, besides the characters after it
+_STEP = 128  # cost of a macro besides the characters it moves
+_LEVEL = 32  # cost per surrounding macro: exponential growth needs depth, useful macros do not
+_CALL = 256  # cost of a function, since it may evaluate an expression
 _OF_NO_MACRO = frozenset(("ENV", "RANDOM_INTEGER"))
-_MOST_CALLS = 30  # functions in the arguments of functions; each takes some frames of Python's stack
+_MOST_CALLS = 30  # functions in the arguments of functions; each uses some frames of Python's stack
 
 
 def expand(text: str, lookup: Lookup, budget: Budget, around: Around = NOTHING) -> str:
-    """Return ``text`` with all its macros expanded, as HTCondor does it.
+    """Return ``text`` with all its macros expanded, like HTCondor.
 
-    A macro that is undefined or empty gives its default, else nothing; ``$(DOLLAR)`` gives ``$``;
-    ``$$(name)`` and ``$$([expression])`` stay. Functions see what ``around`` has. Raises MacroError.
+    A macro that is undefined or empty gives its default, else nothing; ``$(DOLLAR)`` gives ``$``; ``$$(name)`` and
+    ``$$([expression])`` stay. Functions use ``around``. Raises MacroError.
     """
     if "$" not in text:
         return text
@@ -169,8 +168,8 @@ def expand(text: str, lookup: Lookup, budget: Budget, around: Around = NOTHING) 
 def expand_defined(text: str, lookup: Lookup, budget: Budget, around: Around = NOTHING) -> str:
     """Return ``text`` with the macros expanded that have a value; all others stay, $(DOLLAR) too.
 
-    Of the functions, those stay whose first argument is no such macro, $ENV() and $RANDOM_INTEGER() aside: what is left
-    is for whoever reads the text next (expand_defined_macros of HTCondor 25.14). Raises MacroError.
+    Functions stay if their first argument is no such macro, except $ENV() and $RANDOM_INTEGER(): the rest is for the
+    next reader of the text (expand_defined_macros of HTCondor 25.14). Raises MacroError.
     """
     if "$" not in text:
         return text
@@ -180,9 +179,9 @@ def expand_defined(text: str, lookup: Lookup, budget: Budget, around: Around = N
 def expand_self(
     text: str, name: str, earlier: str | None, budget: Budget, lookup: Lookup | None = None, around: Around = NOTHING
 ) -> str:
-    """Return the ``text`` being assigned to ``name`` with references to ``name`` itself replaced by its earlier text.
+    """Return ``text``, assigned to ``name``, with references to ``name`` itself replaced by its earlier text.
 
-    All other macros stay: they are expanded when asked for. ``name`` is in lower case. With ``lookup`` the file name
+    All other macros stay: they are expanded when needed. ``name`` is in lower case. With ``lookup`` the file name
     functions of ``name`` ($Fn(name)) are replaced too, as HTCondor does it. Raises MacroError.
 
     HTCondor: SelfOnlyBody.
@@ -193,7 +192,7 @@ def expand_self(
 
 
 class _Rules(NamedTuple):
-    """What stays the same through one expansion and those inside it."""
+    """What stays the same in one expansion and those inside it."""
 
     lookup: Lookup
     budget: Budget
@@ -206,7 +205,7 @@ class _Rules(NamedTuple):
 
 
 class _Chain:
-    """A macro being expanded, and the one whose text it was found in."""
+    """A macro being expanded, and the one whose text contains it."""
 
     __slots__ = ("depth", "name", "outer")
 
@@ -226,7 +225,7 @@ class _Chain:
 
 
 class _Expansion:
-    """One run: a stack of texts still to be read, the next one on top, and the text already final."""
+    """One run: a stack of texts still to be read, the next one on top, and the final text."""
 
     def __init__(self, rules: _Rules, chain: _Chain | None = None) -> None:
         self._rules = rules
@@ -253,7 +252,7 @@ class _Expansion:
         return self._with_dollars("".join(self._done))
 
     def _with_dollars(self, text: str) -> str:
-        """Replace each $(DOLLAR), once all else is done; one that now follows a dollar sign is none any more."""
+        """Replace each $(DOLLAR), after everything else; one that then follows a dollar sign no longer counts."""
         done: list[str] = []
         begin, at = 0, text.find("$") if self._has_dollar else -1
         scanner = Scanner(text)
@@ -278,8 +277,8 @@ class _Expansion:
     def _read(self, text: str, begin: int) -> None:
         """Read the top text up to its next macro, which is replaced on the stack, or to its end.
 
-        HTCondor reads a text from its beginning after each replacement: a macro inside of what was not yet one may
-        make it one, be it a name, $(a$(b)), or a default that has a character which it may not have.
+        HTCondor reads a text from its beginning after each replacement: an inner macro may complete an outer one, in
+        its name, $(a$(b)), or in a default with an illegal character.
 
         text = (macro | function | PLAIN)*
         """
@@ -315,7 +314,7 @@ class _Expansion:
         self._emit(text[begin:])
 
     def _is_mine(self, text: str, found: MacroFound) -> bool:
-        """Whether this run replaces what was found."""
+        """Return whether this run replaces what was found."""
         if self._only is not None:
             if found.kind is MacroKind.FUNCTION and self._rules.only_files and found.name[0] == "F":
                 return _body(text, found).lower().split(":")[0] == self._only
@@ -325,7 +324,7 @@ class _Expansion:
         return found.kind is MacroKind.FUNCTION or (found.kind is MacroKind.MACRO and not _is_dollar(found))
 
     def _is_defined(self, text: str, found: MacroFound) -> bool:
-        """Whether the macro that was found, or the first argument of the function, has a value."""
+        """Return whether the macro that was found, or the first argument of the function, has a value."""
         if found.name in _OF_NO_MACRO and found.kind is MacroKind.FUNCTION:
             return True
         name = found.name if found.kind is MacroKind.MACRO else _body(text, found).split(",")[0].lower()
@@ -346,13 +345,13 @@ class _Expansion:
                 chain = self._enter(found.name)
         self._budget.spend(_STEP + len(head) + len(value))
         if head or value:
-            # With a head the text is partly the outer one's, so a cycle through it is left to the budget.
+            # With a head the text is partly the outer one's, so a cycle through it is caught by the budget.
             self._pending.append((head + value, 0, self._chain if head else chain))
 
     def _call(self, text: str, found: MacroFound) -> str:
-        """Return what a function gives; its arguments are expanded by runs of their own, inside this one."""
+        """Return the text of a function; its arguments are expanded by runs of their own, inside this one."""
         if self._rules.level >= _MOST_CALLS:
-            message = f"macro functions stand inside one another more than {_MOST_CALLS} deep"
+            message = f"macro functions are nested more than {_MOST_CALLS} deep"
             raise MacroError("macro-depth", message, "write some of them out")
         inner = self._rules._replace(only=None, earlier=None, only_defined=False, level=self._rules.level + 1)
 
@@ -383,7 +382,7 @@ class _Expansion:
         return inner
 
     def _too_deep(self) -> None:
-        message = f"macros stand inside one another more than {self._budget.depth} deep"
+        message = f"macros are nested more than {self._budget.depth} deep"
         raise MacroError("macro-depth", message, "write some of them out")
 
     def _join(self, head: str) -> None:
@@ -406,7 +405,7 @@ def _is_dollar(found: MacroFound) -> bool:
 
 
 def _body(text: str, found: MacroFound) -> str:
-    """Return what stands between the parentheses of a function, its default included."""
+    """Return the text between the parentheses of a function, including its default."""
     return text[text.index("(", found.at) + 1 : found.end - 1]
 
 
@@ -445,7 +444,7 @@ KNOWN = frozenset(f"{category}.{name}".lower() for category, names in TEMPLATES.
 
 # HTCondor: read_meta_config.
 def is_template(use: str) -> bool:
-    """Whether ``if defined use`` holds: for a category, and for ``CATEGORY:NAME`` where it has that name."""
+    """Return whether ``if defined use`` holds: for a category, and for a name of it in ``CATEGORY:NAME``."""
     category, _, name = use.partition(":")
     key = f"{category.strip().lower()}.{name.strip().lower()}"
     return key in KNOWN or (not name and category.strip().upper() in TEMPLATES)

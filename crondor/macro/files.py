@@ -1,4 +1,4 @@
-"""Files that a text may name: opened only below the folders the caller allows, and only so far as bounds go.
+"""Files that a text may name: only in folders that the caller allows, and within limits.
 
 HTCondor: Open_macro_source, submit_expand_globs.
 """
@@ -17,31 +17,30 @@ from crondor.diagnostics import CrondorError, Diagnostic, Source
 from crondor.macro.lines import MAX_BYTES, source_from_bytes
 from crondor.rights.walk import place_of
 
-MAX_ENTRIES = 1_000_000  # names of folders looked at for one pattern
+MAX_ENTRIES = 1_000_000  # names in folders examined for one pattern
 _MOST_LINKS = 40  # as the kernel
 _LONGEST = 4096  # characters of a pattern, as of a path
 _MAGIC = frozenset("*?[")
 
-# No link is followed any more, a pipe does not wait for somebody to write, and Windows changes no line end.
+# No links are followed, opening a pipe does not block, and Windows does not convert line ends.
 _READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class FileRefused(CrondorError, ValueError):
-    """A file that is not there, cannot be read, or lies outside of the allowed folders (code ``file-outside``)."""
+    """A file that does not exist, cannot be read, or is outside of the allowed folders (code ``file-outside``)."""
 
     @property
     def is_outside(self) -> bool:
-        """Whether the file was not looked at at all, since it lies outside."""
+        """Whether the file was not examined, since it is outside."""
         return self.diagnostics[0].kind == "file-outside"
 
 
 class Files:
-    """The files below some folders. Links are resolved first, so none leads out.
+    """The files in some folders. Links are resolved first, so none leads out.
 
-    ``base`` is the folder that relative paths begin in. ``limit`` is the largest size of a file in bytes. A source is
-    called as the path is written, or, ``is_named_whole``, by what leads there from where ``base`` does.
-    With ``tree`` all of it is as if that folder were ``/``: an absolute path begins there, links and ``..`` stay in it,
-    and a source is called by where it is from here.
+    ``base`` is the folder of relative paths. ``limit`` is the largest size of a file in bytes. A source is named by the
+    path as written, or, if ``is_named_whole``, by the path from ``base``'s own base. With ``tree`` that folder acts as
+    ``/``: absolute paths begin there, links and ``..`` stay in it, and a source is named by its path from here.
     """
 
     def __init__(
@@ -73,23 +72,23 @@ class Files:
         return hash(self._roots)
 
     def based(self, base: str) -> Files:
-        """Return the same files, with relative paths that begin in another folder."""
+        """Return the same files, with relative paths in another folder."""
         made = copy(self)
         made.base = os.path.join(self.base, base)
         return made
 
     def limited(self, limit: int) -> Files:
-        """Return the same files, those larger than ``limit`` bytes refused too."""
+        """Return the same files, with those larger than ``limit`` bytes refused too."""
         made = copy(self)
         made.limit = min(self.limit, limit)
         return made
 
     def real(self, path: str) -> str:
-        """Return where a path leads. Raises FileRefused where that is outside."""
+        """Return the resolved path. Raises FileRefused if it is outside."""
         return self._resolved(path)
 
     def read(self, path: str) -> Source:
-        """Return the text of a file. Raises FileRefused, and InvalidText for what is no text."""
+        """Return the text of a file. Raises FileRefused, and InvalidText if it is not text."""
         real = self._resolved(path)
         try:
             opened = os.open(real, _READING)
@@ -99,7 +98,7 @@ class Files:
         try:
             if not stat.S_ISREG(os.fstat(opened).st_mode):
                 raise _refused("file-special", f"can't read {path}: it is not a plain file")
-            if place_of(opened) not in {real, ""}:  # a folder on the way has become a link
+            if place_of(opened) not in {real, ""}:  # a folder on the way was replaced by a link
                 raise _outside(path)
         except FileRefused:
             os.close(opened)
@@ -114,9 +113,9 @@ class Files:
         return os.path.normpath(self._joined(path)) if self._is_named_whole else path
 
     def kind(self, path: str) -> str:
-        """Return ``folder`` or ``file`` for what a path leads to, nothing where nothing is there; nothing is opened.
+        """Return ``folder`` or ``file`` for a path, empty if nothing is there; nothing is opened.
 
-        Raises FileRefused where that is outside.
+        Raises FileRefused if it is outside.
         """
         real = self._resolved(path)
         try:
@@ -125,9 +124,9 @@ class Files:
             return ""
 
     def is_executable(self, path: str) -> bool | None:
-        """Return whether its mode lets anybody execute a file; None where none is there.
+        """Return whether its mode lets anybody execute a file; None if there is none.
 
-        Raises FileRefused where that is outside.
+        Raises FileRefused if it is outside.
         """
         real = self._resolved(path)
         try:
@@ -137,7 +136,7 @@ class Files:
         return bool(mode & 0o111) or os.name == "nt" if stat.S_ISREG(mode) else None
 
     def names(self, folder: str, most: int) -> list[str]:
-        """Return the names in a folder, none where there are more than ``most``; raises FileRefused outside."""
+        """Return the names in a folder, none if there are more than ``most``; raises FileRefused outside."""
         try:
             with os.scandir(self._resolved(folder or ".")) as entries:
                 found = [entry.name for entry in islice(entries, most + 1)]
@@ -146,10 +145,10 @@ class Files:
         return found if len(found) <= most else []
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the paths that a pattern of the shell matches, in order, folders with a slash at the end.
+        """Return the paths that a shell pattern matches, in order, folders with a final slash.
 
-        The stars of a pattern match no name that begins with a dot, as in glob(3). Raises FileRefused where the
-        pattern leads outside, and where there are too many names to look at.
+        Stars do not match names that begin with a dot, as in glob(3). Raises FileRefused if the pattern leads outside,
+        and if there are too many names.
         """
         if len(pattern) > _LONGEST:
             raise _refused("file-many", f"crondor takes no pattern of more than {_LONGEST} characters")
@@ -176,7 +175,7 @@ class Files:
                 if _MAGIC.isdisjoint(piece):
                     raise
                 if is_last:
-                    yield below  # a link that leads out: its name is here, and what it leads to is left alone
+                    yield below  # a link that leads out: its name is here, its target is ignored
                 continue
             if os.path.isdir(real):
                 yield below + "/"
@@ -196,14 +195,14 @@ class Files:
                         raise _refused("file-many", message)
                     if matches(entry.name) and (entry.name[0] != "." or piece[0] == "."):
                         found.append(entry.name)
-        except (OSError, re.error):  # no folder; or [z-a], which matches nothing
+        except (OSError, re.error):  # not a folder; or [z-a], which matches nothing
             return []
         return found
 
     def plain_names(self, folder: str) -> list[str]:
-        """Return the names of what is in a folder and is no folder itself, in the order of their bytes.
+        """Return the names in a folder that are not folders, in the order of their bytes.
 
-        Raises FileRefused where it leads outside, cannot be read, or has too many names.
+        Raises FileRefused if it is outside, cannot be read, or has too many names.
         """
         found: list[str] = []
         try:
@@ -223,11 +222,11 @@ class Files:
     def _is_folder(self, path: str) -> bool:
         try:
             return os.path.isdir(self._real(self._joined(path)))
-        except OSError:  # links in a circle
+        except OSError:  # a cycle of links
             return False
 
     def _is_link(self, path: str) -> bool:
-        """Whether a name is there, be it a link that leads nowhere."""
+        """Return whether a name exists, even as a dangling link."""
         folder, name = os.path.split(self._joined(path))
         return os.path.lexists(os.path.join(self._real(folder or "."), name))
 
@@ -236,7 +235,7 @@ class Files:
         return os.path.realpath(path) if self._tree is None else _real_inside(self._tree, path)
 
     def _resolved(self, path: str) -> str:
-        """Return the path with all links followed. Raises FileRefused where that is outside."""
+        """Return the path with all links followed. Raises FileRefused if it is outside."""
         try:
             real = self._real(self._joined(path))
         except (OSError, ValueError) as error:
@@ -247,14 +246,14 @@ class Files:
 
 
 def _slashed(path: str) -> str:
-    """Return a path with slashes between its names, as all systems but Windows have them."""
+    """Return a path with slashes between its names, as on all systems but Windows."""
     return path if os.sep == "/" else path.replace(os.sep, "/")
 
 
 def _real_inside(tree: str, path: str) -> str:
-    """Return where a path of a tree leads when that folder is taken for ``/``; no link leads out of it.
+    """Return the resolved path in a tree whose folder acts as ``/``; no link leads out of it.
 
-    Raises OSError for links that lead in a circle.
+    Raises OSError for a cycle of links.
     """
     left = path.split("/")[::-1]
     made: list[str] = []
@@ -269,7 +268,7 @@ def _real_inside(tree: str, path: str) -> str:
         below = "/".join([tree.rstrip("/"), *made, piece])
         try:
             target = os.readlink(below)
-        except OSError:  # no link, or not there
+        except OSError:  # not a link, or missing
             made.append(piece)
             continue
         links += 1
@@ -285,7 +284,7 @@ _ALLOW = "allow its folder, or copy the file next to the one that names it"
 
 
 def _outside(path: str) -> FileRefused:
-    return _refused("file-outside", f"{path} lies outside of the folders that crondor may read", _ALLOW)
+    return _refused("file-outside", f"{path} is outside of the folders that crondor may read", _ALLOW)
 
 
 def _refused(code: str, message: str, help: str | None = None) -> FileRefused:
@@ -318,9 +317,9 @@ def _translated(piece: str) -> str:
 
 
 def of_kind(found: list[str], pattern: str, kinds: str) -> list[str]:
-    """Return the names that a pattern of ``matching files`` or ``matching dirs`` takes; all for other ``kinds``.
+    """Return the names that a pattern of ``matching files`` or ``matching dirs`` selects; all for other ``kinds``.
 
-    HTCondor takes any name for that of a folder where its last piece is no pattern: glob(3) does not look then.
+    If its last piece is not a pattern, HTCondor treats any name as a folder: glob(3) does not check it.
     """
     looks = kinds == "files" or (kinds == "dirs" and not _MAGIC.isdisjoint(pattern.rstrip("/").rpartition("/")[2]))
     return [name for name in found if not looks or name.endswith("/") is (kinds == "dirs")]

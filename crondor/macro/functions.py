@@ -1,7 +1,7 @@
 """The macro functions: $INT(), $SUBSTR(), $CHOICE() and the others, as HTCondor 25.14 reads them in all its files.
 
-Where HTCondor prints an error and goes on with some text, a function here reports the same words and gives the same
-text; what it cannot know (the environment, a random number without a seed) is an error.
+If HTCondor prints an error and continues with some text, a function here reports the same message and returns the same
+text; unknown values (the environment, a random number without a seed) are errors.
 
 HTCondor: evaluate_macro_func, string_is_long_param, string_is_double_param.
 """
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 _INTEGER = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)[ \t\r\n\v\f]*")
 _LEADING = re.compile(r"[ \t\r\n\v\f]*([-+]?[0-9]+)")
-_REAL = (  # compiled where a text is to be one
+_REAL = (  # compiled when a real is read
     r"[ \t\r\n\v\f]*([-+]?(?:0[xX][0-9A-Fa-f]+(?:\.[0-9A-Fa-f]*)?(?:[pP][-+]?[0-9]+)?"
     r"|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|(?i:inf|infinity|nan)))[ \t\r\n\v\f]*"
 )
-_MOST_DIGITS = 4000  # Python reads no longer integer by itself; C takes the largest number for all of them
+_MOST_DIGITS = 4000  # Python limits the length; C gives the largest number for all of them
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
 # HTCondor: string_is_long_param, string_is_double_param.
 def as_integer(text: str, around: Around = NOTHING, budget: Budget | None = None) -> int | None:
-    """Return a text as a 64 bit integer, None where it is none and evaluates to none.
+    """Return a text as a 64 bit integer, None if it neither is one nor evaluates to one.
 
-    A real number is cut to its whole part and a truth value is 0 or 1, as in HTCondor (string_is_long_param).
-    ``around`` has the clock of the expression. Raises MacroError where the value depends on what is not known.
-    ``budget`` pays for the evaluation.
+    A real number is truncated and a truth value is 0 or 1, as in HTCondor (string_is_long_param). ``around`` has the
+    clock of the expression. Raises MacroError if the value depends on something unknown. ``budget`` is charged for the
+    evaluation.
     """
     literal = _INTEGER.fullmatch(text)
     if literal is not None:
@@ -44,7 +44,7 @@ def as_integer(text: str, around: Around = NOTHING, budget: Budget | None = None
 
 
 def as_real(text: str, around: Around = NOTHING, budget: Budget | None = None) -> float | None:
-    """Return a text as a real number, None where it is none and evaluates to none (string_is_double_param)."""
+    """Return a text as a real number, None if it neither is one nor evaluates to one (string_is_double_param)."""
     literal = re.fullmatch(_REAL, text)
     if literal is not None:
         return _read_real(literal[1])
@@ -52,24 +52,24 @@ def as_real(text: str, around: Around = NOTHING, budget: Budget | None = None) -
 
 
 def as_string(text: str, around: Around = NOTHING, budget: Budget | None = None) -> str | None:
-    """Return the string that a text evaluates to, None where it is no expression or its value is no string."""
+    """Return the string that a text evaluates to, None if it is invalid or its value is not a string."""
     value = _evaluated(text, around, budget).value
     return value if isinstance(value, str) else None
 
 
 def evaluate(text: str, around: Around = NOTHING, budget: Budget | None = None) -> str | None:
-    """Return the value of an expression as text, a string without its quotes; None where there is no value."""
+    """Return the value of an expression as text, a string without its quotes; None if it has none."""
     return _evaluated(text, around, budget).printed
 
 
 def leading_integer(text: str) -> int | None:
-    """Return the number a text begins with, whatever follows, as C's strtol does; None where it begins with none."""
+    """Return the number at the beginning of a text, like C's strtol; None if there is none."""
     found = _LEADING.match(text)
     return _bounded(found[1]) if found else None
 
 
 def leading_int(text: str) -> int:
-    """Return the 32 bit integer that a text begins with, 0 where it begins with none (C's atoi)."""
+    """Return the 32 bit integer at the beginning of a text, 0 if there is none (C's atoi)."""
     return (((leading_integer(text) or 0) + 2**31) & 0xFFFFFFFF) - 2**31
 
 
@@ -96,14 +96,14 @@ def _evaluated(text: str, around: Around, budget: Budget | None) -> Evaluated:
 
 _NAME, _EXTENSION, _PATH, _FOLDERS = 1, 2, 4, 8
 _PARTS = {"n": _NAME, "x": _EXTENSION, "p": _PATH, "d": _FOLDERS}
-_SEPARATOR = r"[/\\]"  # for $Fd only: otherwise a backslash is a character of a name
+_SEPARATOR = r"[/\\]"  # for $Fd only: otherwise a backslash is part of a name
 
 
 # HTCondor: condor_basename_plus_dirs, strdup_path_quoted.
 def pick(text: str, letters: str, folder: str) -> str:
-    """Return the parts of a file name that ``letters`` ask for, as $F with these letters does.
+    """Return the parts of a file name that ``letters`` select, like $F with these letters.
 
-    ``folder`` is what ``f`` puts before a relative path. Parts that are not there may cost a quote of ``q``.
+    ``folder`` is the prefix of ``f`` for a relative path. Missing parts may cost a quote of ``q``.
     """
     letters = letters.lower()
     quote = ("'" if "a" in letters else '"') if "q" in letters else ""
@@ -121,7 +121,7 @@ def pick(text: str, letters: str, folder: str) -> str:
 
 
 def base_name(text: str, suffix: str) -> str:
-    """Return a file's name without its folder, and without ``suffix`` where it ends in that."""
+    """Return a file's name without its folder, and without ``suffix`` if it ends in that."""
     path = _unquoted(text, '"')
     name = path[path.rfind("/") + 1 :]
     if suffix and name.lower().endswith(suffix.lower()):
@@ -130,7 +130,7 @@ def base_name(text: str, suffix: str) -> str:
 
 
 def _chosen(path: str, letters: str) -> tuple[int, int]:
-    """Return where the parts begin and end in a path, whose quotes count as characters of it."""
+    """Return where the parts begin and end in a path, whose quotes count as characters."""
     parts = sum({_PARTS.get(letter, 0) for letter in letters})
     of_name = parts & (_NAME | _EXTENSION)
     end = len(path)
@@ -155,7 +155,7 @@ def _chosen(path: str, letters: str) -> tuple[int, int]:
 
 
 def _quoted(path: str, start: int, end: int, quote: str) -> str:
-    """Put back the quotes that were cut off, in the place HTCondor has for them."""
+    """Put back the removed quotes at HTCondor's places."""
     chars = [*path, "", ""]
     if chars[start] != quote:
         start -= 1
@@ -167,7 +167,7 @@ def _quoted(path: str, start: int, end: int, quote: str) -> str:
 
 
 def _unquoted(text: str, quote: str) -> str:
-    """Return a text without the quotes around it; a quote at its beginning alone goes too."""
+    """Return a text without the quotes around it; a single quote at its beginning is removed too."""
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
         text = text[1:-1]
     if text[:1] in {'"', quote} and text:
@@ -176,16 +176,16 @@ def _unquoted(text: str, quote: str) -> str:
     return text
 
 
-LONGEST = 55  # characters that HTCondor keeps of a formatted number
-_CONVERSION = r"(?s)%([#0\- +']*)([0-9]*)(\*?)(?:\.([0-9]*)(\*?))?([hlLqjzt]*)(.)"  # compiled where a text has a format
+LONGEST = 55  # of a formatted number that HTCondor keeps
+_CONVERSION = r"(?s)%([#0\- +']*)([0-9]*)(\*?)(?:\.([0-9]*)(\*?))?([hlLqjzt]*)(.)"  # compiled when a format is read
 _LETTERS = {"int": "diouxXc", "real": "eEfFgGaA", "string": "s"}
-_PYTHON = {"i": "d", "u": "d", "a": "e", "A": "E"}  # %a comes here with what is no number only
+_PYTHON = {"i": "d", "u": "d", "a": "e", "A": "E"}  # %a comes here only for values that are not numbers
 _BITS = {"": 32, "h": 16, "hh": 8}
 
 
 # HTCondor: evaluate_macro_func.
 class PrintfFormat(NamedTuple):
-    """A format taken apart: what stands before and after its conversion, and the conversion."""
+    """A parsed format: the text before and after its conversion, and the conversion."""
 
     before: str
     flags: str
@@ -196,7 +196,7 @@ class PrintfFormat(NamedTuple):
     behind: str
 
     def of_int(self, value: int) -> str:
-        """Return a number as C prints it with this conversion, whose size may be smaller than the number."""
+        """Return a number as C prints it with this conversion, whose size may be too small for it."""
         bits = _BITS.get(self.length, 64)
         value &= (1 << bits) - 1
         if self.letter in "di" and value >> (bits - 1):
@@ -226,7 +226,7 @@ class PrintfFormat(NamedTuple):
         return made
 
     def _hexadecimal(self, value: float) -> str:
-        """Return a number as C's %a does: one digit before the point, then those that are needed, or asked for."""
+        """Return a number like C's %a: one digit before the point, then as many as needed or requested."""
         sign = "-" if copysign(1, value) < 0 else "+" if "+" in self.flags else " " if " " in self.flags else ""
         head, _, power = abs(value).hex().removeprefix("0x").partition("p")
         digits, _, fraction = head.partition(".")
@@ -258,7 +258,7 @@ class PrintfFormat(NamedTuple):
 
 
 def parse(text: str, kind: str, most: int) -> PrintfFormat | None:
-    """Read a format for an ``int``, a ``real`` or a ``string``; None for one that HTCondor refuses.
+    """Read a format for an ``int``, a ``real`` or a ``string``; None if HTCondor refuses it.
 
     ``most`` is the largest width and precision of a string in characters; a wider one is refused too.
 
@@ -276,7 +276,7 @@ def parse(text: str, kind: str, most: int) -> PrintfFormat | None:
         found = each
     if found is None or found[3] or found[5] or found[7] not in _LETTERS[kind]:
         return None
-    # Kept small enough to compare: nobody formats with more than nine digits.
+    # Small enough to compare: nine digits are enough.
     width, precision = int(found[2][:10] or "0"), None if found[4] is None else int(found[4][:10] or "0")
     if kind == "string" and max(width, precision or 0) > most:
         return None
@@ -285,11 +285,11 @@ def parse(text: str, kind: str, most: int) -> PrintfFormat | None:
 
 
 _INT = 1 << 31
-_ALL = 1 << 30  # the length that $SUBSTR takes where none is given
+_ALL = 1 << 30  # the default length of $SUBSTR
 
 
 class MacroCall(NamedTuple):
-    """One function with the text in its parentheses, and the means to look up and expand its arguments."""
+    """One function with the text in its parentheses, and what is needed to expand its arguments."""
 
     name: str
     body: str
@@ -301,20 +301,20 @@ class MacroCall(NamedTuple):
     names: Callable[[], Sequence[str]]
 
     def value(self, name: str) -> str | None:
-        """Return the expanded text of a macro, None where there is none of that name."""
+        """Return the expanded text of a macro, None if there is none of that name."""
         key = name.lower()
         text = self.lookup(key)
         return text if text is None or "$" not in text else self.expand(text, key)
 
     def argument(self, text: str) -> str:
-        """Return what an argument stands for: the macro of that name, else the argument itself, expanded."""
+        """Return the value of an argument: the macro of that name, else the argument itself, expanded."""
         value = self.value(text)
         if value is not None:
             return value
         return self.expand(text, None) if "$" in text else text
 
     def fail(self, message: str) -> None:
-        """Report a failure that HTCondor prints and passes over. Raises MacroError where nobody takes the report."""
+        """Report a failure that HTCondor prints and ignores. Raises MacroError if nothing takes the report."""
         shown = shortened(self.body, 60)
         help_text = f"see ${self.name}({shown}): HTCondor prints this and goes on without the value"
         error = MacroError("macro-function", shortened(message, 300), help_text)
@@ -324,12 +324,12 @@ class MacroCall(NamedTuple):
         self.around.soft(error)
 
     def unknown(self, code: str, message: str, help: str) -> MacroError:
-        """Return the error for what cannot be known."""
+        """Return the error for an unknown value."""
         return MacroError(code, f"${self.name}({self.body}) {message}", help)
 
 
 def call(of: MacroCall) -> str:
-    """Return the text that a function gives; it may have macros of its own. Raises MacroError."""
+    """Return the text of a function; it may contain macros. Raises MacroError."""
     return _FUNCTIONS.get(of.name, _file_name)(of)
 
 
@@ -380,7 +380,7 @@ def _random_integer(of: MacroCall) -> str:
 
 
 def _draw(of: MacroCall, count: int) -> int:
-    """Return a number below ``count``; where there is only one, nothing is drawn."""
+    """Return a number below ``count``; if there is only one, nothing is drawn."""
     if count == 1:
         return 0
     if of.around.dice is None:

@@ -1,4 +1,4 @@
-"""Logical lines, each character known by its place in the source; surroundings, budgets and errors of macros.
+"""Logical lines with the source position of each character; contexts, budgets and errors of macros.
 
 HTCondor: getline_implementation in src/condor_utils/config.cpp.
 """
@@ -23,9 +23,9 @@ BLANKS = " \t\r\n\v\f"  # C's isspace; str.strip() without arguments would also 
 class LogicalLine:
     """One line after joining its continuations, without the blanks around each of its pieces.
 
-    ``text`` is the line, whose pieces begin at ``_starts`` and come from ``_at`` in the source; ``unterminated`` says
-    that the file ends inside it, without a line end;
-    ``swallowed`` is a comment inside a continuation whose last character HTCondor takes for part of the line.
+    ``text`` is the line, whose pieces begin at ``_starts`` and come from ``_at`` in the source; ``unterminated``: the
+    file ends inside it, without a line end; ``swallowed`` is a comment inside a continuation whose last character
+    HTCondor reads as part of the line.
     """
 
     source: Source
@@ -48,9 +48,9 @@ class LogicalLine:
         return self._at[piece] + index - self._starts[piece]
 
     def span(self, start: int = 0, end: int | None = None) -> Span:
-        """Return the piece of the source that characters ``start`` to ``end`` of the line were read from.
+        """Return the piece of the source for characters ``start`` to ``end`` of the line.
 
-        Over a continuation it is one contiguous piece, with the backslash and the line end inside it.
+        Across a continuation it is one contiguous piece, including the backslash and the line end.
         """
         return Span(self.source, *self.place(start, end))
 
@@ -70,18 +70,18 @@ class LogicalLine:
         return LogicalLine(self.source, text, starts, at, unterminated=self.unterminated, swallowed=self.swallowed)
 
     def stripped(self) -> LogicalLine:
-        """Return the line without the blanks at its end, which stay where nothing is joined to it."""
+        """Return the line without final blanks, which stay if nothing is joined to it."""
         text = self.text.rstrip(BLANKS)
         return self if len(text) == len(self.text) else LogicalLine(self.source, text, self._starts, self._at)
 
     @property
     def extent(self) -> tuple[int, int] | None:
-        """The two offsets of a line that stands in its source as it is, None for one that was joined."""
+        """The two offsets of a line that is in its source unchanged, None for one that was joined."""
         return (self._at[0], self._at[0] + len(self.text)) if len(self._at) == 1 else None
 
     @property
     def is_ragged(self) -> bool:
-        """Whether it is an indented last line without a line end: HTCondor strips no blanks from such a line."""
+        """Whether it is an indented last line without a line end: HTCondor does not strip blanks from such a line."""
         at = self._at[0]
         return self.unterminated and len(self._at) == 1 and at > 0 and self.source.text[at - 1] in " \t\r\v\f"
 
@@ -103,7 +103,7 @@ class LineReader:
     """The logical lines of a source, one after the other."""
 
     def __init__(self, source: Source, at: int = 0) -> None:
-        """Begin at the line that begins at offset ``at``; a byte order mark is stepped over."""
+        """Start with the line at offset ``at``; a byte order mark is skipped."""
         self._source = source
         self._at = 1 if at == 0 and source.text.startswith("\ufeff") else at
 
@@ -132,9 +132,9 @@ class LineReader:
         return None
 
     def item(self) -> LogicalLine | None:
-        """Return the next line of a list of queue items, blank ones and comments too; None at the end of the text.
+        """Return the next line of a list of queue items, also blank ones and comments; None at the end of the text.
 
-        There a comment is a line like any other to the continuation (HTCondor reads these lines by other rules).
+        There a comment may be continued like any other line (HTCondor reads these lines by other rules).
         """
         begin = self._at
         if begin >= len(self._source.text):
@@ -155,7 +155,7 @@ class LineReader:
         while self._at < len(text):
             start, body, terminated = self._physical()
             if parts and comments and body.startswith("#"):
-                # HTCondor drops such a comment but for its last character: harmless only if that is a backslash.
+                # HTCondor drops such a comment except its last character: harmless only if that is a backslash.
                 if body[-1] != "\\":
                     swallowed = swallowed or source.span(start, start + len(body))
                 start, body = start + len(body) - 1, body[-1]
@@ -174,7 +174,7 @@ class LineReader:
         return LogicalLine(source, "".join(parts), starts, tuple(at), unterminated=not terminated, swallowed=swallowed)
 
     def _physical(self) -> tuple[int, str, bool]:
-        """Step over one line of the file; return where its text begins, the text, and whether it has a line end."""
+        """Skip one line of the file; return where its text begins, the text, and whether it has a line end."""
         text = self._source.text
         end = text.find("\n", self._at)
         terminated = end >= 0
@@ -186,7 +186,7 @@ class LineReader:
 
 
 def _eats_backslash(parts: list[str], solid: list[int], eaten: dict[int, int]) -> bool:
-    """Return whether a blank line goes on: HTCondor looks at the end of all it has, where another backslash may stand.
+    """Return whether a blank line continues: HTCondor checks the end of all it has, which may be another backslash.
 
     ``eaten`` has how many characters at the ends of parts are gone by that, ``solid`` the parts with some left.
     """
@@ -210,16 +210,15 @@ _EXCERPT = 4096  # bytes kept on either side of a bad byte, so that the message 
 
 
 class InvalidText(CrondorError, ValueError):
-    """The bytes of a file are not a text that can be read."""
+    """The bytes of a file are not readable text."""
 
 
 def source_from_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> Source:
     """Return the text of a file, ``limit`` being the largest size in bytes.
 
-    The text must be UTF-8, but for its comments: there a byte that is none stays as half a character
-    (surrogateescape), of which ``odd_comment`` warns. A byte order mark stays in the text: whether it is allowed is a
-    question of the language. Raises InvalidText for UTF-16 or UTF-32 with a byte order mark, a NUL byte, invalid UTF-8
-    elsewhere, or too many bytes.
+    The text must be UTF-8, except in comments: there an invalid byte stays as a surrogate (surrogateescape), and
+    ``odd_comment`` warns. A byte order mark stays in the text: the language decides whether it is allowed. Raises
+    InvalidText for UTF-16 or UTF-32 with a byte order mark, a NUL byte, invalid UTF-8 elsewhere, or too many bytes.
     """
     if len(data) > limit:
         _refuse(name, "too-large", f"the file is larger than {limit} bytes, and crondor reads no more")
@@ -243,7 +242,7 @@ def source_from_bytes(data: bytes, name: str, limit: int = MAX_BYTES) -> Source:
 
 
 def _is_comment(text: str, begin: int) -> bool:
-    """Return whether the line that begins there is a comment, and surely no part of a continued line."""
+    """Return whether the line that begins there is a comment, and not part of a continued line."""
     end = begin - (2 if text.endswith("\r\n", 0, begin) else 1)
     return _COMMENT(text, begin) is not None and not text.endswith("\\", 0, max(0, end))
 
@@ -253,7 +252,7 @@ def _refuse(name: str, code: str, message: str, help: str | None = None) -> NoRe
 
 
 def _refuse_at(data: bytes, at: int, name: str, code: str, message: str, help: str | None = None) -> NoReturn:
-    # Line ends before the shown piece are kept, so that the line number is the file's own.
+    # Line ends before the excerpt are kept, so that the line number is the file's own.
     low = max(0, at - _EXCERPT)
     before = "\n" * data.count(b"\n", 0, low) + data[low:at].decode("utf-8", "replace")
     after = data[at : at + _EXCERPT].decode("utf-8", "replace").replace("\0", "\ufffd")
@@ -264,18 +263,18 @@ def _refuse_at(data: bytes, at: int, name: str, code: str, message: str, help: s
 class MacroError(CrondorError, ValueError):
     """A text whose macros cannot be expanded: a cycle, too much of it, or a function that has no value.
 
-    ``chain`` has the lower-case names of the macros being expanded, from the outermost to the one whose text holds
-    the fault; it is empty where that is the text itself.
+    ``chain`` has the lower-case names of the macros being expanded, from the outermost to the one with the fault; it is
+    empty if the fault is in the text itself.
     """
 
     def __init__(self, code: str, message: str, help: str | None = None) -> None:
-        """Make one diagnostic without a place; the caller knows the place."""
+        """Make one diagnostic without a place, which the caller knows."""
         super().__init__(Diagnostic(code, message, help=help))
         self.chain: tuple[str, ...] = ()
 
     @property
     def inside(self) -> str | None:
-        """The macro whose text holds the fault, None where it is the text itself."""
+        """The macro with the fault, None if it is in the text itself."""
         return self.chain[-1] if self.chain else None
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -284,10 +283,10 @@ class MacroError(CrondorError, ValueError):
 
 
 class Budget:
-    """How much expansion may cost: work over all expansions that share the budget, and the size of one result.
+    """Limits of expansion: work of all expansions that share the budget, and the size of one result.
 
-    ``work`` counts characters moved plus a constant for each macro; ``size`` is in characters; ``depth`` is how many
-    macros may stand inside one another.
+    ``work`` counts characters moved plus a constant for each macro; ``size`` is in characters; ``depth`` is how deeply
+    macros may be nested.
     """
 
     def __init__(self, work: int = 1 << 26, size: int = 1 << 20, depth: int = 100) -> None:
@@ -296,14 +295,14 @@ class Budget:
         self.depth = depth
 
     def spend(self, amount: int) -> None:
-        """Take ``amount`` from the work left; raises MacroError when there is no more."""
+        """Subtract ``amount`` from the work left; raises MacroError when there is no more."""
         self.left -= amount
         if self.left < 0:
             raise MacroError("macro-work", "expanding the macros takes too long", "use fewer macros inside macros")
 
 
 class Dice:
-    """Where $RANDOM_CHOICE() and $RANDOM_INTEGER() draw from: the same numbers for the same seed.
+    """The source of $RANDOM_CHOICE() and $RANDOM_INTEGER(): the same numbers for the same seed.
 
     ``drawn`` is called before each number.
     """
@@ -314,7 +313,7 @@ class Dice:
         self._random: Random | None = None
 
     def randrange(self, stop: int, /) -> int:
-        """Return a number from 0 up to ``stop``, which is not included."""
+        """Return a number from 0 up to but not including ``stop``."""
         if self._random is None:
             self._random = Random(self._seed)  # noqa: S311 - a preview, no secret
         if self._drawn is not None:
@@ -323,13 +322,13 @@ class Dice:
 
 
 class Around(NamedTuple):
-    """The surroundings of one expansion.
+    """The context of one expansion.
 
-    ``environ`` is what $ENV() sees, None where the environment is not known. ``dice`` is drawn from, None where no
-    seed is known. ``folder`` is what $Ff() puts before a relative path, or gives it when asked. ``evaluate`` gives
-    $EVAL() the printed value of an expression, None where it has none; without it the expression is evaluated in an
-    empty ad. ``now`` is the clock of ClassAd expressions in epoch seconds. ``soft`` takes the failures of functions
-    that HTCondor prints and passes over; without it they are raised.
+    ``environ`` is read by $ENV(), None if unknown. ``dice`` is the source of random numbers, None without a seed.
+    ``folder`` is the prefix of $Ff() for a relative path, or a function that returns it. ``evaluate`` gives $EVAL() the
+    printed value of an expression, None if it has none; without it the expression is evaluated in an empty ad. ``now``
+    is the clock of ClassAd expressions in epoch seconds. ``soft`` takes the failures of functions that HTCondor prints
+    and ignores; without it they are raised.
     """
 
     environ: Mapping[str, str] | None = None

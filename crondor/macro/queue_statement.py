@@ -16,12 +16,12 @@ from crondor.macro import BLANKS, LogicalLine
 from crondor.macro.functions import as_integer
 
 _ITEM = r"[^, \t\r\n]+"
-_UNIT_SEPARATOR = "\x1f"  # where a row has one, it is the only separator
+_UNIT_SEPARATOR = "\x1f"  # in a row that has one, it is the only separator
 
 
 # HTCondor: SubmitForeachArgs::split_item, SubmitForeachArgs::load_schema.
 class Part(NamedTuple):
-    """A piece of an item list: one row, or several items; ``line`` and ``shift`` lead back to the source."""
+    """A piece of an item list: one row, or several items; ``line`` and ``shift`` give its place in the source."""
 
     text: str
     line: LogicalLine | None
@@ -39,7 +39,7 @@ class Part(NamedTuple):
                 yield Item(item, self, found.start() + len(found[0]) - len(found[0].lstrip("\v\f")))
 
     def span(self, start: int, end: int) -> Span | None:
-        """Return the place of characters of this part, None where macros stand between it and the source."""
+        """Return the place of characters of this part, None if macros were expanded in it."""
         return self.line.span(self.shift + start, self.shift + end) if self.line else None
 
 
@@ -52,10 +52,10 @@ class Item(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """How a row is cut into columns, as ``from table(...)`` says it.
+    """How a row is split into columns, from ``from table(...)``.
 
-    ``separator`` separates, blanks too where ``by_blanks``; ``header`` is the number of the row with the names of the
-    columns, -1 without one; ``skip`` is how many rows are left out behind it.
+    ``separator`` separates, and blanks too if ``by_blanks``; ``header`` is the number of the row with the names of the
+    columns, -1 without one; ``skip`` is the number of rows to skip after it.
     """
 
     header: int = -1
@@ -67,7 +67,7 @@ class Layout(NamedTuple):
     def columns(self, row: str, variables: int, *, fills: bool = True) -> list[tuple[int, int]]:
         """Return where the value of each variable begins and ends in a row; [] for a blank row.
 
-        The last variable takes the rest of the row. A row that has fewer values gives empty ones, where it ``fills``.
+        The last variable takes the rest of the row. A row with fewer values gives empty ones, if it ``fills``.
         """
         blanks = " \t" if self.trims else ""
         start, end = _trimmed(row, 0, len(row), blanks)
@@ -89,7 +89,7 @@ class Layout(NamedTuple):
         return places + [(end, end)] * (variables - len(places)) if fills else places
 
     def split(self, row: str) -> list[str]:
-        """Return all columns of a row, the empty ones too; [] for a blank row."""
+        """Return all columns of a row, including empty ones; [] for a blank row."""
         most = 1 + len(row)
         return [row[start:end] for start, end in self.columns(row, most, fills=False)]
 
@@ -99,7 +99,7 @@ CSV = Layout(by_blanks=False)
 
 
 class Items:
-    """The parts of a list, in order; rows that stand in a source by themselves cost two numbers each.
+    """The parts of a list, in order; rows that are in a source unchanged cost two numbers each.
 
     ``blank`` and ``comment`` are the first lines that are empty, or begin with a number sign.
     """
@@ -144,7 +144,7 @@ class Items:
         self._starts.extend(extent)
 
     def drop(self, number: int, before: int) -> None:
-        """Leave out the row ``number``, and then the first ``before`` rows."""
+        """Drop the row ``number``, and then the first ``before`` rows."""
         rows = [row for index, row in enumerate(self._all()) if index != number]
         self._parts, self._lowest = tuple(rows[before:]), len(self._starts) // 2
         self._count = -1
@@ -195,13 +195,13 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _BLANK = frozenset(BLANKS)
 _KEYWORD = r"(?i:(?:^|[ \t\r\n\v\f(])(in|from|matching)(?=[ \t\r\n\v\f(]))"
 _QUALIFIER = r"([^ \t\r\n\v\f(]{1,40})(?=[ \t\r\n\v\f(])"
-_FIRST = r"[^ \t\r\n\v\f(]*[ \t\r\n\v\f(]"  # HTCondor sees a slice only where a blank or ( comes later
+_FIRST = r"[^ \t\r\n\v\f(]*[ \t\r\n\v\f(]"  # HTCondor sees a slice only if a blank or ( comes later
 _END = r"([ \t\r\n\v\f]*[-+]?[0-9]{1,9})?"
 _SLICE = rf"\[{_END}(?::{_END}(?::{_END})?)?\]"
 
 
 class QueueError(Exception):
-    """A queue statement that cannot be taken: code, message and help of its diagnostic."""
+    """A queue statement that cannot be read: code, message and help of its diagnostic."""
 
     def __init__(self, code: str, message: str, help: str) -> None:
         super().__init__(code, message, help)
@@ -209,7 +209,7 @@ class QueueError(Exception):
 
 
 class ItemSource(Enum):
-    """Where the items of a list come from, beside those on the line of the statement."""
+    """The source of the items of a list, besides those on the line of the statement."""
 
     HERE = 0  # from nowhere else
     LINES = 1  # from the lines that follow, up to a closing parenthesis
@@ -220,11 +220,11 @@ class ItemSource(Enum):
 
 
 class QueueArguments(NamedTuple):
-    """What comes after ``queue``: ``items`` is None without a list.
+    """The arguments of ``queue``: ``items`` is None without a list.
 
-    ``source`` says where (more) items come from, ``path`` is the file or command; ``kinds`` is what the names of files
-    are taken of: ``files``, ``dirs``, ``any``, or nothing where the file's own commands decide. ``is_whole`` says that
-    all items are known: none comes from a file or a command that nobody looked at.
+    ``source`` is where (more) items come from, ``path`` is the file or command; ``kinds`` is which names of files are
+    used: ``files``, ``dirs``, ``any``, or empty if the file's own commands decide. ``is_whole``: all items are known:
+    none comes from a file or a command that was not read.
     """
 
     per_item: int = 1
@@ -246,7 +246,7 @@ def parse(text: str, line: LogicalLine | None, shift: int) -> QueueArguments:
     from = "from" (slice | table)*
     matching = "matching" slice* (("files" | "dirs" | "any") slice*)?
 
-    The words of the errors are HTCondor's.
+    The texts of the errors are HTCondor's.
     """
     found = re.search(_KEYWORD, text)
     if found is None:
@@ -255,7 +255,7 @@ def parse(text: str, line: LogicalLine | None, shift: int) -> QueueArguments:
     begin = _variables_begin(text, found.start(1))
     variables = tuple(re.findall(_ITEM, text[begin : found.start(1)])) or ("Item",)
     if len(variables) > MAX_VARIABLES:
-        message = f"a queue statement with {len(variables)} variables is more than crondor reads"
+        message = f"a queue statement with {len(variables)} variables exceeds the limit of crondor"
         raise QueueError("queue-variables", message, f"use at most {MAX_VARIABLES}")
     at, qualified = _qualifiers(text, found.end(1), keyword)
     count = _count(text[:begin].strip(BLANKS))
@@ -264,7 +264,7 @@ def parse(text: str, line: LogicalLine | None, shift: int) -> QueueArguments:
 
 
 def likely(text: str) -> QueueArguments:
-    """Return what a statement with a fault most likely asks for: its list, without the count or the words before it."""
+    """Return the probable request of a faulty statement: its list, without the count or the words before it."""
     found = re.search(_KEYWORD, text)
     if found is None:
         return QueueArguments()
@@ -303,7 +303,7 @@ def _count(text: str) -> int:
 
 
 def _variables_begin(text: str, end: int) -> int:
-    """Return where the variables before a keyword begin: HTCondor reads backwards over what a name may have.
+    """Return where the variables before a keyword begin: HTCondor reads backwards over characters of names.
 
     A digit belongs to a name only with a letter before it; what is left in front is the count.
 
@@ -326,7 +326,7 @@ def _variables_begin(text: str, end: int) -> int:
 
 
 def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, QueueArguments]:
-    """Step over what may stand between the keyword and the list: slices, ``files`` and the like, tables."""
+    """Skip what may come between the keyword and the list: slices, ``files`` and the like, tables."""
     made = QueueArguments()
     while True:
         while text[at : at + 1] in _BLANK and at < len(text):
@@ -340,7 +340,7 @@ def _qualifiers(text: str, at: int, keyword: str) -> tuple[int, QueueArguments]:
         if found is None or word not in {"files", "dirs", "any", "table"}:
             return at, made
         if (word == "table") != (keyword == "from") or (keyword == "in") or (word != "table" and made.kinds):
-            raise QueueError("queue-keyword", f"Queue keyword conflict: {word} does not go here", "leave it out")
+            raise QueueError("queue-keyword", f"Queue keyword conflict: {word} does not go here", "remove it")
         at = found.end()
         if word == "table":
             layout, at = _table(text, at)
@@ -370,7 +370,7 @@ def _table(text: str, at: int) -> tuple[Layout, int]:
 
 
 def _with_option(layout: Layout, name: str, value: str) -> Layout:
-    """Return a layout with one option; one that is not known changes nothing, as in HTCondor.
+    """Return a layout with one option; an unknown one changes nothing, as in HTCondor.
 
     option = "standard" | "csv" | ("header" | "skip" | "trim" | "comma_sep") "=" expression
            | "header" "=" "none" | "sep" "=" [^,)]
@@ -413,7 +413,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def _slice(text: str, at: int) -> tuple[slice, int]:
-    """Read which items are taken, as Python does it, with a step from 1 (HTCondor: qslice).
+    """Read a slice of the items as in Python, with a step of 1 or more (HTCondor: qslice).
 
     slice = "[" integer? (":" integer? (":" ("+"? [0-9]+)?)?)? "]"
     integer = [-+]? [0-9]+
@@ -431,7 +431,7 @@ def _slice(text: str, at: int) -> tuple[slice, int]:
 def _items(
     made: QueueArguments, text: str, at: int, keyword: str, line: LogicalLine | None, shift: int
 ) -> QueueArguments:
-    r"""Read the list as far as it stands on the line of the statement.
+    r"""Read the list as far as it is on the line of the statement.
 
     items = "(" text ")" | "(" text? rows | text
     rows = ("\n" text)* "\n" ")"
@@ -453,6 +453,6 @@ def _items(
 
 
 def _elsewhere(made: QueueArguments, path: str) -> QueueArguments:
-    """Read where the rows come from that do not stand in the file."""
+    """Read where rows come from that are not in the file."""
     source = ItemSource.COMMAND if "|" in path else ItemSource.STDIN if path == "-" else ItemSource.FILE
     return made._replace(items=Items(are_rows=True), source=source if path else ItemSource.HERE, path=path)

@@ -35,10 +35,10 @@ _LONGEST = len("iterate") + 1
 
 
 class Statement(NamedTuple):
-    """A line taken apart: ``operator`` is ``=``, ``:``, ``@=``, ``+=`` or nothing; ``value`` is where a value begins.
+    """A parsed line: ``operator`` is ``=``, ``:``, ``@=``, ``+=`` or nothing; ``value`` is where a value begins.
 
-    ``is_sentence`` says that words stand between the name and the operator; ``joint`` is what ``+=`` puts between
-    the old text and the new one.
+    ``is_sentence``: there are words between the name and the operator; ``joint`` is what ``+=`` puts between the old
+    text and the new one.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Statement(NamedTuple):
 
 
 def split(text: str) -> Statement:
-    """Take a line apart; never fails, since what is no statement has no operator.
+    """Parse a line; never fails, since anything but a statement has no operator.
 
     parts = word text? operator text
     operator = "=" | ":" | "@=" | append
@@ -78,7 +78,7 @@ def split(text: str) -> Statement:
 
 
 def is_name(text: str) -> bool:
-    """Whether HTCondor takes the text for the name of a macro (is_valid_param_name).
+    """Return whether HTCondor accepts the text as the name of a macro (is_valid_param_name).
 
     name = [A-Za-z0-9_./]+
     """
@@ -86,7 +86,7 @@ def is_name(text: str) -> bool:
 
 
 def is_hidden_if(text: str) -> bool:
-    """Whether a line is an if after a colon, which hides it from releases that know no conditionals."""
+    """Return whether a line is an if after a colon, which hides it from releases without conditionals."""
     return text[:3] == ":if" and text[3:4] in {"", *BLANKS}
 
 
@@ -105,7 +105,7 @@ def queue_arguments(text: str) -> int | None:
 
 
 def _first_word(text: str) -> str:
-    """Return the first word in lower case, cut where it is too long to be one that matters."""
+    """Return the first word in lower case, cut if it is too long to matter."""
     word = text[:_LONGEST]
     for index, char in enumerate(word):
         if char in BLANKS:
@@ -120,9 +120,9 @@ _CONDITION = "write a number, true or false, defined NAME, or version >= 8.1.6, 
 
 
 class Words(NamedTuple):
-    """How a language calls what may be wrong in both: who reads it, what a file has, the codes of the findings.
+    """The wording of a language for common faults: its reader, the contents of a file, the codes of the findings.
 
-    An empty code: the language does not look for that.
+    An empty code: the language does not check that.
     """
 
     reader: str
@@ -141,16 +141,16 @@ class Words(NamedTuple):
 
 
 class StatementFindings(Protocol):
-    """Takes what is found wrong; each method may raise where reading on makes no sense."""
+    """Collects findings; each method may raise when it makes no sense to continue."""
 
     def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:
-        """Note a fault."""
+        """Add a fault."""
 
     def warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        """Note what will surprise."""
+        """Add a warning."""
 
     def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        """Note what HTCondor would look at or run, and crondor does not."""
+        """Add a warning for what HTCondor would read or run, and crondor does not."""
 
     def stop(self) -> None:
         """End the reading, which has an error."""
@@ -160,14 +160,14 @@ class StatementReader(ABC):
     """One reading of a text and of those it includes; ``lines`` are those of the present one.
 
     ``depth`` counts the texts around it, ``ifs`` has the conditionals around the present line, ``opened`` where they
-    begin; ``sources`` are the texts that were read so far.
+    begin; ``sources`` are the texts read so far.
     """
 
     words: ClassVar[Words]
     found: StatementFindings
 
     def __init__(self, files: Files | None, budget: Budget) -> None:
-        """Read included files where ``files`` are given; all macros together cost no more than ``budget``."""
+        """Read included files if ``files`` are given; all macros together cost no more than ``budget``."""
         self.files = files
         self.budget = budget
         self.lines = LineReader(Source(""))
@@ -177,23 +177,23 @@ class StatementReader(ABC):
         self.sources: list[Source] = []
         self._includes = 0
 
-    # What a language says for itself.
+    # Defined by each language.
 
     @abstractmethod
     def expanded(self, text: str, span: Span) -> str:
-        """Return a text with its macros expanded as they are at the present line. Raises MacroError."""
+        """Return a text with its macros expanded at the present line. Raises MacroError."""
 
     @abstractmethod
     def macro_fault(self, error: MacroError, span: Span) -> None:
-        """Note the fault of a macro."""
+        """Add the fault of a macro."""
 
     @abstractmethod
     def conditions(self, span: Span) -> Conditions:
-        """Return what the condition of an if asks about."""
+        """Return the context of the condition of an if."""
 
     @abstractmethod
     def other(self, parts: Statement, line: LogicalLine) -> None:
-        """Read a statement that is no conditional and begins with no keyword. May raise MacroError."""
+        """Read a statement that is not a conditional and begins with no keyword. May raise MacroError."""
 
     @abstractmethod
     def use(self, category: str, listed: str, span: Span) -> None:
@@ -201,24 +201,24 @@ class StatementReader(ABC):
 
     @abstractmethod
     def command(self, command: str, into: str, span: Span, *, is_pipe: bool) -> None:
-        """Note a command that an include names, and would keep the output of in ``into``, where that is given."""
+        """Report the command of an include; ``into`` is the file for its output, if any."""
 
     @abstractmethod
     def refused(self, error: CrondorError, span: Span, *, may_miss: bool) -> None:
-        """Note why a file cannot be included."""
+        """Report why a file cannot be included."""
 
     def condition_help(self, reason: str) -> str | None:
-        """Return what to write in place of a conditional that is refused for a reason."""
+        """Return what to write instead of a conditional that is refused for a reason."""
         return _CONDITION if "complex" in reason or "expression" in reason else None
 
     def next_line(self) -> LogicalLine | None:
         """Return the next line that is neither blank nor a comment, None at the end."""
         return self.lines.statement()
 
-    # What all have.
+    # Common to all.
 
     def run(self, source: Source) -> None:
-        """Read a text in the place of the present line.
+        """Read a text in place of the present line.
 
         statements = line*
         """
@@ -236,7 +236,7 @@ class StatementReader(ABC):
         self.lines, self.ifs, self.opened = around
 
     def run_inside(self, source: Source) -> None:
-        """Read a text that a statement of the present one asks for."""
+        """Read a text that a statement of the present one includes."""
         self.depth += 1
         self.run(source)
         self.depth -= 1
@@ -247,7 +247,7 @@ class StatementReader(ABC):
         return self.ifs is not None and self.ifs.is_open
 
     def _line(self, line: LogicalLine) -> None:
-        """Read a line; a colon hides an if, and what is inside of one, from releases that know no conditionals.
+        """Read a line; a colon hides an if, and its contents, from releases without conditionals.
 
         line = ":"? (conditional | statement)
         """
@@ -266,7 +266,7 @@ class StatementReader(ABC):
             self.macro_fault(error, line.span())
 
     def _nameless(self, line: LogicalLine) -> None:
-        """Report a line that does not begin right after its colon: not even an if is seen in it."""
+        """Report a line with a blank after its colon: not even an if is recognized in it."""
         if self.ifs is None or self.ifs.holds:
             shown = line.behind(1)
             blanks = line.span(1, len(line.text) - len(shown.text))
@@ -292,7 +292,7 @@ class StatementReader(ABC):
             self.found.error(self.words.conditional, reason, line.span(), self.condition_help(reason))
 
     def _statement(self, line: LogicalLine) -> None:
-        """Read a line that is no conditional. Raises MacroError.
+        """Read a line that is not a conditional. Raises MacroError.
 
         statement = include | use | ("error" | "warning") ":" text | other
         """
@@ -315,12 +315,12 @@ class StatementReader(ABC):
         else:
             said = self.expanded(line.text[parts.value :], line.span())
             if word == "error":
-                self.found.error(words.error, f"the file itself says that it is wrong: {said}", line.span())
+                self.found.error(words.error, f"the file has an error statement: {said}", line.span())
             else:
-                self.found.warn(words.warning, f"the file itself warns: {said}", line.span())
+                self.found.warn(words.warning, f"the file has a warning statement: {said}", line.span())
 
     def _include(self, parts: Statement, line: LogicalLine) -> None:
-        """Read what an include statement names: a file, or a command, which is not run.
+        """Read the file or report the command (which is not run) of an include statement.
 
         include = "include" include_words ":" text
         """
@@ -341,9 +341,9 @@ class StatementReader(ABC):
             self.include_file(named, span, may_miss=include.may_miss)
 
     def include_file(self, path: str, span: Span, *, may_miss: bool) -> None:
-        """Read a file in the place of the present line; one that ``may_miss`` may be missing. Raises MacroError."""
+        """Read a file in place of the present line; one that ``may_miss`` may be missing. Raises MacroError."""
         if self.files is None:
-            message = f"crondor opens no file here, {path[:60]} neither: {self.words.contents}"
+            message = f"crondor opens no file here, including {path[:60]}: {self.words.contents}"
             self.found.hide(self.words.hidden, message, span, "paste its lines in place of this one")
             return
         self._includes += 1
@@ -370,7 +370,7 @@ class StatementReader(ABC):
         self.use(category, line.text[parts.value :], span)
 
     def run_template(self, category: str, use: UsedTemplate, text: Source, span: Span) -> None:
-        """Read the text of a template in the place of the present line."""
+        """Read the text of a template in place of the present line."""
         if self.depth + 1 >= MAX_DEPTH:
             message = f"use {category}: {use.name[:60]} nesting too deep"
             self.found.error(self.words.use, message, span)
@@ -378,7 +378,7 @@ class StatementReader(ABC):
         self.run_inside(text)
 
     def body(self, parts: Statement, line: LogicalLine) -> list[LogicalLine] | None:
-        r"""Read the lines of a value up to the one that is its tag; None where there is none. Raises MacroError.
+        r"""Read the lines of a value up to its tag; None if there is none. Raises MacroError.
 
         body = ("\n" text)* "\n" "@" tag
         """
@@ -405,8 +405,8 @@ class StatementReader(ABC):
         return found
 
     def _warn_of_nested(self, parts: Statement, tag: str, inner: LogicalLine) -> None:
-        """Warn of a value that begins inside of one with the same tag: the end of the outer one is missing."""
+        """Warn about a value that begins inside one with the same tag: the end of the outer one is missing."""
         begun = split(inner.text)
         if begun.operator == "@=" and inner.text[begun.value :] == tag[1:]:
-            message = f"{begun.name[:60]} is a part of the value of {parts.name[:60]}, which does not end before it"
+            message = f"{begun.name[:60]} is part of the value of {parts.name[:60]}, which does not end before it"
             self.found.warn(self.words.nested, message, inner.span(), f"write a line {tag[:60]} before this one")

@@ -1,1 +1,1 @@
-"""When jobs run, as people and programs are shown it: jobs of files and queues, their runs in both readings, facts."""
+"""When jobs run, for people and programs: jobs of files and queues, their runs in both readings, facts."""

@@ -1,4 +1,4 @@
-"""What the access point makes of submitted jobs: the ads it stores, or why it refuses them."""
+"""The results of submitting jobs to an access point: the ads it stores, or why it refuses them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ MOST_JOBS: Final = 10_000
 
 
 class PreviewedJobs(NamedTuple):
-    """Jobs that meet the same end: ``number`` of them from ``first`` on, and what becomes of the first.
+    """Jobs with the same result: ``number`` of them from ``first`` on, and the result of the first.
 
-    ``is_same``: their ads differ in nothing but their numbers.
+    ``is_same``: their ads differ only in their numbers.
     """
 
     cluster: int
@@ -36,12 +36,12 @@ class PreviewedJobs(NamedTuple):
 
     @property
     def _like(self) -> str:
-        return "like it" if self.is_same else f"that end{'s' * (self.number == 2)} alike"
+        return "like it" if self.is_same else "with the same result"
 
 
 @dataclass(frozen=True)
 class PreviewedFile:
-    """One submit file: its jobs, what refuses them together, and what was said on the way."""
+    """One submit file: its jobs, why they are refused together, and the diagnostics."""
 
     name: str
     cluster: int
@@ -50,7 +50,7 @@ class PreviewedFile:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def together(self) -> Iterator[PreviewedJobs]:
-        """Yield the jobs, neighbours that end alike as one, whatever else of their ads differs."""
+        """Yield the jobs, with consecutive jobs of the same result as one, even if their ads differ."""
         found: PreviewedJobs | None = None
         for each in self.jobs:
             if found is not None and found.queue == each.queue and _alike(found.admission, each.admission):
@@ -79,12 +79,12 @@ def _said(file: SubmitFile, access_point: AccessPoint) -> tuple[Diagnostic, ...]
 
 def _check_size(file: SubmitFile) -> None:
     if file.job_count > MOST_JOBS * 100:
-        message = f"{file.job_count:,} jobs are more than crondor looks at"
+        message = f"{file.job_count:,} jobs are more than crondor checks"
         raise CrondorError(Diagnostic("preview-many", message, help="queue fewer"))
 
 
 def _admitted(sent: SentJob, cluster: int, wanted: int | None, access_point: AccessPoint) -> Iterator[PreviewedJobs]:
-    """Yield the jobs of a group; one by one only where their numbers make a difference, and neighbours together."""
+    """Yield the jobs of a group; one by one only if their numbers matter, joining equal neighbours."""
     first = int(sent.ad.text("ProcId"))
     numbers = range(first, first + sent.jobs.count)
     if wanted is not None:
@@ -124,16 +124,16 @@ def changed_by(steps: Iterable[TransformStep], name: str) -> str:
 
 
 def place_text(place: Span | None) -> str:
-    """Return a place in brackets, empty for none."""
+    """Return a place in parentheses, empty for none."""
     return "" if place is None else f" ({place.source.name}:{place.line})"
 
 
 def accepted_jobs(
     file: SubmitFile, cluster: int, access_point: AccessPoint, who: Submitter, wanted: int | None = None
 ) -> PreviewedFile:
-    """Return what an access point makes of the jobs of a file, or of the one with the ProcId ``wanted``.
+    """Return the result for the jobs of a file at an access point, or for the job with the ProcId ``wanted``.
 
-    Raises InvalidSubmit for what condor_submit refuses.
+    Raises InvalidSubmit if condor_submit refuses them.
     """
     name, said = file.source.name, _said(file, access_point)
     limit = access_point.too_many(file)

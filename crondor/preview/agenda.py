@@ -1,4 +1,4 @@
-"""All jobs of all files together: how many start when, which minutes are the busiest, which jobs collide."""
+"""All jobs of all files together: how many start when, the busiest minutes, colliding jobs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def with_count(entry: AgendaEntry) -> str:
-    """Return the name of an entry, and how many jobs it stands for if there are several."""
+    """Return the name of an entry, with the number of its jobs if there are several."""
     return entry.label if entry.job.count == 1 else f"{entry.label} ({entry.job.count} jobs)"
 
 
@@ -36,7 +36,7 @@ FileJobs: TypeAlias = "tuple[Sequence[Job], Sequence[Diagnostic]]"
 class Strand:
     """Entries that start at the same minutes: their numbers, and the bit set of the minutes.
 
-    ``several`` are those that stand for several equal jobs, which collide among themselves.
+    ``several`` are those with several equal jobs, which collide with each other.
     """
 
     __slots__ = ("bits", "jobs", "minutes_of_hour", "several")
@@ -46,7 +46,7 @@ class Strand:
         self.bits = bits
         self.jobs: list[int] = []
         self.several: list[int] = []
-        # Most pairs are told apart by this alone.
+        # Most pairs differ here already.
         self.minutes_of_hour = _folded(bits, 60)
 
 
@@ -62,10 +62,10 @@ class Collision(NamedTuple):
 
 
 def together(strands: Sequence[Strand], minutes: int) -> list[int]:
-    """Return some minutes in bit sets, each of those in which the same strands start.
+    """Return some minutes as bit sets, one for each combination of strands that start together.
 
-    Each strand has a number of 64 random bits. Minutes with the same exclusive or of the numbers of their strands have
-    the same strands, and a bit set of minutes for each of the 64 is enough to know them.
+    Each strand gets a random number of 64 bits. Minutes with the same exclusive or of the numbers of their strands have
+    the same strands; a bit set of minutes per bit is enough to find them.
     """
     planes = [0] * 64
     for strand in strands:
@@ -81,7 +81,7 @@ def together(strands: Sequence[Strand], minutes: int) -> list[int]:
 
 
 def collisions(strands: Sequence[Strand], most: int) -> tuple[list[Collision], int]:
-    """Return the pairs of entries that collide most often, ``most`` of them, and how many pairs there are in all."""
+    """Return the pairs of entries that collide most often, ``most`` of them, and how many pairs there are."""
     total = 0
     kept: list[tuple[int, int, int, int]] = []  # a heap: fewest collisions, then the latest first one, on top
     for one, other, common in _pairs(strands):
@@ -130,7 +130,7 @@ def _jobs(one: Strand, other: Strand) -> Iterator[tuple[int, int]]:
 
 
 def _folded(bits: int, width: int) -> int:
-    """Return which remainders by ``width`` the members have, by halves."""
+    """Return which remainders by ``width`` the members have, by halving."""
     size = width
     while size < bits.bit_length():
         size *= 2
@@ -144,9 +144,9 @@ _DAY_BYTES = 1440 // 8
 
 
 def first_start(times: JobTimes, span: AgendaSpan, now: int) -> int | None:
-    """Return the first run in the span or after it, None where requirements exclude those that were looked at.
+    """Return the first run in the span or after it, None if requirements exclude those that were tried.
 
-    A deferral time, taken at ``now``, may lie before the span. Raises NeverRuns, ScheddHangs, UnknownValue and
+    A deferral time, evaluated at ``now``, may be before the span. Raises NeverRuns, ScheddHangs, UnknownValue and
     InvalidDeferral.
     """
     if times.schedule.recurrence is None:
@@ -157,7 +157,7 @@ def first_start(times: JobTimes, span: AgendaSpan, now: int) -> int | None:
 
 
 def starts(times: JobTimes, first: int | None, span: AgendaSpan) -> int:
-    """Return the minutes of the span in which a job with this first run is started, bit n for minute n."""
+    """Return the minutes of the span in which a job with this first run starts, bit n for minute n."""
     if first is None or not span.after < first < span.end:
         return 0
     recurrence = times.schedule.recurrence
@@ -169,12 +169,12 @@ def starts(times: JobTimes, first: int | None, span: AgendaSpan) -> int:
 
 
 def _by_days(recurrence: Recurrence, span: AgendaSpan) -> int:
-    """Put a day's pattern where the clock is plain; enumerate the runs of the other days."""
+    """Use a day's pattern on days without clock changes; enumerate the runs of the other days."""
     wall = recurrence.wall_clock
     pattern = sum(wall.minutes << 60 * hour for hour in range(24) if wall.hours >> hour & 1)
     taken, free = pattern.to_bytes(_DAY_BYTES, "little"), bytes(_DAY_BYTES)
     found = 0
-    begun = span.after >= span.origin  # the first minute, of which a run of a plain day would not count
+    begun = span.after >= span.origin  # the first minute, whose run on a plain day would not count
     for plain, days in groupby(span.days, span.is_plain):
         some = list(days)
         first = some[0]
@@ -211,12 +211,12 @@ def members(bits: int) -> Iterator[int]:
 class Tally:
     """How many jobs start in each minute.
 
-    The counts are kept as bit planes, plane n with the bit 2**n of every minute's count: a schedule is added to
-    all minutes at once, whatever the number of its runs.
+    The counts are bit planes, plane n with the bit 2**n of every minute's count: a schedule is added to all minutes at
+    once, whatever the number of its runs.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Start empty."""
         self._planes: list[int] = []
         self._digits: list[str] = []
 
@@ -276,10 +276,10 @@ LISTED = 5  # minutes of each list
 
 
 class AgendaEntry(NamedTuple):
-    """Equal jobs of a file that have a time: the first in the span or after it, and where their minutes are kept.
+    """Equal jobs of a file that have a time: the first run in the span or after it, and the key of their minutes.
 
-    ``first`` (epoch seconds) lies before the span where a deferral time does. It is None where requirements exclude
-    all times that were looked at.
+    ``first`` (epoch seconds) is before the span if a deferral time is. It is None if requirements exclude all times
+    that were tried.
     """
 
     label: str
@@ -300,7 +300,7 @@ class AgendaEntry(NamedTuple):
 
 
 class Minute(NamedTuple):
-    """A minute by its number, how many jobs start in it, and which entries they belong to, by number."""
+    """A minute by its number, how many jobs start in it, and their entries, by number."""
 
     number: int
     starts: int
@@ -315,20 +315,20 @@ class CollisionGroup(NamedTuple):
 
 
 class Agenda:
-    """What the jobs of some files do in a span."""
+    """The runs of the jobs of some files in a span."""
 
     def __init__(self, span: AgendaSpan, dialect: Dialect) -> None:
         """Begin without a job."""
         self.span = span
         self.dialect = dialect
         self.entries: list[AgendaEntry] = []
-        self.invalid: list[tuple[str, int | None]] = []  # file, and line of the queue statement where it is one job
+        self.invalid: list[tuple[str, int | None]] = []  # file, and line of the queue statement for one job
         self.findings: list[Diagnostic] = []
         self._strands: dict[tuple[CronSpec | int | str | None, str, int | None], Strand] = {}
         self._tally = Tally()
 
     def read(self, files: Iterable[tuple[str, FileJobs | CrondorError]]) -> None:
-        """Take the jobs of each named file with its warnings, or why it has none: that is kept as a finding."""
+        """Take the jobs of each named file with its warnings, or its error, which becomes a finding."""
         for name, found in files:
             if isinstance(found, CrondorError):
                 self.findings += found.diagnostics
@@ -341,7 +341,7 @@ class Agenda:
         self._finish()
 
     def take_asked(self, asked: WrittenSchedule, terms: ReadingTerms) -> None:
-        """Take a schedule of any language beside the jobs; to be called before ``read``."""
+        """Add a schedule of any language to the jobs; must be called before ``read``."""
         self.findings += asked.warnings
         span = self.span
         first = asked.next(span.after)
@@ -352,7 +352,7 @@ class Agenda:
         strand = self._strands[asked.text, "", None] = Strand(bits_of(span, asked.between(span.after, span.end - 1)))
         strand.jobs.append(len(self.entries))
         job = Job(asked.text, None, 1, {}, {}, terms)
-        # What only `next` and `explain` show of a job is that of one that starts once.
+        # The diagnostics of `next` and `explain` for a job that starts once do not apply.
         schedule = JobSchedule(time=first, zone=asked.zone.info)
         self.entries.append(AgendaEntry(printable(asked.text), job, schedule, first, strand))
 
@@ -366,7 +366,7 @@ class Agenda:
         self.findings += schedule.notes
         if job.state is not None and job.state.is_halted:
             return
-        if has_error(schedule.notes):  # accepted, and never runs
+        if has_error(schedule.notes):  # accepted, but never runs
             self.invalid.append((job.name, job.line))
             return
         if not schedule.is_deferred:
@@ -392,7 +392,7 @@ class Agenda:
         self.entries.append(AgendaEntry(_label(job), job, schedule, first, strand))
 
     def _finish(self) -> None:
-        """Tell entries of one queue statement apart, and count all starts."""
+        """Give entries of one queue statement distinct labels, and count all starts."""
         same = Counter(entry.label for entry in self.entries)
         seen: Counter[str] = Counter()
         for number, entry in enumerate(self.entries):
@@ -404,12 +404,12 @@ class Agenda:
 
     @property
     def failed(self) -> bool:
-        """Return whether something is wrong: an error among the findings, or no job with a time at all."""
+        """Return whether something is wrong: an error among the findings, or no job with a time."""
         return not self.entries or has_error(self.findings)
 
     @property
     def jobs(self) -> int:
-        """How many jobs the entries stand for."""
+        """The number of jobs of the entries."""
         return sum(entry.job.count for entry in self.entries)
 
     @property
@@ -423,7 +423,7 @@ class Agenda:
         return [entry for entry in self.entries if not entry.strand.bits]
 
     def in_hour(self, hour: Hour) -> int | None:
-        """Return the starts in a local hour, None where no minute of it belongs to the span."""
+        """Return the starts in a local hour, None if no minute of it is in the span."""
         return sum(self._tally.count(low, high) for low, high in hour.ranges) if hour.ranges else None
 
     def in_day(self, day: Day) -> int:
@@ -451,7 +451,7 @@ class Agenda:
         return found, total - len(found)
 
     def collision_groups(self, most: int) -> tuple[list[CollisionGroup], int]:
-        """Return which jobs start in the same minute, the most frequent ones first, and how many more there are."""
+        """Return which jobs start in the same minute, the most frequent first, and how many more there are."""
         groups = together(list(self._strands.values()), self._tally.shared)
         groups.sort(key=lambda bits: (-bits.bit_count(), lowest(bits)))
         found = []

@@ -29,7 +29,7 @@ class Relation(str, Enum):
     """How the instants of two schedules relate."""
 
     SAME = "same"
-    SUBSET = "subset"  # the first is a part of the second
+    SUBSET = "subset"  # the first is a subset of the second
     SUPERSET = "superset"
     NEITHER = "neither"
 
@@ -47,7 +47,7 @@ class ComparedSide(NamedTuple):
 
     @property
     def schedule(self) -> JobSchedule | None:
-        """What the job asks for, None where it is refused."""
+        """The job's schedule, None if it is refused."""
         return self.reading.schedule
 
     @property
@@ -62,7 +62,7 @@ class ComparedSide(NamedTuple):
 
     @property
     def as_set(self) -> Recurrence | None:
-        """The same where it is a set of instants, of which requirements exclude none."""
+        """The recurrence if it is a set of instants, and requirements exclude none."""
         return None if self.dialect is Dialect.HTCONDOR or self.times.is_restricted else self.recurrence
 
     @property
@@ -72,7 +72,7 @@ class ComparedSide(NamedTuple):
 
     @property
     def refusal(self) -> str | None:
-        """Why the dialect refuses the schedule, or how the schedd does."""
+        """Why the dialect rejects the schedule, or the schedd's hold."""
         fault = self.reading.error
         if self.schedule is not None or fault is None:
             return None
@@ -81,7 +81,7 @@ class ComparedSide(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """An instant at which exactly one side fires; ``is_retry`` where it is a schedd's "now + 120 s"."""
+    """An instant at which exactly one side fires; ``is_retry`` if it is a schedd's "now + 120 s"."""
 
     time: int
     is_first: bool
@@ -89,7 +89,7 @@ class Parting(NamedTuple):
 
 
 class Term(NamedTuple):
-    """Something beside the schedule that differs: its name, and the value of each side."""
+    """A difference besides the schedule: its name, and the value of each side."""
 
     name: str
     first: int | str | None
@@ -119,12 +119,12 @@ class Comparison:
 
     @property
     def is_refused(self) -> bool:
-        """Return whether a side has no schedule because its dialect does not accept it."""
+        """Return whether a side has no schedule because its dialect rejects it."""
         return any(side.schedule is None for side in self.sides)
 
     @property
     def has_instants(self) -> bool:
-        """Return whether there are times to compare: both wait for some, and not for one unknown time."""
+        """Return whether there are times to compare: both have some, not just one unknown time."""
         if not all(side.schedule is not None and side.schedule.is_deferred for side in self.sides):
             return False
         times = [side.schedule.time for side in self.sides if side.schedule is not None and side.spec is None]
@@ -132,13 +132,13 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Return whether anything but the spelling differs."""
+        """Return whether more than the spelling differs."""
         deferred = {side.schedule is not None and side.schedule.is_deferred for side in self.sides}
         return bool(self.partings or self.terms) or self.is_refused or len(deferred) == 2
 
 
 def compare(first: ComparedSide, second: ComparedSide, count: int, until: int | None) -> Comparison:
-    """Compare two sides; ``count`` is the most instants to name, ``until`` where to stop (epoch seconds)."""
+    """Compare two sides; ``count`` is the most instants to list, ``until`` where to stop (epoch seconds)."""
     clock = first.job.clock
     has_chain = any(side.recurrence is not None and side.as_set is None for side in (first, second))
     end = until if until is not None else years_after(clock.now, 1, clock.zone) if has_chain else LAST_INSTANT
@@ -160,7 +160,7 @@ def compare(first: ComparedSide, second: ComparedSide, count: int, until: int | 
 
 
 def _differ(a: CronSpec, b: CronSpec, which: Field) -> bool:
-    """Return whether a field is written or read otherwise; one that is not given is `*`."""
+    """Return whether a field is written or read differently; a missing one is `*`."""
     written = [(spec.given[which.index] or "*").strip() for spec in (a, b)]
     stars = [spec.stars[which.index] for spec in (a, b)]
     return written[0] != written[1] or _values(a, which) != _values(b, which) or stars[0] != stars[1]
@@ -171,7 +171,7 @@ def _values(spec: CronSpec, which: Field) -> tuple[int, bool]:
 
 
 def _terms(first: ComparedSide, second: ComparedSide) -> Iterator[Term]:
-    """Yield what else differs of two jobs of files; a crontab line says nothing of it."""
+    """Yield other differences of two jobs of files; a crontab line has none of these."""
     ours, theirs = first.schedule, second.schedule
     if ours is None or theirs is None or first.job.line is None or second.job.line is None:
         return
@@ -206,7 +206,7 @@ def _relation(*, inside: bool, around: bool) -> Relation:
 
 
 def _find_instants(result: Comparison, count: int) -> None:
-    """Find the instants that one side alone has, and the first that both have."""
+    """Find the instants that only one side has, and the first common one."""
     now, until = result.first.job.clock.now, result.until
     a, b = result.first.as_set, result.second.as_set
     if a is not None and b is not None and not (a.wall_clock.never or b.wall_clock.never):
@@ -224,7 +224,7 @@ def _find_instants(result: Comparison, count: int) -> None:
 
 
 def _runs(side: ComparedSide, start: int, end: int, findings: list[Diagnostic]) -> Iterator[int]:
-    """Return the runs of a side, whatever it is; one that never fires has none, and a warning says so."""
+    """Return the runs of a side; one that never fires has none, and a warning."""
     schedule = side.schedule
     if schedule is None or not schedule.is_deferred:
         return iter(())
@@ -248,7 +248,7 @@ def _once(job: Job, schedule: JobSchedule, start: int, end: int) -> tuple[int, .
 
 
 def _walk(result: Comparison, first: Iterator[int], second: Iterator[int], count: int) -> None:
-    """Walk along two chains side by side, until there is nothing left to find."""
+    """Walk along two chains in parallel until nothing is left to find."""
     one, two = next(first, None), next(second, None)
     while one is not None or two is not None:
         if len(result.partings) == count and (result.common is not None or one is None or two is None):
@@ -272,18 +272,18 @@ def _part(result: Comparison, time: int | None, count: int, *, is_first: bool) -
 def pairs(
     left: list[Job], right: list[Job], dialects: tuple[Dialect, Dialect]
 ) -> Iterator[tuple[ComparedSide, ComparedSide]]:
-    """Pair as many jobs with as many, in order."""
+    """Pair two equally long lists of jobs, in order."""
     for ours, theirs in zip(left, right, strict=True):
         yield ComparedSide(ours, ours.read(dialects[0])), ComparedSide(theirs, theirs.read(dialects[1]))
 
 
 _YEARS = 10  # that are compared without --until
-_MOST_TIMES = 300_000  # of the jobs that are tried, where their requirements speak of the time
+_MOST_TIMES = 300_000  # of the jobs that are tried, if requirements depend on the time
 
 
 @dataclass
 class AskedComparison:
-    """What was asked for and what jobs do, from now until ``until`` (epoch seconds)."""
+    """A schedule compared with jobs, from now until ``until`` (epoch seconds)."""
 
     schedule: WrittenSchedule
     jobs: list[Job]
@@ -292,7 +292,7 @@ class AskedComparison:
     reason: str = ""  # why no further
     compared: int = 0  # times that one or both have
     common: int | None = None
-    partings: list[tuple[int, bool]] = field(default_factory=list)  # and whether it is the schedule that has it
+    partings: list[tuple[int, bool]] = field(default_factory=list)  # and whether the schedule has it
     findings: list[Diagnostic] = field(default_factory=list)
     trouble: bool = False
     words: list[str] = field(default_factory=list)
@@ -306,7 +306,7 @@ class AskedComparison:
 def compare_asked(
     schedule: WrittenSchedule, jobs: list[Job], dialect: Dialect, clock: Clock, end: int | None, count: int
 ) -> AskedComparison:
-    """Compare a schedule with all jobs together, one of which has each time; at most ``count`` times are named."""
+    """Compare a schedule with all jobs together: one must have each time; at most ``count`` times are listed."""
     until = end if end is not None else years_after(clock.now, _YEARS, clock.zone)
     found = AskedComparison(schedule, jobs, clock, until)
     if schedule.until is not None and schedule.until < until:
@@ -319,7 +319,9 @@ def compare_asked(
             _part_asked(found, schedule.between(clock.now, found.until), merge(*runs), count)
         except _TooMany as cut:
             found.until = cut.at
-            found.reason = f"{_MOST_TIMES} times of the jobs were tried; --until and --now choose others"
+            found.reason = (
+                f"the limit of {_MOST_TIMES} times of the jobs was reached; choose others with --until and --now"
+            )
         except CrondorError as error:
             found.trouble = True
             found.findings += error.diagnostics
@@ -348,7 +350,7 @@ class _Budget:
 
 
 def _asked_runs(job: Job, dialect: Dialect, found: AskedComparison, budget: _Budget) -> Iterable[int]:
-    """Return the times of a job up to the end; what stands against them goes into the findings."""
+    """Return the times of a job up to the end; errors become findings."""
     reading = job.read(dialect)
     read = reading.schedule
     if read is None:

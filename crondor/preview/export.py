@@ -1,4 +1,4 @@
-"""The schedules of jobs for programs that are not HTCondor: lines of a crontab, and events of a calendar."""
+"""The schedules of jobs for other programs: lines of a crontab, and events of a calendar."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from crondor.zones import Policy
 
 
 def crontab_of(jobs: list[ExportJob]) -> tuple[bytes, list[Diagnostic]]:
-    """Return a crontab of the jobs that cron can run, and the findings about them and the others."""
+    """Return a crontab of the jobs that cron can run, and the findings about all jobs."""
     lines: list[CronLine] = []
     findings: list[Diagnostic] = []
     for job in jobs:
@@ -73,7 +73,7 @@ def _surprises(job: ExportJob, spec: CronSpec) -> Iterator[Diagnostic]:
         message = "on days when the clocks change cron and HTCondor run it at different times"
         yield Diagnostic("clock-changes", message, Severity.NOTE, job.place)
     lengths = f"window ({schedule.window} s) and prep time ({schedule.prep_time} s)"
-    message = f"cron starts a command on the minute or not at all: {lengths} are left out"
+    message = f"cron starts a command on the minute or not at all: {lengths} are dropped"
     yield Diagnostic("export-window", message, Severity.NOTE, job.place)
 
 
@@ -81,7 +81,7 @@ def _warning(code: str, message: str, job: ExportJob) -> Diagnostic:
     return Diagnostic(code, message, Severity.WARNING, job.place)
 
 
-# The commands that say what runs, each with its other spellings; the first that is assigned counts.
+# The commands of the program, each with its other spellings; the first assigned counts.
 _EXECUTABLE = ("executable", "cmd")
 
 
@@ -105,8 +105,8 @@ _LEFT_OUT = {
     "getenv": "cron gives a command HOME, LOGNAME and the variables of the crontab only",
     "output": "cron mails what a command prints",
     "error": "cron mails what a command prints",
-    "requirements": "a crontab has none, and those of a job may keep it from some of its times",
-    "my.requirements": "a crontab has none, and those of a job may keep it from some of its times",
+    "requirements": "a crontab has none, and those of a job may exclude some of its times",
+    "my.requirements": "a crontab has none, and those of a job may exclude some of its times",
 }
 
 
@@ -126,9 +126,9 @@ class ScheduleOptions(NamedTuple):
 
 
 class ExportJob(NamedTuple):
-    """Equal jobs: their schedule, what they run (None: not known), the line they are queued at, and their values.
+    """Equal jobs: their schedule, their program (None: unknown), the line they are queued at, and their values.
 
-    ``times`` says when they run.
+    ``times`` are their run times.
     """
 
     name: str
@@ -141,22 +141,22 @@ class ExportJob(NamedTuple):
 
 
 def line_of(schedule: WrittenSchedule, clock: Clock) -> str:
-    """Return the crontab line of a schedule that is one. Raises CrondorError for any other."""
-    message = "five cron fields cannot say this schedule"
+    """Return the crontab line of a schedule. Raises CrondorError if there is none."""
+    message = "five cron fields cannot express this schedule"
     if schedule.spec is not None and schedule.zone.name != clock.zone_name:
-        message = f"a crontab has no zone, and this schedule means the clock of {schedule.zone.name}"
+        message = f"a crontab has no zone, and this schedule uses the clock of {schedule.zone.name}"
     elif schedule.spec is not None:
         return " ".join(schedule.spec.canonical)
-    help_text = "write --to ics; crondor compile makes a job of HTCondor of it"
+    help_text = "write --to ics; crondor compile makes an HTCondor job of it"
     raise CrondorError(
         Diagnostic("schedule-crontab", message, span=Source(schedule.text, "--schedule").span(), help=help_text)
     )
 
 
 def as_own_schedule(file: SubmitFile, groups: list[ExportGroup], clock: Clock) -> list[ExportGroup]:
-    """Return the groups of a file with the fields that its schedule line says, of which the compiled ones hold more.
+    """Return the groups of a file with the fields of its schedule line; the compiled fields contain more times.
 
-    Jobs that share the times of the line are one. Raises CrondorError for a line that no crontab can say.
+    Jobs that share the times of the line are one. Raises CrondorError for a line that no crontab can express.
     """
     line = schedule_line(file.source)
     if line is None:
@@ -193,7 +193,7 @@ def schedule_of(values: Mapping[str, str], spans: Mapping[str, Span], asked: Sch
 
 
 def program_of(values: Mapping[str, str], spans: Mapping[str, Span]) -> JobProgram | None:
-    """Return what a job runs, None where the file does not say. Raises InvalidArguments."""
+    """Return the program of a job, None if the file does not name it. Raises InvalidArguments."""
     variables = _read(_ENVIRONMENT, values, spans, split_environment) or {}
     stdin = _first(_INPUT, values)
     stdin = None if stdin == "/dev/null" else stdin
@@ -213,7 +213,7 @@ def _first(names: Iterable[str], values: Mapping[str, str]) -> str | None:
 def _read(
     names: Iterable[str], values: Mapping[str, str], spans: Mapping[str, Span], reader: Callable[[str], _Value]
 ) -> _Value | None:
-    """Read the first of ``names`` that has a value, and point an error at its place."""
+    """Read the first of ``names`` that has a value, with an error at its place."""
     name = next((name for name in names if values.get(name, "").strip()), None)
     if name is None:
         return None
@@ -224,7 +224,7 @@ def _read(
 
 
 def left_out(file: SubmitFile) -> Iterator[Diagnostic]:
-    """Yield what a file says that a crontab has no place for."""
+    """Yield the commands of a file that a crontab cannot express."""
     for key in file.keys:
         if key in _LEFT_OUT:
             place = file.name(key)
@@ -239,7 +239,7 @@ _RUNS = 10
 def calendar_of(
     jobs: list[ExportJob], clock: Clock, count: int | None, end: int | None, *, rrule: bool
 ) -> tuple[bytes, list[Diagnostic]]:
-    """Return a calendar of the runs of all jobs, b"" where there are none, and what stands against the others.
+    """Return a calendar of the runs of all jobs, b"" if there are none, and the errors of the others.
 
     Raises NoCalendar.
     """
@@ -253,7 +253,7 @@ def calendar_of(
 
 
 def asked_calendar(schedule: WrittenSchedule, clock: Clock, count: int | None, end: int | None) -> bytes:
-    """Return a calendar of the coming runs of a schedule of any language, b"" where there are none.
+    """Return a calendar of the coming runs of a schedule of any language, b"" if there are none.
 
     Raises NoCalendar.
     """
@@ -303,7 +303,7 @@ def _summary(job: ExportJob) -> str:
 
 
 def _key(job: ExportJob) -> str:
-    """Return what tells a job from the others, and stays the same from one export to the next."""
+    """Return a key of the job that is unique and stays the same in each export."""
     schedule, program = job.schedule, job.program
     parts = [str(schedule.spec or schedule.time), str(schedule.zone), str(schedule.window), str(schedule.prep_time)]
     if program is not None:

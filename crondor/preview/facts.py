@@ -1,4 +1,4 @@
-"""What there is to know of one schedule: its sets, gaps and counts, the real schedd, and the clock changes ahead."""
+"""Facts about one schedule: its sets, gaps and counts, the real schedd, and the coming clock changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class WallGap(Protocol):
 
 
 class SkippedWall(Protocol):
-    """A wall-clock time that was asked about, and that the clock skips."""
+    """A requested wall-clock time that the clock skips."""
 
     @property
     def wall(self) -> datetime:
@@ -47,14 +47,14 @@ class SkippedWall(Protocol):
 
     @property
     def gap(self) -> WallGap:
-        """Where it lies."""
+        """The gap that it is in."""
 
 
 class ScheduleFacts(NamedTuple):
-    """What holds of a set of instants: ``year`` runs until ``year_end`` (epoch seconds), and the next one.
+    """Facts about a set of instants: ``year`` runs until ``year_end`` (epoch seconds), and the next one.
 
-    Gaps and counts are those of the fields. ``excluded`` times more are named until then, and excluded by requirements;
-    None: there are too many to count, and ``year`` has all that are named.
+    Gaps and counts are those of the fields. Requirements exclude ``excluded`` more times until then; None: there are
+    too many to count, and ``year`` includes them.
     """
 
     gaps: Gaps
@@ -66,24 +66,24 @@ class ScheduleFacts(NamedTuple):
 
 
 class ScheddSide(NamedTuple):
-    """What the real schedd makes of a schedule: what it reads otherwise, day 0, or why it holds the job."""
+    """How the real schedd reads a schedule: differing fields, day 0, or why it holds the job."""
 
     reasons: list[DialectReason]
     has_day_zero: bool
     hold_reason: str | None = None
-    hangs: bool = False  # in its search for a date that does not exist
+    hangs: bool = False  # searching for a date that does not exist
 
 
 @dataclass
 class ExplainedJob:
-    """One job explained; ``until`` is how far the clock changes were looked at, ``at`` the instant asked about."""
+    """One job explained; ``until`` is how far clock changes were checked, ``at`` the instant in question."""
 
     job: Job
     reading: ReadSchedule
     until: int
     at: int | None = None
     skipped: SkippedWall | None = None
-    instead: int | None = None  # the run (epoch seconds) that stands for the skipped time
+    instead: int | None = None  # the run (epoch seconds) that replaces the skipped time
     findings: list[Diagnostic] = field(default_factory=list)
     facts: ScheduleFacts | None = None
     schedd: ScheddSide | None = None
@@ -94,7 +94,7 @@ class ExplainedJob:
 
     @property
     def schedule(self) -> JobSchedule | None:
-        """What the job asks for, None where it is refused."""
+        """The job's schedule, None if it is refused."""
         return self.reading.schedule
 
     @property
@@ -104,7 +104,7 @@ class ExplainedJob:
 
     @property
     def names_skipped(self) -> bool:
-        """Return whether the schedule names the time that was asked about, and that the clock skips."""
+        """Return whether the schedule names the requested time, which the clock skips."""
         if self.skipped is None or self.schedule is None or self.schedule.recurrence is None:
             return False
         asked = timegm(self.skipped.wall.timetuple())
@@ -117,7 +117,7 @@ class ExplainedJob:
 
     @property
     def is_deferred(self) -> bool:
-        """Return whether the job waits for anything."""
+        """Return whether the job waits for a time."""
         return self.schedule is None or self.schedule.is_deferred
 
 
@@ -153,7 +153,7 @@ def explain(job: Job, dialect: Dialect, until: int, at: int | None, skipped: Ski
 
 
 def _run_instead(recurrence: Recurrence, gap_end: int, skipped: SkippedWall) -> int | None:
-    """Return the run (epoch seconds) that stands for a time which the clock skips, None where none does."""
+    """Return the run (epoch seconds) that replaces a skipped time, None if there is none."""
     runs = recurrence.between(gap_end - 1, gap_end + round((skipped.gap.end - skipped.gap.begin).total_seconds()))
     for run in runs:
         mark = recurrence.clock_mark(run)
@@ -163,7 +163,7 @@ def _run_instead(recurrence: Recurrence, gap_end: int, skipped: SkippedWall) -> 
 
 
 def _without_cron(job: Job, schedule: JobSchedule) -> list[Diagnostic]:
-    """Say that a job has no schedule, or that its time is an expression without a value to run by."""
+    """Add that a job has no schedule, or that its time is an expression without a usable value."""
     if not schedule.is_deferred:
         return [not_deferred(job)]
     if isinstance(schedule.time, ExpressionText):
@@ -175,16 +175,18 @@ def _without_cron(job: Job, schedule: JobSchedule) -> list[Diagnostic]:
 
 
 def _schedds_answer(job: Job) -> Diagnostic:
-    """Say what the schedd does with a schedule that the manual does not allow."""
+    """Add how the schedd handles a schedule that the manual does not allow."""
     held = hold_reason(job.read(Dialect.HTCONDOR).error)
     if held is not None:
         return schedd_hold(held)
-    message = "the real schedd takes the schedule without a word"
-    return Diagnostic("schedd-accepts", message, Severity.NOTE, help="--dialect htcondor explains how it reads it")
+    message = "the real schedd accepts the schedule without a message"
+    return Diagnostic(
+        "schedd-accepts", message, Severity.NOTE, help=("--dialect htcondor explains how it reads the schedule")
+    )
 
 
 def _as_a_chain(result: ExplainedJob, recurrence: Recurrence) -> None:
-    """Take the schedd's next answers, asked now or just before the instant in question."""
+    """Add the schedd's next answers, computed now or just before the instant in question."""
     result.asked = result.job.clock.now if result.at is None else max(0, result.at - 1)
     chain = islice(recurrence.upcoming(result.asked), _ANSWERS)
     if has_day_zero(recurrence.spec):
@@ -213,13 +215,13 @@ def _as_a_set(result: ExplainedJob, schedule: JobSchedule, recurrence: Recurrenc
 
 
 def _require_runs(recurrence: Recurrence) -> None:
-    """Raise NeverRuns where there are none."""
+    """Raise NeverRuns if there are none."""
     if recurrence.wall_clock.never:
         recurrence.gaps()
 
 
 def _schedd_side(job: Job, reading: ReadSchedule) -> ScheddSide:
-    """Compare with the schedd's reading; the day-0 defect counts wherever it can strike."""
+    """Compare with the schedd's reading; the day-0 defect counts if it can ever occur."""
     theirs = job.read(Dialect.HTCONDOR)
     schedd = theirs.spec
     found = list(reasons(Rows(Runs()), job.clock, reading.schedule, theirs.schedule))
@@ -231,7 +233,7 @@ def _schedd_side(job: Job, reading: ReadSchedule) -> ScheddSide:
 
 
 def years_after(now: int, years: int, zone: tzinfo) -> int:
-    """Return the same wall-clock time some years later, at the latest the last second of 2200."""
+    """Return the same wall-clock time some years later, at most the last second of 2200."""
     moment = datetime.fromtimestamp(now, zone)
     if (moment.month, moment.day) == (2, 29):
         moment = moment.replace(day=28)
@@ -239,7 +241,7 @@ def years_after(now: int, years: int, zone: tzinfo) -> int:
 
 
 def portable_line(spec: CronSpec) -> str | None:
-    """Return the line that every dialect reads alike, None where there is none."""
+    """Return the line that every dialect reads alike, None if there is none."""
     if spec.dialect is Dialect.HTCONDOR:
         return None
     try:
@@ -250,7 +252,7 @@ def portable_line(spec: CronSpec) -> str | None:
 
 
 class AskedYear(NamedTuple):
-    """The runs of the coming year (or of what is known of it): how many, and how far apart in seconds."""
+    """The runs of the coming year (or its known part): how many, and the seconds between them."""
 
     runs: int
     shortest: int | None

@@ -1,4 +1,4 @@
-"""The fields of a schedule in words: their values, how the day fields decide, and why it fires at an instant."""
+"""The fields of a schedule in words: their values, how the day fields combine, and why it fires at an instant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_TEXT = 28  # characters of a field as it was written
 
 
 def members(values: Sequence[int], names: Sequence[str] = ()) -> str:
-    """Return values as a list in which three or more in a row are a range; a long one is cut: "0, 2, 4 ... 58"."""
+    """Return values as a list with three or more in a row as a range; a long one is cut: "0, 2, 4 ... 58"."""
     runs: list[list[int]] = []
     for value in values:
         if runs and value == runs[-1][-1] + 1:
@@ -46,7 +46,7 @@ def value_set(spec: CronSpec, field: Field) -> str:
 
 
 def written(spec: CronSpec, field: Field) -> str:
-    """Return a field as it was written, or what stands for one that was not."""
+    """Return a field as it was written, or what replaces a missing one."""
     text = spec.given[field.index]
     if text is None:
         return "not given"
@@ -55,16 +55,16 @@ def written(spec: CronSpec, field: Field) -> str:
 
 
 _DAY_RULES = {
-    DecidedBy.NEITHER: "neither day field restricts: every day counts",
+    DecidedBy.NEITHER: "neither day field restricts: every day matches",
     DecidedBy.DAY_OF_MONTH: "only the day of month restricts the days",
     DecidedBy.DAY_OF_WEEK: "only the day of week restricts the days",
-    DecidedBy.EITHER: "OR: a day counts when either day field names it",
-    DecidedBy.BOTH: "AND: a day counts when both day fields name it, since one of them begins with `*`",
+    DecidedBy.EITHER: "OR: a day matches when either day field names it",
+    DecidedBy.BOTH: "AND: a day matches when both day fields name it, since one of them begins with `*`",
 }
 
 
 def day_rule_words(spec: CronSpec) -> str:
-    """Return how the day fields of a spec decide in its dialect (docs/dialects.md)."""
+    """Return how the day fields of a spec combine in its dialect (docs/dialects.md)."""
     by = decided_by(spec)
     for field in (DAY_OF_MONTH, DAY_OF_WEEK):
         if by is DecidedBy.EITHER and spec.bits[field.index] == field.full:
@@ -73,7 +73,7 @@ def day_rule_words(spec: CronSpec) -> str:
 
 
 def why_words(spec: CronSpec, why: Why, time: str) -> str:
-    """Return why a schedule fires at an instant, or why not; ``time`` is the instant as people read it."""
+    """Return why a schedule fires at an instant, or why not; ``time`` is the instant in words."""
     if why.fires:
         reason = why.note if why.blocking and why.note else _taken(spec, why)
         return printable(f"fires at {time}: {reason}")
@@ -86,7 +86,7 @@ def why_words(spec: CronSpec, why: Why, time: str) -> str:
 
 
 def value_name(match: FieldMatch) -> str:
-    """Return the value of a field at an instant, as people say it."""
+    """Return the value of a field at an instant in words."""
     if match.field == MONTH:
         return MONTHS[match.value]
     return WEEKDAYS[match.value] if match.field == DAY_OF_WEEK else str(match.value)
@@ -106,18 +106,18 @@ def _no_day(spec: CronSpec, why: Why) -> str:
     which = f"{WEEKDAYS[why.fields[DAY_OF_WEEK.index].value]}, {day} {MONTHS[month.value]}"
     named = "; ".join(f"{f.title} {_names(f, spec)}" for f in (DAY_OF_MONTH, DAY_OF_WEEK))
     if decided_by(spec) is DecidedBy.BOTH:
-        return f"both day fields would have to allow {which}, and neither does ({named})"
-    return f"neither day field allows {which} ({named})"
+        return f"both day fields would have to match {which}, and neither does ({named})"
+    return f"neither day field matches {which} ({named})"
 
 
 def _taken(spec: CronSpec, why: Why) -> str:
     by = decided_by(spec)
     restricted = [f.title for f in (MINUTE, HOUR, MONTH) if spec.bits[f.index] != f.full]
     fields = (
-        f"{_listed(restricted)} {'allows' if len(restricted) == 1 else 'allow'} the time, and " if restricted else ""
+        f"{_listed(restricted)} {'matches' if len(restricted) == 1 else 'match'} the time, and " if restricted else ""
     )
     if why.arm is Arm.EVERY_DAY:
-        return f"{fields}every day counts" if fields else "every minute of every day counts"
+        return f"{fields}every day matches" if fields else "every minute of every day matches"
     if why.arm is Arm.EITHER:
         return f"{fields}both day fields name the day" + ("" if by is DecidedBy.BOTH else ", of which one would do")
     other = "day of week" if why.arm is Arm.DAY_OF_MONTH else "day of month"

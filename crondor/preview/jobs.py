@@ -1,4 +1,4 @@
-"""The jobs whose runs are asked for: those of a submit file, a crontab line, or a queue, read in any dialect."""
+"""The jobs whose runs are requested: those of a submit file, a crontab line, or a queue, read in any dialect."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from crondor.zones import Policy
 if TYPE_CHECKING:
     from crondor.job.policy import QueuedJob
 
-_BESIDE = {*REQUIREMENTS, *LEAVING}  # what is asked of a job beside its schedule
+_BESIDE = {*REQUIREMENTS, *LEAVING}  # read from a job besides its schedule
 
 
 class Clock(Protocol):
-    """The time that is taken for now (epoch seconds), and the submit host's zone with its name."""
+    """The time used as now (epoch seconds), and the submit host's zone with its name."""
 
     @property
     def now(self) -> int:
@@ -53,7 +53,7 @@ class ReadingTerms(NamedTuple):
 
 
 class ReadSchedule(NamedTuple):
-    """One schedule in one dialect: what it asks for, or why it is refused."""
+    """One schedule in one dialect, or why it is refused."""
 
     dialect: Dialect
     schedule: JobSchedule | None
@@ -66,9 +66,9 @@ class ReadSchedule(NamedTuple):
 
 
 class JobState(NamedTuple):
-    """What a queue says of a job; ``is_halted``: as things stand it runs at none of its times.
+    """The state of a job in a queue; ``is_halted``: as things stand it never runs.
 
-    ``title`` names it for people. ``is_idle``: it waits to be matched.
+    ``title`` names the state for people. ``is_idle``: it waits to be matched.
     """
 
     queued: QueuedJob
@@ -91,7 +91,7 @@ class Job:
         proc_id: int = 0,
         origins: Mapping[str, tuple[Origin, ...]] | None = None,
     ) -> None:
-        """Take the queue statement, the commands by lower-case name, the places they are written at, the first job."""
+        """Take the queue statement, the commands by lower-case name, the places of their values, the first job."""
         self.name = name
         self.queue = queue
         self.line = queue.line if queue is not None else None
@@ -101,7 +101,7 @@ class Job:
         self.clock = terms.clock
         self.present: int | None = None  # DeferralTime that a schedd has computed (epoch seconds)
         self.state: JobState | None = None
-        self.requirements = ""  # those that speak of the time
+        self.requirements = ""  # those that depend on the time
         self.submitted = terms.clock.now if needs_evaluation(commands) else None
         self.leaves_by: str | None = None  # what makes a job of a file leave the queue after its first run
         self._terms = terms
@@ -119,7 +119,7 @@ class Job:
         return next((self.spans[name] for name in ("deferral_time", "deferraltime") if name in self.spans), None)
 
     def read(self, dialect: Dialect) -> ReadSchedule:
-        """Read the schedule in a dialect; where there are expressions, as that of a job submitted now."""
+        """Read the schedule in a dialect; expressions are evaluated for a job submitted now."""
         terms = self._terms
         try:
             if self.submitted is not None:
@@ -138,11 +138,11 @@ class Job:
         return ReadSchedule(dialect, schedule)
 
     def times(self, schedule: JobSchedule) -> JobTimes:
-        """Return when the job runs by one reading of its schedule."""
+        """Return the run times of the job by one reading of its schedule."""
         return JobTimes(schedule, self.requirements, self.present)
 
     def _traced(self, fault: Diagnostic) -> Diagnostic:
-        """Say which macros a value with a fault was made of."""
+        """Add which macros a faulty value was made of."""
         name = next((name for name, span in self.spans.items() if span == fault.span), "")
         way = "; ".join(str(origin) for origin in self._origins.get(name, ()))
         if not way:
@@ -164,9 +164,9 @@ class Job:
         )
         if self.count == 1 or not any("procid" in text.lower() for text in self.commands.values()):
             return schedule
-        message = f"an expression asks for ProcId, and what is shown is that of the first of {self.count} jobs"
+        message = f"an expression uses ProcId: the result shown is that of the first of {self.count} jobs"
         note = Diagnostic(
-            "expression-job", message, Severity.WARNING, self.queue, f"the others differ from {self._proc_id}"
+            "expression-job", message, Severity.WARNING, self.queue, f"the results differ from {self._proc_id}"
         )
         return replace(schedule, notes=(*schedule.notes, note))
 
@@ -179,7 +179,7 @@ def jobs_of_file(file: SubmitFile, terms: ReadingTerms) -> tuple[list[Job], list
 
 
 def job_of_line(source: Source, terms: ReadingTerms, dialect: Dialect = Dialect.MANUAL) -> Job:
-    """Take a crontab line apart; which of its fields are valid is the dialects' business. Raises InvalidSpec."""
+    """Split a crontab line; its fields are checked by the dialects. Raises InvalidSpec."""
     line = source.text
     words = [source.span(word.start(), word.end()) for word in re.finditer(r"\S+", line)]
     if len(words) == len(FIELDS):
@@ -207,9 +207,9 @@ def _merged(file: SubmitFile, groups: list[JobGroup], terms: ReadingTerms) -> It
 
 
 def _with_attributes(file: SubmitFile) -> list[JobGroup]:
-    """Return the groups of a file, where there are expressions with the attributes that they name.
+    """Return the groups of a file; if there are expressions, with the attributes that they name.
 
-    The requirements are among the values where something in the file speaks of the time, and they can be expanded.
+    The requirements are among the values if something in the file depends on the time, and they can be expanded.
     """
     names: tuple[str, ...] = COMMANDS
     groups = list(file.groups(names))
@@ -229,7 +229,7 @@ def _with_attributes(file: SubmitFile) -> list[JobGroup]:
 
 
 def not_deferred(job: Job) -> Diagnostic:
-    """Say that a job has no schedule."""
+    """Return the note that a job has no schedule."""
     message = "the job has no cron field and no deferral_time: it may run at once"
     return Diagnostic(
         "not-deferred", message, Severity.NOTE, job.queue, "define cron_minute, cron_hour ... or deferral_time"

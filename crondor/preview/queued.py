@@ -1,4 +1,4 @@
-"""The jobs of a queue whose runs are asked for, and what the queue says of them."""
+"""The jobs of a queue whose runs are requested, and their state in the queue."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class QueueJob(Job):
     """One job of a queue."""
 
     def __init__(self, queued: QueuedJob, name: str, terms: ReadingTerms, known: Known) -> None:
-        """Take the ad's job, its name, and the schedules that other jobs have already."""
+        """Take the ad's job, its name, and the schedules that other jobs share."""
         super().__init__(name, None, 1, {}, {}, terms)
         self.line = queued.place.line
         self.present = queued.present
@@ -32,7 +32,7 @@ class QueueJob(Job):
 
     @property
     def spans(self) -> Mapping[str, Span]:
-        """Where the attributes stand, found when a message needs it."""
+        """The places of the attributes, computed when a message needs them."""
         return self._queued.spans
 
     def read(self, dialect: Dialect) -> ReadSchedule:

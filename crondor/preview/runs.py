@@ -1,4 +1,4 @@
-"""When a job runs, as the manual reads it and as the real schedd does, row by row."""
+"""The runs of a job, as the manual and as the real schedd read its schedule, row by row."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from crondor.spec import FIELDS, CronSpec, Dialect, Field
 from crondor.times import MOST_EXCLUDED
 from crondor.zones import Policy, Stretch, Zone, zone_of
 
-_RETRY = 120  # seconds by which the schedd puts a job off
-_MOST_RETRIES = 10_000  # that are taken as one run with others
+_RETRY = 120  # seconds by which the schedd postpones a job
+_MOST_RETRIES = 10_000  # that are shown as one run
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-# A preview may have 100,000 rows: only the times of runs are kept, and rows are made as often as they are asked for.
+# A preview may have 100,000 rows: only the times of runs are kept, and rows are made when needed.
 class RunSide(NamedTuple):
-    """One side of a row, at ``time`` (epoch seconds); ``answer`` is the schedd's own, which says whether it is a retry.
+    """One side of a row, at ``time`` (epoch seconds); ``answer`` is the schedd's own, which may be a retry.
 
-    ``mark`` says what a clock change did to it.
+    ``mark`` is the effect of a clock change on it.
     """
 
     time: int
@@ -47,13 +47,13 @@ class RunSide(NamedTuple):
 
     @property
     def remark(self) -> str:
-        """What comes after its time: nothing for most."""
+        """What to print after its time: empty for most."""
         said = "retry" if self.is_retry else "" if self.mark is None else str(self.mark)
         return f" ({said})" if said else ""
 
     @property
     def is_retry(self) -> bool:
-        """Return whether the schedd put the job off by two minutes."""
+        """Return whether the schedd postponed the job by two minutes."""
         return self.answer is not None and self.answer.is_retry
 
 
@@ -72,16 +72,16 @@ class Runs:
     ) -> None:
         """Take times of the recurrence, None for a job without one, and how a time becomes a run.
 
-        ``excludes`` says which times of the recurrence are no runs, None where all are. Of ``most`` times, a series of
-        retries ``is_one``, or as many as it has.
+        ``excludes`` tells which times of the recurrence are not runs, None if all are. Of the ``most`` times, a series
+        of retries ``is_one``, or as many as it has.
         """
         self._deferral_at = deferral_at
         self._recurrence = recurrence
         self._excludes = excludes
         self._is_chain = recurrence is not None and recurrence.spec.dialect is Dialect.HTCONDOR
-        # Most answers of a schedd say no more than their time, and are made again.
+        # Most answers of a schedd are just a time, and are made again.
         self._odd: dict[int, ScheddAnswer | None] = {}
-        self.rest = 0  # retries that are one with another
+        self.rest = 0  # retries that are shown as one
         if self._is_chain:
             self.times = array("q")
             self.is_cut = self._take(times, most, _MOST_RETRIES if is_one else 0)
@@ -90,7 +90,10 @@ class Runs:
             self.is_cut = len(self.times) == most
 
     def _take(self, times: Iterable[int], most: int | None, free: int) -> bool:
-        """Take a schedd's answers; so many retries that follow another are ``free``. Say whether there are ``most``."""
+        """Take a schedd's answers; ``free`` retries that follow another do not count.
+
+        Return whether there are ``most``.
+        """
         before: int | None = None
         taken = 0
         for time in times:
@@ -134,14 +137,14 @@ class Runs:
         return RunSide(time, self._deferral_at, answer, mark)
 
     def last_retry(self, time: int) -> int | None:
-        """Return the last of the schedd's retries that follow one at ``time``, None where fewer than two do."""
+        """Return the last of the schedd's retries that follow one at ``time``, None if fewer than two do."""
         return None if self._recurrence is None else last_retry(self._recurrence, time, self._excludes)
 
 
 class RunRow(NamedTuple):
-    """A run in the dialect asked for, or in MANUAL, and beside it what the real schedd does at that time.
+    """A run in the dialect requested, or in MANUAL, and the real schedd's action at that time.
 
-    ``compared`` is False where there is nothing to compare with: one dialect only, or a chain that was cut before.
+    ``compared`` is False if there is nothing to compare with: only one dialect, or a chain that was cut before.
     """
 
     number: int
@@ -151,21 +154,21 @@ class RunRow(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Return whether the two sides part."""
+        """Return whether the two sides differ."""
         if not self.compared:
             return False
         return (self.run and self.run.time) != (self.schedd and self.schedd.time)
 
 
 class Rows:
-    """The rows of two readings, paired by time, or of one alone.
+    """The rows of two readings, paired by time, or of one reading.
 
-    A side that was cut says nothing about later times: the schedd's cell is then not compared, and
-    a run that only the schedd has is left out.
+    A side that was cut has no information on later times: the schedd's cell is then not compared, and a run that only
+    the schedd has is omitted.
     """
 
     def __init__(self, ours: Runs, theirs: Runs | None = None) -> None:
-        """Take the runs of the reading asked for, and of the schedd where it is compared with them."""
+        """Take the runs of the requested reading, and those of the schedd to compare with."""
         self._ours, self._theirs = ours, theirs
         self._last = ours.times[-1] if ours.is_cut else None
         self._reached = theirs.times[-1] if theirs is not None and theirs.is_cut else None
@@ -205,7 +208,7 @@ class Rows:
                 yield RunRow(number, run, None if other is None else theirs.side(other), compared=True)
 
     def folded(self) -> Iterator[tuple[RunRow, int | None]]:
-        """Yield the rows with None, a series of the schedd's retries as its first with the time of its last."""
+        """Yield the rows with None; a series of the schedd's retries becomes its first with the time of its last."""
 
         def retry_of(row: RunRow) -> tuple[Runs, int] | None:
             if row.run is None:
@@ -216,7 +219,7 @@ class Rows:
 
     @property
     def shown(self) -> int:
-        """How many rows ``folded`` yields."""
+        """The number of rows of ``folded``."""
         runs = (self._ours, *((self._theirs,) if self._theirs is not None else ()))
         return sum(1 for _ in self.folded()) if any(each.rest for each in runs) else len(self)
 
@@ -242,7 +245,7 @@ class Rows:
 
 
 def _goes_on(before: int | None, time: int) -> bool:
-    """Return whether a time is the next retry of the series that the one before it belongs to."""
+    """Return whether a time is the next retry of the series of the time before it."""
     if not (isinstance(before, ScheddAnswer) and isinstance(time, ScheddAnswer)):
         return False
     return before.is_retry and time.is_retry and time == before + _RETRY
@@ -253,9 +256,9 @@ def folded(
     retry_of: Callable[[_Item], tuple[_Key, int] | None],
     last_of: Callable[[_Key, int], int | None],
 ) -> Iterator[tuple[_Item, int | None]]:
-    """Yield items with None, and of each series of retries the first alone, with the time of the series' last one.
+    """Yield items with None, and for each series of retries only the first, with the time of the last.
 
-    ``retry_of`` returns whose retry an item is, and its time; ``last_of`` is ``last_retry`` of such a one.
+    ``retry_of`` returns whose retry an item is, and its time; ``last_of`` is the ``last_retry`` of such an item.
     """
     ends: dict[_Key, int] = {}
     for item in items:
@@ -272,7 +275,7 @@ def folded(
 def last_retry(recurrence: Recurrence, time: int, excludes: Callable[[int], bool] | None = None) -> int | None:
     """Return the last of the schedd's retries that follow one at ``time`` every two minutes.
 
-    None where fewer than two do.
+    None if fewer than two do.
     """
     last = time
     for answer in recurrence.upcoming(time):
@@ -284,7 +287,7 @@ def last_retry(recurrence: Recurrence, time: int, excludes: Callable[[int], bool
 
 
 class DialectReason(NamedTuple):
-    """Why the real schedd differs, and what to write so that it does not."""
+    """Why the real schedd differs, and what to write to avoid that."""
 
     code: str
     why: str
@@ -293,10 +296,10 @@ class DialectReason(NamedTuple):
 
 
 class Preview:
-    """The rows of one job, and everything to say about it."""
+    """The rows of one job, and the diagnostics about it."""
 
     def __init__(self, job: Job, reading: ReadSchedule) -> None:
-        """Begin with a reading and nothing found."""
+        """Start with a reading and no findings."""
         self.job = job
         self.dialect = reading.dialect
         self.schedule = reading.schedule
@@ -310,7 +313,7 @@ class Preview:
 
     @property
     def leaving(self) -> str:
-        """Why the job leaves the queue after its first run, empty where it may stay, and where nothing repeats it."""
+        """Why the job leaves the queue after its first run, empty if it may stay or its schedule does not repeat."""
         found = self.job.leaves_by
         repeats = self.schedule is not None and self.schedule.spec is not None
         return leaving_words(found) if found is not None and repeats else ""
@@ -327,9 +330,9 @@ class Preview:
 
 
 class Wanted(NamedTuple):
-    """Which runs: after ``start`` (epoch seconds), ``most`` of them, none after ``until``.
+    """The requested runs: after ``start`` (epoch seconds), ``most`` of them, none after ``until``.
 
-    A series of retries ``is_one`` where people read the runs, and as many as it has where programs do.
+    For people a series of retries ``is_one``; for programs each counts.
     """
 
     start: int
@@ -339,7 +342,7 @@ class Wanted(NamedTuple):
 
 
 def preview(job: Job, dialect: Dialect | None, wanted: Wanted) -> Preview:
-    """Return the runs that are wanted. Without a dialect the schedule is read in MANUAL and in HTCONDOR."""
+    """Return the requested runs. Without a dialect the schedule is read in MANUAL and in HTCONDOR."""
     reading = job.read(dialect or Dialect.MANUAL)
     result = Preview(job, reading)
     runs = _collect(reading, result, wanted)
@@ -361,7 +364,7 @@ def preview(job: Job, dialect: Dialect | None, wanted: Wanted) -> Preview:
 
 
 def _collect(reading: ReadSchedule, result: Preview, wanted: Wanted) -> Runs:
-    """Return the runs of the main reading; what stands against them goes into the findings."""
+    """Return the runs of the main reading; errors become findings."""
     if reading.schedule is None:
         result.findings += reading.error.diagnostics if reading.error else ()
         return Runs()
@@ -391,7 +394,7 @@ def _schedd_runs(result: Preview, reading: ReadSchedule, wanted: Wanted) -> tupl
         return Runs(), None
     try:
         found, result.excluded = _matching(job, reading.schedule, wanted)
-    except (InvalidDeferral, UnknownValue):  # told already, and nothing that the schedd would mind
+    except (InvalidDeferral, UnknownValue):  # reported already, and irrelevant to the schedd
         return Runs(), None
     except CrondorError as error:
         return Runs(), error
@@ -424,7 +427,7 @@ def _matching(job: Job, schedule: JobSchedule, wanted: Wanted) -> tuple[Runs, li
 
 
 def _checked(times: Iterator[int], deferral_at: Callable[[int], Deferral], *, each: bool) -> Iterator[int]:
-    """Yield times once their runs are known to be possible: ``each`` of them, or the first, which speaks for all."""
+    """Yield times once their runs are known to be possible: ``each`` of them, or just the first."""
     for time in times:
         deferral_at(int(time))
         yield time
@@ -433,25 +436,25 @@ def _checked(times: Iterator[int], deferral_at: Callable[[int], Deferral], *, ea
 
 
 def hold_reason(fault: CrondorError | None) -> str | None:
-    """Return the HoldReason that the schedd gives a job whose fields it refuses, None for any other fault."""
+    """Return the HoldReason of a job whose fields the schedd rejects, None for any other fault."""
     refusal = fault.invalid_spec if isinstance(fault, InvalidSchedule) else None
     return refusal.hold_reason if refusal is not None else None
 
 
 def schedd_hold(reason: str) -> Diagnostic:
-    """Say that the schedd holds the job."""
+    """Return the error that the schedd holds the job."""
     message = f"the real schedd would hold the job (code {INVALID_CRON_SETTINGS}), HoldReason: {shortened(reason)}"
     return Diagnostic("schedd-hold", message, Severity.NOTE)
 
 
 def too_late(job: Job, schedule: JobSchedule) -> list[Diagnostic]:
-    """Say that the one time of a job is past, where it is."""
+    """Return a diagnostic if the only time of a job is past."""
     fault = past(schedule.next(job.clock.now), job.clock.now)
     return [] if fault is None else [replace(fault, span=job.time_span)]
 
 
 def placed(fault: Diagnostic, job: Job) -> Diagnostic:
-    """Point a fault of one value's text at the place the value was written at."""
+    """Return a fault of a value's text with the place where the value is written."""
     onto = (
         None
         if fault.span is None
@@ -464,17 +467,17 @@ DAY_ZERO = (
     "day 0: with a day of week and no day of month the schedd also runs the job on the last day of a month, "
     "and then every two minutes until the month ends"
 )
-_NO_STRING = "the schedd takes an attribute that is not a string for `*`"
+_NO_STRING = "the schedd reads an attribute that is not a string as `*`"
 
 
 def reasons(rows: Rows, clock: Clock, ours: JobSchedule | None, theirs: JobSchedule | None) -> Iterator[DialectReason]:
-    """Yield why rows differ: the manual's reading ``ours`` against the schedd's, None where it is refused."""
+    """Yield why rows differ: the manual's reading ``ours`` against the schedd's, None if that is refused."""
     if ours is None:
-        yield DialectReason("accepted", "condor_submit and the schedd take the schedule without a word")
+        yield DialectReason("accepted", "condor_submit and the schedd accept the schedule without a message")
     elif ours.spec is None:
         yield DialectReason("attribute", f"{_NO_STRING}, even where it is undefined")
     else:
-        is_cure = never_reason(ours.spec) is None  # what never fires would hang a schedd that read it alike
+        is_cure = never_reason(ours.spec) is None  # a schedule that never fires would hang a schedd that read it alike
         for reason in _reasons(rows, clock, ours, ours.spec, theirs.spec if theirs else None):
             yield reason if is_cure else reason._replace(write=None, is_clause=False)
 
@@ -506,7 +509,7 @@ def _field_words(difference: FieldDifference) -> str:
 
 
 def _unread(spec: CronSpec, schedd: CronSpec) -> Iterator[DialectReason]:
-    """Name the fields that the schedd does not see: attributes that are no strings."""
+    """Yield the fields that the schedd does not see: attributes that are not strings."""
     for field in FIELDS:
         text = spec.given[field.index]
         if text is not None and schedd.given[field.index] != text:
@@ -514,13 +517,13 @@ def _unread(spec: CronSpec, schedd: CronSpec) -> Iterator[DialectReason]:
 
 
 def _left_over(spec: CronSpec, named: list[Field]) -> Iterator[DialectReason]:
-    """Name a day field that adds nothing as things stand, and would decide alone once the others are rewritten."""
+    """Yield a day field that adds nothing now, but would decide once the others are rewritten."""
     wanted = portable(spec)
     for field in FIELDS:
         text = spec.given[field.index]
         if text is None or field in named or spec.stars[field.index] or wanted.given[field.index] != "*":
             continue
-        why = f"{field.title} {text.strip()}: adds nothing, since every day counts already"
+        why = f"{field.title} {text.strip()}: adds nothing, since every day matches already"
         yield DialectReason("field", why, f"{field.command} = *")
 
 
@@ -535,7 +538,7 @@ def _is_extra(run: RunSide, ours: JobSchedule) -> bool:
 
 
 def day_zero(schedule: JobSchedule | None, spec: CronSpec, clock: Clock) -> Iterator[DialectReason]:
-    """Yield what the day-0 defect does to a schedule that it strikes, and the fields and the clause that cure it."""
+    """Yield the effects of the day-0 defect on a schedule, and the fields and the clause that fix them."""
     from crondor.compile.writing.compiler import day_zero_cure  # noqa: PLC0415 - 15 ms, and few jobs have the defect
 
     try:
@@ -553,7 +556,7 @@ def day_zero(schedule: JobSchedule | None, spec: CronSpec, clock: Clock) -> Iter
 
 
 def _clock_changes(rows: Rows, clock: Clock, policy: Policy | None) -> Iterator[DialectReason]:
-    """Name the first clock change beside a row that differs."""
+    """Yield the first clock change next to a row that differs."""
     zone = zone_of(clock.zone)
     for row in rows.parting():
         for run in (row.run, row.schedd):
@@ -562,22 +565,22 @@ def _clock_changes(rows: Rows, clock: Clock, policy: Policy | None) -> Iterator[
                 day = zone.moment(change.start).date()
                 forward = change.offset > change.before
                 if policy is not None and policy is not Policy.COMPATIBLE:
-                    said = f"the schedd has its own way with that, whatever --policy {policy.value} says"
+                    said = f"the schedd handles that in its own way, whatever --policy {policy.value} is"
                 elif forward and run is not None and run.answer is not None and run.answer.moved < 0:
                     said = "the schedd puts a run in the skipped time before it, and then answers now + 120 s"
                 elif forward:
                     said = "the schedd moves a run in the skipped time to after it"
                 else:
-                    said = "the schedd answers by what its process asked before"
+                    said = "the schedd's answer depends on what its process computed before"
                 where = f"in {clock.zone_name} the clocks go {'forward' if forward else 'back'} on {day}"
                 yield DialectReason("clock-change", f"{where}, and {said}")
                 return
 
 
 def _change_beside(run: RunSide, zone: Zone) -> Stretch | None:
-    """Return the stretch that a clock change begins: one that the run follows, or one that repeats or moved its time.
+    """Return the stretch that a clock change begins: one just before the run, or one that repeats or moved its time.
 
-    Of a retry the instant counts that the schedd found: what follows a clock change is no reason for it.
+    For a retry the instant that the schedd found counts: what follows a clock change does not explain it.
     """
     found = run.answer.computed if run.answer is not None else None
     time = run.time if found is None else found

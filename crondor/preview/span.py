@@ -12,7 +12,7 @@ from crondor.zones import Zone, zone_of
 
 
 def is_skipped(day: Day, hour: int, span: AgendaSpan) -> bool:
-    """Return whether the clock skips an hour of a date; what lies before the span is not looked at."""
+    """Return whether the clock skips an hour of a date; times before the span are ignored."""
     later = any(inside.ranges for inside in day.hours[:hour]) or day.start >= span.start
     return later and not day.hours[hour].length
 
@@ -27,9 +27,9 @@ _DAY = 86400
 
 
 class Hour(NamedTuple):
-    """One local hour of a date: ``length`` in seconds, 0 where the clock skips it, more than 3600 where it repeats.
+    """One local hour of a date: ``length`` in seconds, 0 if the clock skips it, more than 3600 if it repeats.
 
-    ``ranges`` are the minutes of it that belong to the span (the end excluded); two for an hour that repeats.
+    ``ranges`` are its minutes in the span (the end excluded); two for a repeated hour.
     """
 
     length: int
@@ -56,14 +56,14 @@ class OffsetChange(NamedTuple):
 class AgendaSpan:
     """Some local dates from an instant on: ``start`` <= instant < ``end``, in epoch seconds.
 
-    Starts count that are later than ``after``: ``start`` itself, or not. Minutes are numbered from that of ``start``,
+    Starts later than ``after`` count: with ``start`` itself, or without. Minutes are numbered from that of ``start``,
     which is 0.
     """
 
     def __init__(
         self, start: int, days: int | None, zone: str | tzinfo, *, after: int | None = None, last: int | None = None
     ) -> None:
-        """Take the rest of the first date and the dates after it, ``days`` together, or all up to ``last``, included.
+        """Take the rest of the first date and the dates after it, ``days`` in all, or up to and including ``last``.
 
         Without ``after`` the start counts. Raises OutOfRange outside the years of crondor, 1970 to 2200.
         """
@@ -80,15 +80,15 @@ class AgendaSpan:
         self.changes = tuple(self._changes())
 
     def minute(self, instant: int) -> int:
-        """Return the number of the minute that an instant lies in."""
+        """Return the number of the minute of an instant."""
         return (instant - self.origin) // 60
 
     def instant(self, minute: int) -> int:
-        """Return when a minute begins, the first not before the span does."""
+        """Return when a minute begins, at least the beginning of the span."""
         return max(self.start, self.origin + 60 * minute)
 
     def _midnight(self, day: date) -> int:
-        """Return the beginning of a date; where the clock skips midnight, the instant of the change."""
+        """Return the beginning of a date; if the clock skips midnight, the instant of the change."""
         return int(datetime(day.year, day.month, day.day, tzinfo=self.zone.info).timestamp())
 
     def _days(self, first: date) -> Iterator[Day]:
@@ -105,7 +105,7 @@ class AgendaSpan:
             )
 
     def _pieces(self, low: int) -> Iterator[tuple[int, int]]:
-        """Yield the times up to the end that lie in one local hour and hold no clock change."""
+        """Yield the times up to the end, each in one local hour without a clock change."""
         while low < self.end:
             stretch = self.zone.at(low)
             high = min(low + _HOUR - (low + stretch.offset) % _HOUR, stretch.end, self.end)
@@ -124,7 +124,7 @@ class AgendaSpan:
                 yield OffsetChange(stretch.start, stretch.before, stretch.offset)
 
     def is_plain(self, day: Day) -> bool:
-        """Return whether no clock change touches the runs of a date, one of the day before neither."""
+        """Return whether no clock change affects the runs of a date, nor one on the day before."""
         stretch = self.zone.at(day.start)
         steady = stretch.offset == stretch.before or stretch.start <= day.start - _DAY
         return steady and stretch.start <= day.start and stretch.end >= day.end and day.end - day.start == _DAY

@@ -19,23 +19,23 @@ _TERMS: Final = (*ATTRIBUTES, "ScheddInterval")
 
 
 class StoredJobs(NamedTuple):
-    """Jobs that are alike: as the file has them, and what becomes of them."""
+    """Jobs that are alike: as in the file, and the result of submitting them."""
 
     jobs: JobGroup
     admission: Admission
 
     @property
     def ad(self) -> ClassAd:
-        """The ad that is stored, of the first of them."""
+        """The stored ad of the first of them."""
         return self.admission.after
 
 
 def stored_jobs(
     file: SubmitFile, access_point: AccessPoint, now: int, *, cluster: int = 1
 ) -> tuple[list[StoredJobs], list[Diagnostic]]:
-    """Return the jobs of a file that is submitted at ``now`` (epoch seconds), and what transforms change of them.
+    """Return the jobs of a file that is submitted at ``now`` (epoch seconds), and the changes by transforms.
 
-    Raises InvalidSubmit for what condor_submit refuses, CrondorError for what the access point does.
+    Raises InvalidSubmit if condor_submit refuses them, CrondorError if the access point does.
     """
     limit = access_point.too_many(file)
     if limit is not None:
@@ -57,9 +57,9 @@ def stored_jobs(
 def schedules_of(
     file: SubmitFile, access_point: AccessPoint, terms: ReadingTerms
 ) -> tuple[list[Job], list[Diagnostic]]:
-    """Return the jobs as an access point stores them, and what it changes of their schedules; none where nothing.
+    """Return the jobs as an access point stores them, and its changes of their schedules; none if it changes nothing.
 
-    Raises CrondorError where it refuses them.
+    Raises CrondorError if it refuses them.
     """
     stored, said = stored_jobs(file, access_point, terms.clock.now)
     return (list(_schedules(file, stored, terms)) if said else []), said

@@ -15,16 +15,16 @@ from crondor.submit import SubmitFile
 
 
 class _Place(NamedTuple):
-    """Where the minute of a job stands in its file, and the hour, if that may be moved."""
+    """The place of a job's minute in its file, and of the hour, if it may move."""
 
     minute: Span | None
     hour: Span | None
 
 
 class Suggestion(NamedTuple):
-    """What is proposed for the entries of an agenda, by their numbers, and each file before and after it.
+    """The proposals for the entries of an agenda, by their numbers, and each file before and after.
 
-    ``problems`` are files that are left as they are, and those that could not be written.
+    ``problems`` are files that stay unchanged, and those that could not be written.
     """
 
     time: SpreadTime
@@ -43,8 +43,8 @@ def suggest(
 ) -> Suggestion:
     """Propose minutes for the whole dates of an agenda.
 
-    ``read`` reads the text of a file that is known by a path, ``pinned`` are the numbers of entries to leave as they
-    are. A run holds its slot ``run_time`` seconds at least, and a job may move by so many ``hours``, too.
+    ``read`` reads the text of a file by path, ``pinned`` are the numbers of entries that must not move. A run holds its
+    slot for at least ``run_time`` seconds, and a job may also move by up to ``hours``.
     """
     days = agenda.span.days
     time = SpreadTime(days[0].start, days[-1].end, run_time)
@@ -63,7 +63,7 @@ def suggest(
 def _spread_jobs(
     agenda: Agenda, pinned: Collection[int], refused: dict[str, str], most: int
 ) -> tuple[list[SpreadJob], list[_Place]]:
-    """Return what is to be spread for each entry, and where its minute and its hour stand."""
+    """Return what to spread for each entry, and the places of its minute and its hour."""
     broken = {name for name, _ in agenda.invalid}
     numbers: Counter[str] = Counter()
     names: dict[Span, str] = {}
@@ -74,7 +74,7 @@ def _spread_jobs(
         job = entry.job
         place = _place_of(MINUTE, entry)
         if place is not None and place not in names:
-            # Of a file its name alone, so that a folder can be moved, and which of its minutes it is, not the line.
+            # Only the file's name, so that a folder can be moved, and the number of its minute, not the line.
             base = Path(job.name).name
             names[place] = f"{base} {numbers[base]}"
             numbers[base] += 1
@@ -102,7 +102,7 @@ def _place_of(field: Field, entry: AgendaEntry) -> Span | None:
 
 
 def _hour_places(agenda: Agenda) -> dict[Span, Span]:
-    """Return where the hour stands that may be moved, by where the minute does: the same jobs must share both."""
+    """Return the place of the hour that may move, by the place of the minute: the same jobs must share both."""
     together: dict[Span | None, set[Span | None]] = {}
     back: dict[Span | None, set[Span | None]] = {}
     for entry in agenda.entries:
@@ -129,7 +129,7 @@ def _fixed(entry: AgendaEntry, place: Span | None) -> str:
 def _files(
     spreading: Spreading, places: list[_Place], read: Callable[[Source, str], SubmitFile]
 ) -> tuple[list[tuple[Source, Source]], dict[str, Diagnostic]]:
-    """Return the files that change, before and after, and what is wrong with the others, by name."""
+    """Return the files that change, before and after, and the problems of the others, by name."""
     edits: dict[str, list[tuple[Span, str]]] = {}
     for move in spreading.moves:
         minute, hour = places[move.jobs[0]]
@@ -153,13 +153,14 @@ def _files(
 
 
 def why(suggestion: Suggestion, number: int) -> str:
-    """Return why a move is made, by its number."""
+    """Return the reason of a move, by its number."""
     move = suggestion.moves[number]
     how = "the minute of its name" if move.is_own else "a better time" if move.after.later else "a better minute"
     if move.starts[0] > move.starts[1]:
         return (
-            f"{how}: among {move.starts[1]:,} start{'' if move.starts[1] == 1 else 's'} at most, not {move.starts[0]}"
+            f"{how}: at most {move.starts[1]:,} start{'' if move.starts[1] == 1 else 's'} in its minutes, not "
+            f"{move.starts[0]}"
         )
     if move.held[0] > move.held[1]:
-        return f"{how}: among {move.held[1]} held slots at most, not {move.held[0]}"
+        return f"{how}: at most {move.held[1]} held slots in its minutes, not {move.held[0]}"
     return f"{how}: makes room for others"

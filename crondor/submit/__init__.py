@@ -1,7 +1,7 @@
-"""Submit descriptions: what a file asks for, read without running or guessing anything.
+"""Submit descriptions: the jobs of a file, read without running or guessing anything.
 
-``read_submit(source)`` reads one; files are opened only where the caller hands over ``Files``. ``job_ads(file)`` makes
-the ads of its jobs; it is imported when it is first asked for, since most who read a file need no ads.
+``read_submit(source)`` reads one; files are opened only if the caller passes ``Files``. ``job_ads(file)`` makes the ads
+of its jobs; it is imported on first use, since most readers need no ads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changes of a submit description's text, and what they change of its meaning."""
+"""Edits of a submit description's text, and how they change its meaning."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from crondor.macro import Budget
 from crondor.submit.facts import InvalidSubmit
 from crondor.submit.file import SubmitFile
 
-_MOST_JOBS = 200  # of each name that are looked at one by one; a fix that changes others changes one of the first
-_MOST_VALUES = 20_000  # of all names together, but for one of each queue statement
-_MOST_WORK = 1 << 22  # of all macros in these values, as of Budget; what is beyond says why it has none
+_MOST_JOBS = 200  # of each name that are compared one by one; a fix that changes others changes one of the first
+_MOST_VALUES = 20_000  # of all names together, except one per queue statement
+_MOST_WORK = 1 << 22  # of all macros in these values, as of Budget; the rest has an error instead of a value
 _NAME = re.compile(r"[ \t\ufeff]*(\+?[A-Za-z_][\w.]*)[ \t]*[=:]")
 
 
 class TextEdit(NamedTuple):
-    """One change of a file: ``text`` in the place of ``span``; an empty span inserts."""
+    """One change of a file: ``text`` replaces ``span``; an empty span inserts."""
 
     span: Span
     text: str
 
 
 class OverlappingEdits(ValueError):
-    """Two edits that want the same characters."""
+    """Two edits of the same characters."""
 
 
 def apply(source: Source, edits: Iterable[TextEdit]) -> str:
-    """Return the text after some edits of it, in whatever order they come; equal edits count once.
+    """Return the text after some edits of it, in any order; equal edits count once.
 
-    Several insertions at one place stand there in the order given. Raises OverlappingEdits, and ValueError for an
-    edit of another source.
+    Several insertions at one place keep their order. Raises OverlappingEdits, and ValueError for an edit of another
+    source.
     """
     return changed(source, edits).text
 
 
 class TextChange(NamedTuple):
-    """A text after some edits: for each, by its place, where it began and ended before, and what it wrote does now."""
+    """A text after some edits: for each, by its place, the old begin and end, and the new end."""
 
     text: str
     written: tuple[tuple[tuple[int, int], tuple[int, int]], ...]
 
     def place(self, at: int) -> int:
-        """Return where a place of the old text is now; one that was written over is where that begins."""
+        """Return where a place of the old text is now; an overwritten place moves to the beginning of its edit."""
         moved = 0
         for (start, end), (new, new_end) in self.written:
             if at < start:
@@ -56,7 +56,7 @@ class TextChange(NamedTuple):
 
 
 def changed(source: Source, edits: Iterable[TextEdit]) -> TextChange:
-    """Return the text after some edits as ``apply`` does, and what it takes to find a place again."""
+    """Return the text after some edits like ``apply``, with the information to find a place again."""
     text = source.text
     ordered = sorted(dict.fromkeys(edits), key=lambda edit: (edit.span.start, edit.span.end))
     pieces: list[str] = []
@@ -76,7 +76,7 @@ def changed(source: Source, edits: Iterable[TextEdit]) -> TextChange:
 
 
 def literal_value(source: Source, name: str, value: str | None, span: Span | None) -> Span | None:
-    """Return the place of a command's value where the text of ``source`` there is that value, as ``literal`` does."""
+    """Return the place of a command's value if the text of ``source`` there is that value, as ``literal`` does."""
     if span is None or not value or span.source is not source or span.text != value or "\n" in value:
         return None
     line = source.text[source.text.rfind("\n", 0, span.start) + 1 : span.start]
@@ -85,7 +85,7 @@ def literal_value(source: Source, name: str, value: str | None, span: Span | Non
 
 
 def line_end(text: str, at: int) -> str:
-    """Return what ends a new line at a place: what ends the line above it, or else the first of the text."""
+    """Return the line end for a new line at a place: that of the line above, or else the first of the text."""
     ends = text.rfind("\n", 0, at)
     if ends < 0:
         ends = text.find("\n")
@@ -99,7 +99,7 @@ def key_of(written: str) -> str:
 
 
 class JobsValue(NamedTuple):
-    """What a name comes to in some jobs of one queue statement: that and the first ProcId, how many, the text."""
+    """The value of a name in some jobs of one queue statement: the statement and first ProcId, the number, the text."""
 
     first: tuple[int, int]
     jobs: int
@@ -110,9 +110,9 @@ Meaning = dict[str, tuple[object, ...]]
 
 
 def meaning(file: SubmitFile) -> Meaning:
-    """Return what each name comes to in the jobs, by its lower-case key; under the empty key how many there are.
+    """Return the value of each name in the jobs, by its lower-case key; the empty key has the number of jobs.
 
-    The job ads are made of nothing else: where only one name's values differ, only that name has changed them.
+    Job ads depend on nothing else: if only one name's values differ, only that name has changed the jobs.
     """
     found: Meaning = {"": tuple(queue.jobs for queue in file.queues)}
     budget = Budget(_MOST_WORK)
@@ -129,14 +129,14 @@ def meaning(file: SubmitFile) -> Meaning:
 
 
 def differing(one: Meaning, other: Meaning) -> set[str]:
-    """Return the names that do not mean the same in both; one that has no value anywhere is as good as none."""
+    """Return the names that differ in meaning; a name without any value counts as missing."""
     return {key for key in one.keys() | other.keys() if one.get(key, ()) != other.get(key, ())}
 
 
 def touched(source: Source, change: TextChange) -> set[str]:
-    """Return the keys of the statements that a change of a source writes to, takes away or puts there.
+    """Return the keys of the statements that a change of a source edits, removes or adds.
 
-    The empty key stands for what is no assignment: a queue statement, for example.
+    The empty key is for anything but an assignment, such as a queue statement.
     """
     before = ((start, end) for (start, end), _ in change.written)
     after = ((start, end) for _, (start, end) in change.written)
@@ -160,7 +160,7 @@ def _keys(text: str, places: Iterable[tuple[int, int]]) -> Iterator[str]:
 
 
 def _statement(text: str, at: int) -> int:
-    """Return where the statement begins that a place is in: above the lines that go on after a backslash."""
+    """Return where the statement of a place begins, including lines continued by a backslash."""
     start = text.rfind("\n", 0, at) + 1
     while start and text[: start - 1].rstrip("\r \t").endswith("\\"):
         start = text.rfind("\n", 0, start - 1) + 1

@@ -1,4 +1,4 @@
-"""What a submit description may know beside its own text, its table of definitions, universes, folders and errors."""
+"""The facts a submit description may use besides its own text, its definitions, universes, folders and errors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from crondor.macro.functions import leading_int
 
 
 class SubmitHost(NamedTuple):
-    """What condor_submit knows of its machine beside the file; None: not known, and a fault where it is needed.
+    """What condor_submit knows about its machine; None: unknown, and a fault if it is needed.
 
-    The values given are those that condor_submit 25.14 has on Linux without a configuration of its own; ``_replace``
-    changes any of them. ``schedd_interval`` is in seconds; ``version`` is what ``if version`` compares;
-    ``folder`` is where condor_submit is started, which relative file names are meant in, empty where it is not known.
+    The defaults are those of condor_submit 25.14 on Linux without a configuration of its own; ``_replace`` changes any
+    of them. ``schedd_interval`` is in seconds; ``version`` is compared by ``if version``; ``folder`` is where
+    condor_submit is started, the base of relative file names, empty if unknown.
     """
 
     version: str = "25.14.0"
@@ -37,7 +37,7 @@ class SubmitHost(NamedTuple):
     folder: str = ""
 
     def macro(self, key: str) -> str | None:
-        """Return the text of a lower-case built-in macro of the machine, None where it is not known."""
+        """Return the text of a lower-case built-in macro of the machine, None if unknown."""
         if key in {"islinux", "iswindows"}:
             return "1" if getattr(self, key) else "0"
         value: str | None = getattr(self, key)
@@ -70,8 +70,8 @@ class SubmitFacts(NamedTuple):
     """The surroundings of one reading.
 
     ``now`` is in epoch seconds, ``zone`` the zone of $(YEAR), $(MONTH) and $(DAY). None in ``environ``, ``now``,
-    ``zone`` or ``seed``: not known, and a fault where a value needs it. ``cluster`` is the jobs' ClusterId, 1 where
-    the schedd has not given a number yet, as condor_submit -dry-run shows it; ``node`` is what $(Node) stands for.
+    ``zone`` or ``seed``: unknown, and a fault if a value needs it. ``cluster`` is the jobs' ClusterId, 1 before the
+    schedd has assigned one, as with condor_submit -dry-run; ``node`` is the text of $(Node).
     """
 
     host: SubmitHost
@@ -116,15 +116,15 @@ def _unknown(key: str, what: str) -> MacroError:
     return MacroError("unknown-macro", message, "write the value out")
 
 
-_MOST = 100  # a file with more faults than this is not a submit description; reading it on helps nobody
+_MOST = 100  # more faults mean that it is not a submit description
 
 
 class InvalidSubmit(CrondorError, ValueError):
-    """A submit description with at least one fault, or with a value that cannot be known."""
+    """A submit description with a fault, or with a value that cannot be known."""
 
 
 class SubmitFindings:
-    """Errors and warnings in the order found; ``unknown`` are the warnings of what hides something from the reader."""
+    """Errors and warnings in the order found; ``unknown`` are the warnings about something that was not read."""
 
     def __init__(self) -> None:
         self.errors: list[Diagnostic] = []
@@ -132,19 +132,19 @@ class SubmitFindings:
         self.unknown: list[Diagnostic] = []
 
     def error(self, code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> None:
-        """Note a fault. Raises InvalidSubmit when there are so many that reading on makes no sense."""
+        """Add a fault. Raises InvalidSubmit when there are too many to continue."""
         self.errors.append(Diagnostic(code, message, span=span, help=help, fix=fix))
         if len(self.errors) >= _MOST:
             last = Diagnostic("too-many-errors", f"reading stops after {_MOST} errors", span=span)
             raise InvalidSubmit([*self.errors, last])
 
     def warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        """Note something that will surprise; what is beyond a hundred of them is left out."""
+        """Add a warning, up to a hundred."""
         if len(self.warnings) < _MOST:
             self.warnings.append(Diagnostic(code, message, Severity.WARNING, span, help))
 
     def hide(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        """Note something that HTCondor would look at or run, and crondor does not; the first hundred are kept."""
+        """Add a warning for something that HTCondor would read or run, and crondor does not, up to a hundred."""
         if len(self.unknown) < _MOST:
             self.unknown.append(Diagnostic(code, message, Severity.WARNING, span, help))
 
@@ -167,7 +167,7 @@ class Definition(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A value that another one of the same file replaces, before a job or a line has seen it."""
+    """A value that is replaced in the same file before a job or a line has used it."""
 
     key: str
     earlier: Definition
@@ -177,13 +177,13 @@ class Lost(NamedTuple):
 class Table:
     """All assignments of a file; ``version`` counts them, so a version is a moment between two lines.
 
-    A queue statement keeps its version, not a copy: that makes a million queue statements cheap.
+    A queue statement keeps its version, not a copy, so that a million queue statements are cheap.
     """
 
     __slots__ = ("_assigned", "_history", "_kept", "_names", "has_prefixes", "lost", "source", "version")
 
     def __init__(self, source: Source) -> None:
-        """Begin with nothing defined; ``source`` is the submit file itself, not one that it includes."""
+        """Start empty; ``source`` is the submit file itself, not an included one."""
         self.source = source
         self.version = 0
         self.has_prefixes = False
@@ -194,7 +194,7 @@ class Table:
         self._kept = 0
 
     def define(self, key: str, text: str, place: Span, name: Span | None = None) -> None:
-        """Assign ``text`` to a lower-case key; ``place`` is where it is written, ``name`` where the key is."""
+        """Assign ``text`` to a lower-case key; ``place`` is the place of the value, ``name`` that of the key."""
         self.version += 1
         self._assigned.append(key)
         definition = Definition(self.version, text, place)
@@ -208,7 +208,7 @@ class Table:
         self.has_prefixes = self.has_prefixes or key.startswith(PREFIX)
 
     def unseen(self, key: str) -> Definition | None:
-        """Return what a key means now if no queue statement has kept it, so that a definition would replace it."""
+        """Return the value of a key if no queue statement has kept it, so that a definition would replace it."""
         history = self._history.get(key)
         return history[-1] if history and history[-1].version > self._kept else None
 
@@ -223,12 +223,12 @@ class Table:
         return frozenset(self._assigned[after:until])
 
     def keep(self) -> int:
-        """Return the present version, which can be asked for from now on."""
+        """Return the present version, and keep its values."""
         self._kept = self.version
         return self.version
 
     def at(self, key: str, version: int) -> Definition | None:
-        """Return what a key meant at a version that was kept, or at the end of the file."""
+        """Return the value of a key at a version that was kept, or at the end of the file."""
         history = self._history.get(key)
         if not history:
             return None
@@ -246,7 +246,7 @@ class Table:
 
 
 PREFIX = "submit."
-"""What a name may begin with to be looked at first: SUBMIT is condor_submit's own name in configurations."""
+"""Prefixes of a name that are looked up first: SUBMIT is condor_submit's own name in configurations."""
 
 
 def _version_of(definition: Definition) -> int:
@@ -259,12 +259,12 @@ _SLASHES: Final = re.compile(r"([/\\])[/\\]+")
 FOLDER_NAMES: Final = tuple(name for names in _COMMANDS for name in names)
 
 
-# Whether files and folders exist is not looked at.
+# It is not checked whether files and folders exist.
 def job_folder(command: Callable[..., str | None], start: str) -> str:
-    """Return the folder of a job from the root, nothing where it is relative to a folder that is not known.
+    """Return the absolute path of a job's folder, empty if it is relative to an unknown folder.
 
-    ``command`` gives the value of the first of some names that is assigned, None where it is empty or none is;
-    ``start`` is the folder condor_submit is started in, empty where it is not known.
+    ``command`` returns the value of the first of some names that is assigned, None if it is empty or none is; ``start``
+    is the folder in which condor_submit is started, empty if unknown.
     """
     text = next((text for names in _COMMANDS if (text := command(*names))), start)
     if not text.startswith("/"):
@@ -273,7 +273,7 @@ def job_folder(command: Callable[..., str | None], start: str) -> str:
 
 
 def full_path(path: str, folder: str) -> str:
-    """Return a path from the root; a relative one stays where the folder is not known."""
+    """Return an absolute path; a relative one is unchanged if the folder is unknown."""
     whole = path if path.startswith("/") or not folder else f"/{folder}/{path}"
     return _SLASHES.sub(r"\1", whole)
 
@@ -296,5 +296,5 @@ def universe_number(text: str) -> int:
 
 
 def node_of(universe: str) -> str:
-    """Return what $(Node) stands for in the jobs of a universe: the mark that the shadow replaces, or nothing."""
+    """Return the text of $(Node) in the jobs of a universe: the mark that the shadow replaces, or nothing."""
     return _NODES.get(universe_number(universe), "")

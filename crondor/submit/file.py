@@ -30,13 +30,13 @@ LIMIT = 100_000
 
 @dataclass(frozen=True, repr=False)
 class SubmitFile:
-    """The jobs that a submit description asks for; ``warnings`` is what will surprise its author.
+    """The jobs of a submit description; ``warnings`` are likely surprises for its author.
 
-    ``sources`` are the submit file, and what it includes or takes rows from. ``unknown`` is the part of the warnings
-    that hides something: a command that would be run, a file that may not be read. Where it is not empty, HTCondor
-    may make other jobs, or more. ``behind_queue`` is the first line after the first queue statement, if there is any.
-    ``looked_up`` are the lower-case names that lines of the file have asked for: in conditions, lists and the like.
-    ``files`` are those it may name, None where none may be looked at.
+    ``sources`` are the submit file, and the files it includes or reads rows from. ``unknown`` are the warnings about
+    something hidden: a command that would be run, a file that may not be read. If there are any, HTCondor may make
+    other jobs, or more. ``behind_queue`` is the first line after the first queue statement, if there is any.
+    ``looked_up`` are the lower-case names used by lines of the file: in conditions, lists and the like. ``files`` are
+    those it may name, None if none may be opened.
     """
 
     sources: tuple[Source, ...]
@@ -62,7 +62,7 @@ class SubmitFile:
 
     @property
     def job_count(self) -> int:
-        """How many jobs all queue statements make."""
+        """The number of jobs of all queue statements."""
         return sum(queue.jobs for queue in self.queues)
 
     @property
@@ -84,16 +84,16 @@ class SubmitFile:
 
     @property
     def lost(self) -> tuple[Lost, ...]:
-        """The values that the file replaces before a job has them or a line looks at them, outside of any if."""
+        """The values that the file replaces before a job or a line uses them, outside of any if."""
         return tuple(self._table.lost)
 
     def provides(self, name: str) -> bool:
-        """Return whether HTCondor gives a macro of that lower-case name a value of its own accord."""
+        """Return whether HTCondor provides a macro of that lower-case name."""
         scope = Scope(self._table, self._facts, 0, JobNumbers())
         try:
             return scope.provided(name) is not None
         except MacroError:
-            return True  # what it is, only the moment or place of submission says
+            return True  # its value depends on the time or place of submission
 
     @property
     def host(self) -> SubmitHost:
@@ -102,18 +102,18 @@ class SubmitFile:
 
     @property
     def now(self) -> int | None:
-        """The moment of submission in epoch seconds, None where it is not known."""
+        """The time of submission in epoch seconds, None if unknown."""
         return self._facts.now
 
     @property
     def environ(self) -> Mapping[str, str] | None:
-        """The submitter's environment variables, None where they are not known."""
+        """The submitter's environment variables, None if unknown."""
         return self._facts.environ
 
     def in_cluster(self, cluster: int, default_universe: str = "") -> SubmitFile:
         """Return the file as its jobs see it in a cluster, for $(ClusterId) and $(Node) in their values.
 
-        The first job decides the universe of all of them: it is ``default_universe`` where the file does not say it.
+        The first job decides the universe of all: ``default_universe`` if the file does not set it.
         """
         first = next((queue for queue in self.queues if queue.jobs), None)
         node = "" if first is None else node_of_jobs(first, self._table, self._facts, default_universe)
@@ -122,13 +122,12 @@ class SubmitFile:
     def groups(
         self, names: Iterable[str], limit: int = LIMIT, *, in_order: bool = False, budget: Budget | None = None
     ) -> Iterator[JobGroup]:
-        """Yield the jobs, those of a queue statement that agree in all of ``names`` (lower case) as one group.
+        """Yield the jobs; those of a queue statement that agree in all ``names`` (lower case) are one group.
 
-        ``limit`` is how many jobs may be looked at one by one where values depend on the job or the item; jobs that
-        do not differ cost nothing, however many they are. ``in_order``: only neighbours are one group; ``budget`` is
-        what expansion may cost, shared by several requests. A file without
-        a queue statement yields one job, as HTCondor 25.14 makes it. Raises InvalidSubmit, with the faults of all queue
-        statements, where a value needs something that cannot be expanded, and when the limit is passed.
+        ``limit`` is how many jobs may be compared one by one if values depend on the job or the item; jobs that do not
+        differ cost nothing. ``in_order``: only neighbours are one group; ``budget`` limits expansion, shared by several
+        requests. A file without a queue statement yields one job, as in HTCondor 25.14. Raises InvalidSubmit, with the
+        faults of all queue statements, if a value cannot be expanded, and if the limit is exceeded.
         """
         wanted = tuple(dict.fromkeys(names))
         limits = JobLimits(limit, budget)
@@ -167,7 +166,7 @@ class SubmitFile:
 
 
 class _Standing:
-    """The values of one queue statement that hold for the next one: without macros, and not assigned anew since."""
+    """The values of one queue statement that are the same for the next: without macros, and not reassigned since."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -176,14 +175,14 @@ class _Standing:
         self._version = -1
 
     def moved(self, names: tuple[str, ...], queue: QueuedItems) -> tuple[str, ...]:
-        """Return the names whose values may be others than those of the statement before."""
+        """Return the names whose values may differ from those of the statement before."""
         if self._moving is None or queue.arguments.items is not None or self._table.has_prefixes:
             return names
         changed = self._moving | self._table.assigned(self._version, queue.version)
         return tuple(name for name in names if name in changed)
 
     def joined(self, names: tuple[str, ...], fresh: Values, moved: tuple[str, ...], queue: QueuedItems) -> Values:
-        """Return all values of a statement, those that have moved being ``fresh``, in the order of ``names``."""
+        """Return all values of a statement in the order of ``names``; the changed ones are ``fresh``."""
         found = fresh
         if len(moved) < len(names):
             known = {**self._values, **dict.fromkeys(moved), **fresh}
@@ -197,7 +196,7 @@ class _Standing:
 
 
 _WORD = r"[a-z_][a-z0-9_]*"
-_ROUNDS = 4  # attributes that name attributes; after so many all are taken, or a long chain takes long
+_ROUNDS = 4  # attributes that name attributes; after this many all are included, since long chains are slow
 
 
 def groups_with_attributes(
@@ -205,8 +204,8 @@ def groups_with_attributes(
 ) -> list[JobGroup]:
     """Return the groups of a file for some names, for the attributes (``+X``) that their values name, and so on.
 
-    Whoever evaluates the values then finds all they refer to. ``limit`` is that of SubmitFile.groups(); with a list
-    ``cut`` to say so in, only the jobs up to it are in the groups. Raises InvalidSubmit.
+    Evaluating the values then finds all references. ``limit`` is that of SubmitFile.groups(); with a list ``cut``, only
+    the jobs up to it are in the groups, and ``cut`` records that. Raises InvalidSubmit.
     """
     wanted = tuple(names)
     own = {key.removeprefix("my."): key for key in file.keys if key.startswith("my.") and key not in wanted}
@@ -228,7 +227,7 @@ def groups_with_attributes(
 
 
 def _until(groups: Iterator[JobGroup], cut: list[Diagnostic] | None) -> Iterator[JobGroup]:
-    """Yield groups up to the limit of jobs, and note in ``cut`` that it was passed."""
+    """Yield groups up to the limit of jobs, and record in ``cut`` if it was exceeded."""
     try:
         yield from groups
     except InvalidSubmit as error:
@@ -244,7 +243,7 @@ _SILENT: Final = frozenset(
         *("submitwarnemptyfields", "submitfailemptyfields"),
     )
 )
-"""Names of which condor_submit never says that they were unused."""
+"""Names that condor_submit never reports as unused."""
 
 _OF_LISTS: Final = (
     *("submitallowduplicatematches", "submit_allow_duplicate_matches", "submitmatchdirectories"),
@@ -254,13 +253,13 @@ _OF_LISTS: Final = (
 _OF_AUTHENTICATION: Final = ("rendezvousdir", "rendezvous_dir", "rendezvousdirectory", "rendezvous_directory")
 _INTERACTIVE: Final = ("interactive_args", "interactive_executable")
 _ELSEWHERE: Final = frozenset((*_OF_AUTHENTICATION, *_INTERACTIVE))
-"""What condor_submit looks up outside of making jobs; a dry run does not look at what a real submission does."""
+"""Names that condor_submit looks up outside of making jobs; a dry run skips some of a real submission."""
 
 
 class UnusedName(NamedTuple):
-    """A name that was assigned in vain, as it is written; ``span`` is where, None for a loop variable.
+    """A name that was assigned in vain, as written; ``span`` is its place, None for a loop variable.
 
-    ``is_variable``: condor_submit speaks of a queue variable, and not of a line.
+    ``is_variable``: condor_submit reports a queue variable, not a line.
     """
 
     key: str
@@ -270,9 +269,9 @@ class UnusedName(NamedTuple):
 
 
 def unused_names(file: SubmitFile, used: Collection[str]) -> Iterator[UnusedName]:
-    """Yield what condor_submit says was unused; ``used`` is what job_ads() gathered.
+    """Yield what condor_submit reports as unused; ``used`` is filled by job_ads().
 
-    It passes over attributes and whatever else has a dot in its name, and says nothing where no job was made.
+    It skips attributes and other names with a dot, and reports nothing if no job was made.
     """
     if not file.job_count:
         return

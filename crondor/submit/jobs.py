@@ -30,7 +30,7 @@ from crondor.submit.facts import (
 
 # HTCondor: SubmitHash::submit_param, SubmitHash::setup_macro_defaults.
 class Varies(IntEnum):
-    """How far a value differs between the jobs of one queue statement."""
+    """How a value differs between the jobs of one queue statement."""
 
     NOT = 0
     BY_ITEM = 1
@@ -38,7 +38,7 @@ class Varies(IntEnum):
 
 
 class JobNumbers(NamedTuple):
-    """The numbers of one job: in its cluster, in its item, and of its item (all from 0)."""
+    """The numbers of one job: in its cluster, of its item, and in its item (all from 0)."""
 
     process: int = 0
     step: int = 0
@@ -46,7 +46,7 @@ class JobNumbers(NamedTuple):
 
 
 class Live(NamedTuple):
-    """The value of a loop variable for one item, and its place where it has one."""
+    """The value of a loop variable for one item, and its place if it has one."""
 
     text: str
     span: Span | None
@@ -56,12 +56,12 @@ NOTHING = Live("", None)
 
 
 class ItemRow:
-    """The loop variables of one item; a column is cut out when it is asked for."""
+    """The loop variables of one item; a column is extracted when needed."""
 
     __slots__ = ("_part", "_places", "_shift", "_text", "_variables")
 
     def __init__(self, variables: Mapping[str, int], item: Item, layout: Layout) -> None:
-        """Take an item; ``variables`` has the column of each variable, the last one of a name that comes twice."""
+        """Take an item; ``variables`` has the column of each variable, the last one for a repeated name."""
         self._variables = variables
         self._part = item.part
         self._text = item.text
@@ -74,7 +74,7 @@ class ItemRow:
         return not self._places
 
     def get(self, name: str) -> Live | None:
-        """Return the value of a loop variable, None for a name that is none."""
+        """Return the value of a loop variable, None for any other name."""
         column = self._variables.get(name)
         if column is None:
             return None
@@ -88,13 +88,13 @@ class LiveValues(Protocol):
     """Loop variables by their lower-case names."""
 
     def get(self, name: str, /) -> Live | None:
-        """Return the value of a loop variable, None for a name that is none."""
+        """Return the value of a loop variable, None for any other name."""
 
 
 class Origin(NamedTuple):
-    """A macro that a value was made of: its lower-case name, and the place of its text; None: HTCondor provides it.
+    """A macro in a value: its lower-case name, and the place of its text; None: HTCondor provides it.
 
-    ``is_included`` says that the place is not in the submit file itself.
+    ``is_included``: the place is not in the submit file itself.
     """
 
     name: str
@@ -110,9 +110,9 @@ class Origin(NamedTuple):
 
 
 class Scope:
-    """The names that one job sees; ``varies`` is raised by each lookup that another job might answer otherwise.
+    """The names that one job sees; ``varies`` is raised by each lookup that may differ for another job.
 
-    ``used`` gathers the macros that were looked up.
+    ``used`` collects the macros that were looked up.
     """
 
     __slots__ = ("facts", "has_folder", "job", "live", "table", "used", "varies", "version")
@@ -131,7 +131,7 @@ class Scope:
         self.used: dict[str, Origin] = {}
 
     def assigned(self, key: str) -> Live | Definition | None:
-        """Return the loop variable or else the assignment of that name, one that begins with SUBMIT. first."""
+        """Return the loop variable or else the assignment of that name; one with the prefix SUBMIT. comes first."""
         if self.table.has_prefixes:
             prefixed = self.table.at(PREFIX + key, self.version)
             if prefixed is not None:
@@ -155,18 +155,18 @@ class Scope:
         return text
 
     def origin(self, key: str, span: Span | None) -> Origin:
-        """Return where a name has its text from."""
+        """Return where the text of a name comes from."""
         return Origin(key, span, span is not None and span.source is not self.table.source)
 
     def around(self, name: str, soft: Callable[[MacroError], None]) -> Around:
-        """Return what the functions in the value of ``name`` may see; ``soft`` takes failures that are skipped."""
+        """Return the context of functions in the value of ``name``; ``soft`` takes failures that are skipped."""
         facts = self.facts
-        seed = f"{facts.seed} {self.job.process} {name}"  # whatever else is asked for, and in whatever order
+        seed = f"{facts.seed} {self.job.process} {name}"  # independent of what else is looked up, and in which order
         dice = None if facts.seed is None else Dice(seed, lambda: self._note(Varies.BY_JOB))
         return Around(facts.environ, dice, self.folder, None, facts.now, soft)
 
     def folder(self) -> str:
-        """Return what $Ff() puts before a relative path: the folder of the job, nothing before there is any job."""
+        """Return the prefix of $Ff() for a relative path: the folder of the job, empty before there is any job."""
         return job_folder(self._command, self.facts.host.folder) if self.has_folder else ""
 
     def _command(self, *names: str) -> str | None:
@@ -179,7 +179,7 @@ class Scope:
         return None
 
     def provided(self, key: str) -> str | None:
-        """Return what HTCondor itself gives a name, None if nothing; raises MacroError where crondor cannot know it."""
+        """Return HTCondor's own value of a name, None if there is none; raises MacroError if crondor cannot know it."""
         if key in {"process", "procid"}:
             self._note(Varies.BY_JOB)
             return str(self.job.process)
@@ -198,25 +198,25 @@ class Scope:
 
 
 def _ignore(_: MacroError) -> None:
-    """Pass over a failure: whoever asks for the value itself says it."""
+    """Ignore a failure: it is reported when the value itself is needed."""
 
 
 _SHOWN = 8  # macros on the way to a fault that a message names
 _MOST = 100  # findings of equal values that are kept
-_AS_WRITTEN = "ec2_parameter_"  # condor_submit takes these values as they are,
-_OF_TRANSFORMS = ("transform_body_", "transformbody_")  # and expands in these what is defined
+_AS_WRITTEN = "ec2_parameter_"  # condor_submit uses these values unchanged,
+_OF_TRANSFORMS = ("transform_body_", "transformbody_")  # and expands defined macros in these
 
 
 @dataclass(frozen=True)
 class JobGroup:
-    """Jobs of one queue statement that agree in every value asked for.
+    """Jobs of one queue statement that agree in every requested value.
 
-    ``values`` has the expanded text of each name that is assigned, by its lower-case name; an empty text says that
-    the name is assigned and gives nothing (HTCondor then ignores a command, other spellings of it included, and
-    makes an attribute ``my.x`` undefined). ``spans`` has the place each value was written at. ``queue`` is the queue
-    statement, None where the file has none. ``first`` is the statement's number, from 0, and the first job's ProcId.
-    ``origins`` has the macros each value was made of, in the order they were met, for values that have any;
-    ``findings`` what condor_submit would print about the values and pass over, such as ``$INT(abc)``.
+    ``values`` has the expanded text of each assigned name, by its lower-case name; an empty text means that the name is
+    assigned without a value (HTCondor then ignores a command and its other spellings, and makes an attribute ``my.x``
+    undefined). ``spans`` has the place of each value. ``queue`` is the queue statement, None if the file has none.
+    ``first`` is the statement's number, from 0, and the first job's ProcId. ``origins`` has the macros of each value
+    that has any, in the order found; ``findings`` are messages about the values that condor_submit would print and
+    ignore, such as for ``$INT(abc)``.
     """
 
     count: int
@@ -231,7 +231,7 @@ class JobGroup:
 class QueuedItems(NamedTuple):
     """One queue statement, ``number`` from 0: ``version`` is the moment of its values, ``start`` its first ProcId.
 
-    ``is_implied`` is the one job of a file without a queue statement; ``span`` is then the end of the text.
+    ``is_implied``: the one job of a file without a queue statement; ``span`` is then the end of the text.
     """
 
     number: int
@@ -248,14 +248,14 @@ class QueuedItems(NamedTuple):
 
     @property
     def jobs(self) -> int:
-        """How many jobs it makes."""
+        """The number of jobs."""
         return self.steps * len(self.selected)
 
     @property
     def selected(self) -> range:
-        """The numbers of the items that its slice takes; one without a list.
+        """The numbers of the items in its slice; one without a list.
 
-        A slice that begins outside the list takes an item there, which is empty (HTCondor 25.14).
+        A slice that begins outside the list has one item there, which is empty (HTCondor 25.14).
         """
         items, chosen = self.arguments.items, self.arguments.chosen
         size = 1 if items is None else len(items)
@@ -271,7 +271,7 @@ class QueuedItems(NamedTuple):
 
     @property
     def is_outside(self) -> bool:
-        """Whether the first item that is taken is none of the list."""
+        """Whether the first item of the slice is outside the list."""
         items = self.arguments.items
         return items is not None and bool(self.selected) and not 0 <= self.selected[0] < len(items)
 
@@ -298,7 +298,7 @@ class QueuedItems(NamedTuple):
 
 
 class Value(NamedTuple):
-    """One name's expanded text and place, what it was made of, and how far it differs between jobs."""
+    """One name's expanded text and place, its macros, and how it differs between jobs."""
 
     text: str
     span: Span
@@ -312,7 +312,7 @@ _Key: TypeAlias = "tuple[str, ...]"
 
 
 class JobLimits:
-    """What one request may cost: ``variants`` is how many jobs are looked at one by one, ``budget`` the expansion."""
+    """Limits of one request: ``variants`` is how many jobs are compared one by one, ``budget`` limits the expansion."""
 
     def __init__(self, variants: int, budget: Budget | None = None) -> None:
         self.most = variants
@@ -320,18 +320,18 @@ class JobLimits:
         self.budget = budget or Budget()
 
     def take(self, queue: Span) -> None:
-        """Count one more job; raises InvalidSubmit past the limit."""
+        """Count one more job; raises InvalidSubmit above the limit."""
         self.left -= 1
         if self.left < 0:
-            message = f"the values differ from job to job, and crondor looks at {self.most} jobs one by one at most"
+            message = f"the values differ from job to job, and crondor compares at most {self.most} jobs one by one"
             instead = "preview a file with a shorter list, or with fewer jobs"
             raise InvalidSubmit(Diagnostic("too-many-variants", message, span=queue, help=instead))
 
 
 def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) -> tuple[Values, list[Diagnostic]]:
-    """Return what the assigned ones of ``names`` expand to in a scope, and the faults of the others.
+    """Return the expanded values of the assigned ``names`` in a scope, and the faults of the others.
 
-    ``place`` stands for values that have no place of their own.
+    ``place`` is for values without a place of their own.
     """
     values: Values = {}
     faults: list[Diagnostic] = []
@@ -362,9 +362,9 @@ def evaluate(scope: Scope, names: Sequence[str], place: Span, budget: Budget) ->
 
 
 def node_of_jobs(queue: QueuedItems, table: Table, facts: SubmitFacts, default: str) -> str:
-    """Return what $(Node) stands for in the jobs of a cluster: ``queue`` is its first, whose first job decides that.
+    """Return the text of $(Node) in the jobs of a cluster, decided by the first job of ``queue``, its first statement.
 
-    ``default`` is the universe where the file does not say it.
+    ``default`` is the universe if the file does not set it.
     """
     first = next(queue.items(), None)
     if first is None:
@@ -376,7 +376,7 @@ def node_of_jobs(queue: QueuedItems, table: Table, facts: SubmitFacts, default: 
 
 
 def placed(error: MacroError, name: str, span: Span, scope: Scope) -> list[Diagnostic]:
-    """Point a macro's fault at the assignment that holds it, and say which value needs that and on what way."""
+    """Return a macro's fault at the assignment that contains it, with the value and the macros that lead to it."""
     inner = scope.assigned(error.inside) if error.inside else None
     written = scope.table.name(name)
     shown = written.text if written else name
@@ -399,10 +399,9 @@ def groups(
 ) -> Iterator[JobGroup]:
     """Yield the groups of a queue statement, ``first`` being the values of its first job.
 
-    Work is done for the values that differ only: by item, and by job only where one depends on the job's number.
-    ``in_order``: only neighbours are one group.
-    Raises InvalidSubmit where a later job's value cannot be expanded, and where the limits are passed, after the
-    groups of the jobs that were looked at.
+    Only differing values cost work: by item, and by job only if one depends on the job's number. ``in_order``: only
+    neighbours are one group. Raises InvalidSubmit if a later job's value cannot be expanded, and if the limits are
+    exceeded, after the groups of the jobs before.
     """
     names = [name for name, value in first.items() if value.varies]
     if not names:
@@ -438,7 +437,7 @@ def groups(
 
 
 def _together(values: Values, others: Values) -> Values:
-    """Return values with what was found in equal ones of another job: each failed in a way of its own."""
+    """Return values with the findings of equal ones of another job: each failed in its own way."""
     if not any(value.findings for value in others.values()):
         return values
     return {
@@ -471,7 +470,7 @@ class ListReader:
     """Fills the lists of the queue statements of one reading."""
 
     def __init__(self, files: Files | None, found: SubmitFindings, word: Callable[[str, str], str]) -> None:
-        """Take the files that may be read; ``word`` gives the value of a command of the file by its two names."""
+        """Take the files that may be read; ``word`` returns the value of a command of the file by its two names."""
         self._files = files
         self._found = found
         self._word = word
@@ -479,7 +478,7 @@ class ListReader:
         self._is_whole = True
 
     def fill(self, arguments: QueueArguments, lines: LineReader, span: Span) -> QueueArguments:
-        """Return the arguments with all their items; those that cannot be known are left out, and that is said."""
+        """Return the arguments with all their items; unknown ones are left out, with a warning."""
         items = arguments.items
         if items is None:
             return arguments
@@ -492,7 +491,7 @@ class ListReader:
             self._command(arguments.path, span)
         elif source is ItemSource.STDIN:
             message = f"the rows are read from standard input at submission: {_HIDDEN}"
-            self.hide("unknown-items", message, span, "write the rows into a file, or here")
+            self.hide("unknown-items", message, span, "write the rows into a file, or into this one")
         if arguments.kinds:
             arguments = arguments._replace(items=self._names(items, arguments.kinds, span))
         if items.are_rows and not arguments.kinds:
@@ -500,7 +499,7 @@ class ListReader:
         return self._with_header(arguments, span)._replace(is_whole=self._is_whole)
 
     def hide(self, kind: str, message: str, span: Span, hint: str | None) -> None:
-        """Note that items are not known."""
+        """Add a warning that items are unknown."""
         self._is_whole = False
         self._found.hide(kind, message, span, hint)
 
@@ -509,9 +508,9 @@ class ListReader:
             self._found.error("queue-list", "not a valid command, | must be at the end", span, "end it with |")
             return
         message = (
-            f"condor_submit would run {_short(path)} and take its output for rows; crondor runs nothing: {_HIDDEN}"
+            f"condor_submit would run {_short(path)} and read rows from its output; crondor runs nothing: {_HIDDEN}"
         )
-        self.hide("runs-command", message, span, "write the rows into a file, or here")
+        self.hide("runs-command", message, span, "write the rows into a file, or into this one")
 
     def _rows(self, items: Items, lines: LineReader, span: Span) -> None:
         while (row := lines.item()) is not None:
@@ -530,7 +529,7 @@ class ListReader:
 
     def _rows_of_file(self, items: Items, path: str, span: Span) -> None:
         if self._files is None:
-            message = f"the rows stand in {_short(path)}, and crondor opens no file here: {_HIDDEN}"
+            message = f"the rows are in {_short(path)}, and crondor opens no file here: {_HIDDEN}"
             self.hide("unknown-items", message, span, "write the rows out: queue a,b from ( rows )")
             return
         try:
@@ -544,7 +543,7 @@ class ListReader:
             self._add(items, row, span)
 
     def refused(self, error: CrondorError, span: Span, hidden: str) -> None:
-        """Report a file that was not read: one that lies outside hides something, all else is a fault."""
+        """Report a file that was not read: one outside the allowed folders hides something, others are a fault."""
         for fault in error.diagnostics:
             if isinstance(error, FileRefused) and error.is_outside:
                 self.hide(fault.kind, f"{fault.message}: {hidden}", span, fault.help)
@@ -596,7 +595,7 @@ class ListReader:
             self._found.warn("no-match", f"'{_short(pattern)}' does not match any files", span)
 
     def _warn_of_rows(self, items: Items, *, is_file: bool) -> None:
-        """Warn of the first row that is probably not meant as one."""
+        """Warn about the first row that is probably a mistake."""
         if items.blank is not None:
             message = "a blank line in a list is a row: its jobs get the values of the row before"
             self._found.warn("blank-row", message, items.blank.span(), "remove it")
@@ -605,7 +604,7 @@ class ListReader:
             self._found.warn("comment-row", message, items.comment.span(), "remove it")
 
     def _with_header(self, arguments: QueueArguments, span: Span) -> QueueArguments:
-        """Take the names of the variables from the row that a table has them in."""
+        """Take the names of the variables from the row of headings."""
         items, layout = arguments.items, arguments.layout
         if items is None or layout.header < 0:
             return arguments
@@ -617,13 +616,13 @@ class ListReader:
         names = layout.split(row.text)
         wrong = [name for name in names if not is_name(name)]
         if wrong:
-            message = f"no names of variables: {_short(', '.join(wrong))}: HTCondor takes this row for data"
+            message = f"no names of variables: {_short(', '.join(wrong))}: HTCondor reads this row as data"
             place = row.part.line.span() if row.part.line is not None else span
             self._found.warn("table-header", message, place, "name the columns")
             return arguments
         items.drop(layout.header, max(0, layout.header - 1 + layout.skip) if layout.header else 0)
         if not names:
-            message = "the row of headings is blank: HTCondor leaves it out, and the variables keep their names"
+            message = "the row of headings is blank: HTCondor ignores it, and the variables keep their names"
             self._found.warn("table-header", message, span, "name the columns")
         return arguments._replace(variables=tuple(name.lower() for name in names) or arguments.variables)
 

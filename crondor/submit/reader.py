@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from crondor.macro.files import Files
 
 MAX_QUEUES = 100_000
-_MOST_LOST = 1000  # values replaced unseen that are kept; nobody reads more
-_USED_UP = "<Queue_item>"  # what HTCondor leaves in a loop variable behind its queue statement
+_MOST_LOST = 1000  # values replaced unseen that are kept
+_USED_UP = "<Queue_item>"  # HTCondor's value of a loop variable after its queue statement
 
 
 class Workspace:
     """The state of one reading, between two lines."""
 
     def __init__(self, source: Source, facts: SubmitFacts, default_universe: str) -> None:
-        """Begin with nothing defined; ``default_universe`` is that of a file which names none."""
+        """Start empty; ``default_universe`` applies if the file names none."""
         self.facts = facts
         self.default_universe = default_universe
         self.table = Table(source)
@@ -56,7 +56,7 @@ class Workspace:
         self._looked_up: dict[str, Origin] = {}
 
     def add(self, arguments: QueueArguments, span: Span, *, is_implied: bool = False) -> None:
-        """Add a queue statement, and leave behind it what HTCondor leaves: used loop variables, the last job."""
+        """Add a queue statement, and the state HTCondor has after it: used loop variables, the last job."""
         queue = QueuedItems(len(self.queues), span, self.table.keep(), self.jobs, arguments, is_implied)
         self.queues.append(queue)
         if len(self.queues) > MAX_QUEUES:
@@ -83,7 +83,7 @@ class Workspace:
             self.leave(variable, _USED_UP, span)
 
     def leave(self, key: str, text: str, span: Span) -> None:
-        """Give a name the text it has after a queue statement."""
+        """Set the text a name has after a queue statement."""
         now = self.table.at(key, self.table.version)
         if now is None or now.text != text:
             self.table.define(key, text, span)
@@ -95,11 +95,11 @@ class Workspace:
             self.after_queue = name
 
     def replaced(self, key: str) -> Definition | None:
-        """Return the value that a definition of a key would replace unseen: no job has it, no line has looked at it."""
+        """Return the value that a definition of a key would replace unused: by no job and no line."""
         return None if key in self._looked_up else self.table.unseen(key)
 
     def lose(self, key: str, earlier: Definition | None) -> None:
-        """Note that what a key means now has replaced another value of the same text, unseen, if it has."""
+        """Record that the present value of a key has replaced another one of the same text, unused."""
         later = self.table.at(key, self.table.version)
         if earlier is None or later is None or later.version == earlier.version or key in self._looked_up:
             return
@@ -110,7 +110,7 @@ class Workspace:
             self.table.lost.append(Lost(key, earlier, later))
 
     def self_expanded(self, key: str, text: str, span: Span) -> str:
-        """Return a text with the references to the name it is assigned to replaced."""
+        """Return a text with references to its own name replaced."""
         if "$" not in text:
             return text
         now = self.now()
@@ -119,7 +119,7 @@ class Workspace:
         return expand_self(text, key, earlier, self.budget, now.lookup, around)
 
     def expanded(self, text: str, span: Span) -> str:
-        """Return a text with its macros expanded as they are here. Raises MacroError."""
+        """Return a text with its macros expanded at this line. Raises MacroError."""
         if "$" not in text:
             return text
         now = self.now()
@@ -127,21 +127,21 @@ class Workspace:
         return expand(text, now.lookup, self.budget, around)
 
     def macro_warning(self, error: MacroError, span: Span) -> None:
-        """Note a failure that HTCondor prints and passes over."""
+        """Add a warning for a failure that HTCondor prints and ignores."""
         for fault in error.diagnostics:
             self.found.warn(fault.kind, fault.message, span, fault.help)
 
     def macro_fault(self, error: MacroError, span: Span) -> None:
-        """Note a fault of a macro, and on what way it was met."""
+        """Add a fault of a macro, with the macros that lead to it."""
         way = way_of(error, self.now())
         for fault in error.diagnostics:
             help_text = f"{fault.help or 'look there'}; the fault comes {way}" if way else fault.help
             self.found.error(fault.kind, fault.message, span, help_text)
         if self.budget.left < 0:
-            self.found.check()  # nothing that follows could be expanded either
+            self.found.check()  # later lines could not be expanded either
 
     def now(self) -> Scope:
-        """Return what names mean here, between the jobs of the last queue statement and those of the next."""
+        """Return the values of names here, between the jobs of the last queue statement and those of the next."""
         scope = Scope(self.table, self.facts, self.table.version, self.last_job)
         scope.has_folder = self.jobs > 0
         scope.used = self._looked_up
@@ -149,11 +149,11 @@ class Workspace:
 
     @property
     def looked_up(self) -> frozenset[str]:
-        """The names that the lines themselves have asked for: conditions, lists, and values of their own name."""
+        """The names used by the lines themselves: in conditions, lists, and values of their own name."""
         return frozenset(self._looked_up)
 
     def word(self, name: str, snake: str) -> str:
-        """Return the value of a command of two spellings as it is here, nothing where it is not assigned."""
+        """Return the present value of a command with two spellings, empty if it is not assigned."""
         now = self.now()
         text = now.lookup(name.lower()) or now.lookup(snake) or ""
         try:
@@ -163,16 +163,16 @@ class Workspace:
 
 
 _FACTS = SubmitHost()
-_OF_LINES = frozenset(("colon", "bad-name", "no-statement"))  # nothing else depends on what such a line meant
-_MOST_LINES = 8  # what has more of them may be a text of another kind
+_OF_LINES = frozenset(("colon", "bad-name", "no-statement"))  # nothing else depends on the meaning of such a line
+_MOST_LINES = 8  # with more of them it may be another kind of text
 
 
 class UnreadableLines(InvalidSubmit):
-    """A submit description of which some lines are no statements, or a queue statement has a fault.
+    """A submit description with lines that are not statements, or with a faulty queue statement.
 
-    ``readable`` is the rest, as if such lines were not there: what else is wrong with it can be seen of that. Of a
-    queue statement it has the jobs that are likely meant. ``has_all_commands``: no command hides in a faulty line.
-    ``unknown_items`` are the variables of which nobody knows the items; they are empty.
+    ``readable`` is the description without such lines, for finding other faults. A faulty queue statement has its
+    probable jobs there. ``has_all_commands``: no command is in a faulty line. ``unknown_items`` are variables whose
+    items are unknown; they are empty.
     """
 
     def __init__(
@@ -202,17 +202,17 @@ def read_submit(
     append: Iterable[str] = (),
     queue: str | None = None,
 ) -> SubmitFile:
-    """Read a submit description as condor_submit 25.14 does; nothing is run, and no file is opened without ``files``.
+    """Read a submit description like condor_submit 25.14; nothing is run, and no file is opened without ``files``.
 
-    ``environ`` is what $ENV() sees; ``now`` (epoch seconds) and ``zone`` make $(SUBMIT_TIME), $(YEAR), $(MONTH) and
-    $(DAY); ``seed`` makes $RANDOM_INTEGER() and $RANDOM_CHOICE() draw, the same for the same seed; ``config`` has the
-    knobs of the configuration by name, of which the SUBMIT_TEMPLATE_* matter; ``append`` and ``queue`` are
-    condor_submit's -append lines and -queue arguments. What is None is not known: SubmitFile.groups() says so where a
-    value asked for needs it.
+    ``environ`` is read by $ENV(); ``now`` (epoch seconds) and ``zone`` determine $(SUBMIT_TIME), $(YEAR), $(MONTH) and
+    $(DAY); ``seed`` determines $RANDOM_INTEGER() and $RANDOM_CHOICE(), the same for the same seed; ``config`` has the
+    knobs of the configuration by name, of which SUBMIT_TEMPLATE_* are used; ``append`` and ``queue`` are
+    condor_submit's -append lines and -queue arguments. None means unknown: SubmitFile.groups() reports values that need
+    it.
 
-    Commands that HTCondor would run, and files that may not be read, are no faults: reading goes on, and the result's
-    ``unknown`` names them. Raises InvalidSubmit with all faults at once, those of included files too; UnreadableLines
-    where the rest can be read.
+    Commands that HTCondor would run, and files that may not be read, are not faults: the result's ``unknown`` names
+    them. Raises InvalidSubmit with all faults at once, including those of included files; UnreadableLines if the rest
+    can be read.
     """
     expect("source", source, Source, "a Source", "write Source(text, 'job.sub')")
     facts = SubmitFacts(host, environ, now, zone, seed)
@@ -221,11 +221,11 @@ def read_submit(
 
 
 class _Reader(StatementReader):
-    """One reading: the lines, what they defined so far, and what was found wrong."""
+    """One reading: the lines, the definitions so far, and the findings."""
 
     words = Words(
         reader="condor_submit",
-        contents="what it holds is not known",
+        contents="its contents are unknown",
         conditional="conditional",
         name="bad-name",
         line_end="no-line-end",
@@ -260,7 +260,7 @@ class _Reader(StatementReader):
         self.run(self.source)
         end = self.source.span(len(self.source.text))
         if not self.has_lines:
-            self.found.error("empty-file", "the file holds no submit command", end)
+            self.found.error("empty-file", "the file has no submit command", end)
         if queue is not None:
             self._queue_of_command_line(queue)
         if self.found.errors:
@@ -281,7 +281,7 @@ class _Reader(StatementReader):
         return self._file()
 
     def _readable(self, end: Span) -> SubmitFile | None:
-        """Return the file without its faulty lines, None where more is wrong than lines or queue statements."""
+        """Return the file without its faulty lines, None if there are other faults."""
         if not self.work.queues:
             self._append_lines()
             self.work.add(QueueArguments(), end, is_implied=True)
@@ -301,7 +301,7 @@ class _Reader(StatementReader):
         super().run(source)
 
     def next_line(self) -> LogicalLine | None:
-        """Return the next line, and remember that there is one, and whether it is after a queue statement."""
+        """Return the next line, and record that there is one, and whether it is after a queue statement."""
         line = super().next_line()
         if line is not None:
             self.has_lines = True
@@ -313,8 +313,8 @@ class _Reader(StatementReader):
         text = source.text
         if text.startswith("\ufeff"):
             message = (
-                "Illegal Identifier: the file begins with a byte order mark,"
-                " which condor_submit takes for a part of the first name"
+                "Illegal Identifier: the file begins with a byte order mark, which condor_submit reads as part of "
+                "the first name"
             )
             self.found.error("byte-order-mark", message, source.span(0, 1), "save it without one", fix="")
         nul = text.find("\0")
@@ -323,7 +323,7 @@ class _Reader(StatementReader):
             self.found.check()
         half = None if text.isascii() else re.search("[\ud800-\udc7f\udd00-\udfff]", text)
         if half is not None:
-            message = "the text is no Unicode: it has half of a surrogate pair"
+            message = "the text is not valid Unicode: it has half of a surrogate pair"
             self.found.error("not-text", message, source.span(half.start(), half.end()))
             self.found.check()
 
@@ -335,25 +335,25 @@ class _Reader(StatementReader):
         self.work.macro_fault(error, span)
 
     def conditions(self, span: Span) -> Conditions:
-        """Return what is defined here; what only the machine knows is."""
+        """Return what is defined here, including what only the machine knows."""
 
         def lookup(key: str) -> str | None:
             try:
                 return self.work.now().lookup(key)
             except MacroError:
-                return key  # it is defined, whatever it is
+                return key  # it is defined, whatever its value
 
         version = self.work.facts.host.version_numbers
         return Conditions(lookup, lambda text: self.expanded(text, span), version, is_template)
 
     def condition_help(self, reason: str) -> str | None:
-        """Return what to write, also where a queue statement has ended the conditionals around it."""
+        """Return what to write, also if a queue statement has ended the conditionals around it."""
         if self.ifs_ended and "without" in reason:
             return "a queue statement ends each if around it: write the if around the lines before it"
         return super().condition_help(reason)
 
     def command(self, command: str, into: str, span: Span, *, is_pipe: bool) -> None:
-        """Report a command; what an earlier run left in its file is read, as HTCondor does it without running it."""
+        """Report a command; existing output of an earlier run is read, as HTCondor does without running it."""
         if is_pipe and not command.endswith("|"):
             self.found.error("include", "not a valid command, | must be at the end", span, "end it with |")
             return
@@ -379,8 +379,8 @@ class _Reader(StatementReader):
             return
         for use in parse_uses(listed):
             if self.config is None:
-                message = f"the template {use.name[:60]} stands in the configuration, which is not known here"
-                self.found.hide("unknown-template", message, span, "hand over the configuration")
+                message = f"the template {use.name[:60]} is in the configuration, which is unknown here"
+                self.found.hide("unknown-template", message, span, "pass the configuration")
                 continue
             text = template_text(self.config, use, self.budget)
             if text is None:
@@ -401,7 +401,7 @@ class _Reader(StatementReader):
             self._assignment(parts, line)
 
     def _queue_or_fault(self, parts: Statement, line: LogicalLine) -> None:
-        """Read a queue statement, or say what else the line may have been meant to be, and take it for that.
+        """Read a queue statement, or guess what else the line was meant to be, and report that.
 
         queue = ("queue" | "iter" | "itera" | "iterat" | "iterate") arguments
         """
@@ -451,7 +451,7 @@ class _Reader(StatementReader):
         self.work.lose(key, earlier)
 
     def _define_attribute(self, name: str, parts: Statement, line: LogicalLine) -> None:
-        """Define +Attr, or -Attr, which makes the attribute undefined whatever follows; any name will do."""
+        """Define +Attr, or -Attr, which always makes the attribute undefined; any name is accepted."""
         key = f"my.{name[1:].lower()}"
         value = parts.value if name[0] == "+" else len(line.text)
         text = line.text[value:]
@@ -473,7 +473,7 @@ class _Reader(StatementReader):
         self.work.define(key, text, line.span(parts.value), line.span(0, len(parts.name)))
 
     def _heredoc(self, key: str, parts: Statement, line: LogicalLine) -> None:
-        """Define a macro whose value has several lines; comments and blank lines are left out."""
+        """Define a macro whose value has several lines; comments and blank lines are dropped."""
         lines = self.body(parts, line)
         if lines is not None:
             first, last = (lines[0].span(), lines[-1].span()) if lines else (line.span(parts.value),) * 2
@@ -505,7 +505,7 @@ class _Reader(StatementReader):
             self.work.add(arguments, span)
 
     def _arguments(self, begin: int, line: LogicalLine) -> QueueArguments:
-        """Read the arguments of a queue statement; of one with a fault, which is noted, those likely meant."""
+        """Read the arguments of a queue statement; if faulty, add the fault and return the probable ones."""
         text = raw = line.text[begin:]
         try:
             text = self.expanded(raw, line.span(begin))
@@ -520,7 +520,7 @@ class _Reader(StatementReader):
         return likely
 
     def _end_ifs(self, span: Span) -> None:
-        """Forget the conditionals around a queue statement: HTCondor reads what follows as a text of its own."""
+        """Forget the conditionals around a queue statement: HTCondor reads the rest as a separate text."""
         if self.is_inside_if:
             place = self.opened[-1] if self.opened else span
             message = (
@@ -540,7 +540,7 @@ class _Reader(StatementReader):
             self._queue(len("queue "), line)
 
     def _queue_implied(self, end: Span) -> None:
-        # Recorded of 25.14; since which release is not known.
+        # Recorded with 25.14; the first such release is unknown.
         self._append_lines()
         self.found.check()
         message = "the file has no queue statement: HTCondor 25.14 makes one job of it, older releases refuse it"
@@ -557,6 +557,6 @@ class _Reader(StatementReader):
         return ListReader(self.files, self.found, self.work.word)
 
     def _skip_rows(self) -> None:
-        """Step over the lines of a list that a wrong statement begins."""
+        """Skip the lines of a list after a faulty statement."""
         while (row := self.lines.item()) is not None and not row.text.startswith(")"):
             continue

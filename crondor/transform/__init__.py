@@ -1,8 +1,8 @@
 """The transform language of HTCondor: rules that change ads, compiled once and applied to many.
 
 ``Transform.parse(source)`` compiles rules, ``transform.apply(ad, facts)`` returns a TransformResult with the new ad;
-``apply_all`` applies several in a row, ``transform_ads`` to many ads, ``Chain`` round by round where one iterates.
-``TransformFacts`` has what they may see beside the ad.
+``apply_all`` applies several in a row, ``transform_ads`` to many ads, ``Chain`` round by round if one iterates.
+``TransformFacts`` has the other inputs.
 """
 
 from crondor.transform.apply import AttributeChange, Changes

@@ -1,4 +1,4 @@
-"""One run of a transform's lines over an ad, and how it is undone.
+"""One run of a transform's lines over an ad, and how to undo it.
 
 HTCondor: XFormHash, TransformClassAd.
 """
@@ -36,34 +36,34 @@ from crondor.transform.expressions import (
 
 SHORT = 1 << 16  # characters of a text that no budget forbids
 MOST_MADE = 1 << 26
-"""Characters of names and values that the commands of one run may make; HTCondor has no bound."""
+"""Characters of names and values that one run may make; HTCondor has no limit."""
 
 MOST_STEPS = 4 * MAX_STEPS
-"""What the expressions of one run may cost together, each step about a microsecond."""
+"""The cost limit of all expressions of one run, in steps of about a microsecond."""
 
-_EACH = 256  # what an attribute or a macro costs beside its characters: a COPY of all doubles them
-_NODE = 8  # characters of an operator or a name, about
+_EACH = 256  # the cost of an attribute or a macro besides its characters: a COPY of all doubles them
+_NODE = 8  # approximate characters of an operator or a name
 PREFIX = "xform."
-"""What a macro's name may begin with to be looked at first: XFORM is the transforms' own name in configurations."""
+"""Prefixes of a macro's name that are looked up first: XFORM is the transforms' own name in configurations."""
 
 
 class RunnableLine:
     """A line that can be run, at its place in the rules."""
 
     __slots__ = ("is_command", "line")
-    is_condition = False  # an if, elif, else or endif, which is looked at wherever it stands
+    is_condition = False  # an if, elif, else or endif, which is always processed
 
     def __init__(self, line: LogicalLine, *, is_command: bool = False) -> None:
-        """Keep the line; ``is_command`` says that it begins with a keyword HTCondor knows."""
+        """Keep the line; ``is_command``: it begins with a keyword HTCondor knows."""
         self.line = line
         self.is_command = is_command
 
     def run(self, run: TransformRun, /) -> int | None:
-        """Do what the line says; return the number of the line to go on with where it is not the next. Raises Stop."""
+        """Run the line; return the number of the line to continue with if it is not the next. Raises Stop."""
         raise NotImplementedError
 
     def seen(self, **_: bool) -> RunnableLine:
-        """Return what the line is there where it stands; ``is_inside`` says that an if is open around it."""
+        """Return the meaning of the line at its place; ``is_inside``: it is inside an if."""
         return self
 
     def check(self, _run: TransformRun, /) -> int | None:
@@ -72,7 +72,7 @@ class RunnableLine:
 
 
 def price(name: str, code: Code | str) -> int:
-    """Return what it costs to make an attribute or a macro: its characters, for an expression about as many."""
+    """Return the cost of an attribute or a macro: its characters, for an expression about as many."""
     if isinstance(code, str):
         return _EACH + len(name) + len(code)
     values = (node.value if isinstance(node, Literal) else "" for node in nodes(code_tree(code)))
@@ -82,7 +82,7 @@ def price(name: str, code: Code | str) -> int:
 class TransformRun:
     """The state between two lines of transforms in a row, which share ``macros``.
 
-    ``made`` counts what was made of names and values, of attributes and macros.
+    ``made`` counts the names and values, attributes and macros made.
     """
 
     _statements: Sequence[RunnableLine] = ()
@@ -108,7 +108,7 @@ class TransformRun:
         defaults: Mapping[str, str],
         steps: list[TraceStep] | None = None,
     ) -> None:
-        """Begin; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
+        """Start; ``ad`` is changed, None: there is none. ``steps`` takes the trace."""
         self._has_ad = ad is not None
         self.ad = ClassAd() if ad is None else ad
         self.codes: Codes = self.ad.codes
@@ -121,9 +121,9 @@ class TransformRun:
         self._opened: list[RunnableLine] = []
 
     def apply(self, statements: Sequence[RunnableLine], *, is_straight: bool = False) -> Diagnostic | None:
-        """Run all lines on the ad; return why it ended before, None if it did not.
+        """Run all lines on the ad; return why it ended early, None if it did not.
 
-        ``is_straight`` says that there are neither conditions nor values of several lines.
+        ``is_straight``: there are neither conditions nor values of several lines.
         """
         try:
             if is_straight:
@@ -148,7 +148,7 @@ class TransformRun:
         self._opened = []
 
     def check(self, statements: Sequence[RunnableLine]) -> list[Diagnostic]:
-        """Do what HTCondor does on loading, without an ad, but go on after each fault; return the faults.
+        """Do what HTCondor does on loading, without an ad, but continue after each fault; return the faults.
 
         ``reached`` is then the number of commands before the first.
         """
@@ -181,7 +181,7 @@ class TransformRun:
         return Source("").span() if self.line is None else self.line.line.span()
 
     def _next(self) -> RunnableLine | None:
-        """Return the next line that is to be run, None after the last; conditions are tested on the way."""
+        """Return the next line to run, None after the last; conditions are evaluated on the way."""
         while self.at < len(self._statements):
             statement = self._statements[self.at]
             self.at += 1
@@ -192,7 +192,7 @@ class TransformRun:
         return None
 
     def body(self, tag: str) -> tuple[str, int] | None:
-        """Return the lines from here to one that is a tag, and the number of the line after it.
+        """Return the lines up to the one with a tag, and the number of the line after it.
 
         None: there is no such line, and no other line is run.
         """
@@ -210,7 +210,7 @@ class TransformRun:
         return fault("conditional", message, self._opened[-1].line.span(), "close each if with endif")
 
     def condition(self, keyword: str, text: str) -> None:
-        """Test an if, elif, else or endif. Raises Stop and MacroError."""
+        """Process an if, elif, else or endif. Raises Stop and MacroError."""
         if self._ifs is None:
             self._ifs = IfStack()
         if self._conditions is None:
@@ -228,11 +228,11 @@ class TransformRun:
             raise Stop(fault("conditional", reason, self._span, instead)) from None
 
     def _is_true(self, text: str) -> bool | None:
-        """Return True for an expression that is true of the ad; HTCondor takes no other for a condition."""
+        """Return True for an expression that is true of the ad; HTCondor accepts no other as a condition."""
         value = self.value(evaluation(text))
         if value is None or truth(value) is not True:
             return None
-        message = f"{text} is taken for a condition only because it is true of this ad"
+        message = f"{text} is only accepted as a condition because it is true of this ad"
         self.warn("complex-condition", message, _EVALMACRO)
         return True
 
@@ -262,9 +262,9 @@ class TransformRun:
         return expand(text, self.lookup, self.budget, self._surroundings()) if "$" in text else text
 
     def define(self, key: str, text: str, *, is_raw: bool = False) -> None:
-        """Give a macro a text, in which its own name stands for its earlier text; ``is_raw`` leaves that.
+        """Set a macro to a text, in which its own name stands for its earlier text; ``is_raw`` does not expand that.
 
-        Raises MacroError, also for a text that has grown beyond the bounds.
+        Raises MacroError, also for a text that exceeds the limits.
         """
         if "$" in text and not is_raw:
             earlier = self.lookup(key) if key in text.lower() else None
@@ -277,21 +277,21 @@ class TransformRun:
 
     @property
     def budget(self) -> Budget:
-        """What the macros of this run may still cost."""
+        """The remaining budget of the macros of this run."""
         if self._budget is None:
             self._budget = Budget()
         return self._budget
 
     def charge(self, made: int) -> None:
-        """Count the price of what is made. Raises Stop when there is too much, or what is too long."""
+        """Count the cost of what is made. Raises Stop if there is too much, or if it is too long."""
         self.made += made
         if self.made > MOST_MADE:
-            message = f"the names and values that the rules make are more than {MOST_MADE >> 20} million characters"
+            message = f"the rules make more than {MOST_MADE >> 20} million characters of names and values"
             self.stop("too-much-made", message, "a COPY of all that a pattern finds doubles the ad")
 
     @property
     def context(self) -> Context:
-        """The context of expressions, in which all of this run have their bound together."""
+        """The context of expressions, with one cost limit for all of this run."""
         if self._context is None:
             known = self.facts.context
             self._allowance = Allowance(MOST_STEPS)
@@ -302,7 +302,7 @@ class TransformRun:
 
     @property
     def spent(self) -> tuple[int, int]:
-        """What was made and evaluated so far, to go back to where lines are run anew."""
+        """The costs so far, to restore when lines are run again."""
         return self.made, MOST_STEPS if self._allowance is None else self._allowance.left
 
     @spent.setter
@@ -312,7 +312,7 @@ class TransformRun:
             self._allowance.left = to[1]
 
     def value(self, of: Evaluation, codes: Codes | None = None) -> Value | None:
-        """Return the value of an expression in the ad, None: it has none. ``codes`` spare asking for the ad's.
+        """Return the value of an expression in the ad, None: it has none. ``codes`` saves asking for the ad's.
 
         Raises Stop when all expressions took too long.
         """
@@ -328,7 +328,7 @@ class TransformRun:
         effort = self.context.effort
         if effort is not None and effort.left <= 0:
             message = "the expressions of the rules take too long together"
-            self.stop("too-many-steps", message, "write them simpler, or fewer")
+            self.stop("too-many-steps", message, "write simpler or fewer ones")
 
     def _surroundings(self) -> Around:
         if self._around is None:
@@ -350,11 +350,11 @@ class TransformRun:
 
     @property
     def is_plannable(self) -> bool:
-        """Whether an ad without parent is changed that no line has changed yet, and nobody asks for a trace."""
+        """Whether the ad has no parent, no line has changed it yet, and no trace is wanted."""
         return self.steps is None and self._names is None and self.ad.parent is None and not self._has_prefixes
 
     def _parts(self) -> tuple[dict[str, Code | str], dict[str, str]]:
-        """Return what the ad itself has, to be changed."""
+        """Return the ad's own attributes, to be changed."""
         codes, names = self._codes, self._names
         if codes is None or names is None:
             codes, names = self._codes, self._names = self.ad.parts()
@@ -363,7 +363,7 @@ class TransformRun:
     def put(self, key: str, name: str, code: Code | str) -> None:
         """Set an attribute; a new one comes last, an old one keeps its spelling. ``key`` is the name in lower case.
 
-        Raises Stop for more than a run may make.
+        Raises Stop above the limit of a run.
         """
         self.charge(price(name, code))
         own, names = self._parts()
@@ -372,7 +372,7 @@ class TransformRun:
         own[key] = code
 
     def delete(self, key: str) -> None:
-        """Remove an attribute; one that the parent has becomes undefined."""
+        """Remove an attribute; one of the parent becomes undefined."""
         if self.ad.parent is not None:
             if key in self.codes:
                 del self.ad[key]
@@ -382,7 +382,7 @@ class TransformRun:
             del names[key]
 
     def delete_all(self, keys: Iterable[str]) -> None:
-        """Remove attributes that the ad itself has; those that the parent has too become undefined."""
+        """Remove attributes of the ad itself; those that the parent has too become undefined."""
         if self.ad.parent is not None:
             for key in keys:
                 self.delete(key)
@@ -393,36 +393,36 @@ class TransformRun:
             del names[key]
 
     def own_names(self) -> tuple[str, ...]:
-        """Return the names that the ad itself has."""
+        """Return the names of the ad's own attributes."""
         return tuple(self._parts()[1].values())
 
     def step(self, text: str, *, is_detail: bool = False) -> None:
-        """Note something done in the trace."""
+        """Add a step to the trace."""
         if self.steps is not None and self.line is not None:
             self.steps.append(TraceStep(self.line.line.span(), text, is_detail))
 
     def stop(self, code: str, message: str, help: str) -> NoReturn:
-        """End the transform at the line under way. Raises Stop."""
+        """End the transform at the present line. Raises Stop."""
         raise Stop(fault(code, message, self._span, help))
 
     def warn(self, code: str, message: str, help: str | None) -> None:
-        """Note a failure that HTCondor prints and passes over; the first hundred are kept."""
+        """Add a failure that HTCondor prints and ignores, up to a hundred."""
         if len(self.found) < MOST and self.line is not None:
             self.found.append(warning(code, message, self.line.line.span(), help))
 
     def why_not(self, text: str, of: RunnableLine) -> str:
-        """Return what is wrong with an expression, and what to write instead where that can be told."""
+        """Return the fault of an expression, and what to write instead if known."""
         reason = why_not(text, open_choice=True)
-        said = reason.message if reason is not None else "it is no expression"
+        said = reason.message if reason is not None else "it is not an expression"
         if " #" in of.line.text:
-            return f"{said}; a # after a command begins no comment"
+            return f"{said}; a # after a command does not begin a comment"
         if text[:1] == "=":
             return f"{said}; put a blank after the = too"
         return f"{said}; nothing is stored"
 
 
 def definitions(statements: Sequence[RunnableLine], facts: TransformFacts) -> dict[str, str]:
-    """Return what lines define when they are loaded without an ad, by lower-case name; commands have no effect."""
+    """Return the definitions of lines when loaded without an ad, by lower-case name; commands have no effect."""
     macros: dict[str, str] = {}
     TransformRun(None, facts, macros, facts.defaults(iterates=False)).check(statements)
     return macros
@@ -433,7 +433,7 @@ _EVALMACRO = "HTCondor refuses it otherwise; write EVALMACRO v EXPRESSION, and t
 
 
 class AttributeChange(NamedTuple):
-    """One attribute: its name, and its expression in new syntax before and after (None: the ad had none itself).
+    """One attribute: its name, and its expression in new syntax before and after (None: the ad itself had none).
 
     A deleted attribute that the parent of the ad has is ``undefined`` afterwards, since it hides the parent's.
     """
@@ -444,7 +444,7 @@ class AttributeChange(NamedTuple):
 
     @property
     def lines(self) -> tuple[str | None, str | None]:
-        """Both as lines of a -long ad, None where there is none: ``X = 2.5`` for 2.500000000000000E+00."""
+        """Both as lines of a -long ad, None if there is none: ``X = 2.5`` for 2.500000000000000E+00."""
         return _line(self.name, self.before), _line(self.name, self.after)
 
 
@@ -454,7 +454,7 @@ class _Old(NamedTuple):
 
 
 class Changes(Sequence[AttributeChange]):
-    """The attributes that differ, in the order of their names; ``undo`` gives an ad its old attributes back."""
+    """The attributes that differ, in the order of their names; ``undo`` restores an ad's old attributes."""
 
     __slots__ = ("_changes", "_old", "_order")
 
@@ -506,9 +506,9 @@ class Changes(Sequence[AttributeChange]):
         return iter(self._changes)
 
     def undo(self, ad: ClassAd) -> ClassAd:
-        """Give an ad the old attributes back, and return it; what else was changed in it stays.
+        """Restore the old attributes of an ad, and return it; other changes stay.
 
-        Where nothing else was changed, the ad is as it was, the order and the spelling of its names included.
+        If nothing else was changed, the ad is as before, including the order and the spelling of its names.
         """
         for old in self._old:
             ad.prune(old.name)
@@ -532,7 +532,7 @@ def _line(name: str, text: str | None) -> str | None:
 
 
 def _is_same(old: Code | str | None, new: Code | str | None) -> bool:
-    """Return whether two texts differ in nothing but how they are written, as 2.5 and 2.5E0 do."""
+    """Return whether two texts differ only in notation, such as 2.5 and 2.5E0."""
     if old is None or new is None:
         return old is new
     try:

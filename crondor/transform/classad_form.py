@@ -1,6 +1,6 @@
-"""Rules written as a ClassAd, and their conversion to commands exactly as HTCondor does it, its defects included.
+"""Rules written as a ClassAd, and their conversion to commands exactly like HTCondor's, including its defects.
 
-Routes were written so up to HTCondor 24, and JOB_TRANSFORM_ knobs up to 25.9.
+Routes had this form up to HTCondor 24, and JOB_TRANSFORM_ knobs up to 25.9.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from crondor.transform.expressions import universe_name, why_not
 STRINGS = (
     r'"[^"\\]*(?:\\[\s\S][^"\\]*)*("|\\?\Z)|\'[^\'\\]*(?:\\[\s\S][^\'\\]*)*(\'|\\?\Z)|//[^\n]*|/\*[\s\S]*?(\*/|\Z)'
 )
-"""Strings, names in quotes and comments; ``is_closed`` tells those that have no end, after which there is nothing."""
+"""Strings, names in quotes and comments; ``is_closed`` identifies those without an end."""
 
 _STRING = re.compile(STRINGS)
 _FAR = 1 << 62
 
 
 class Macros(Enum):
-    """What becomes of $(macros): all EXPANDED, those inside strings KEPT, or all left RAW."""
+    """The treatment of $(macros): all EXPANDED, those inside strings KEPT, or all left RAW."""
 
     EXPANDED = "expanded"
     KEPT = "kept"
@@ -56,7 +56,7 @@ class Macros(Enum):
 
 
 class Segment(NamedTuple):
-    """A piece: characters of a line from ``at`` on, or what stands for the one place ``span``."""
+    """A piece: characters of a line from ``at`` on, or the result for the one place ``span``."""
 
     text: str
     line: LogicalLine | None = None
@@ -64,7 +64,7 @@ class Segment(NamedTuple):
     span: Span | None = None
 
     def place(self, start: int, end: int) -> Span:
-        """Return where characters ``start`` to ``end`` come from."""
+        """Return the origin of characters ``start`` to ``end``."""
         if self.line is not None:
             return self.line.span(self.at + start, self.at + end)
         return self.span or Source("").span()
@@ -86,7 +86,7 @@ class Placed:
         return cls([Segment(source.text, LogicalLine(source, source.text, (0,), (0,)))])
 
     def span(self, start: int = 0, end: int | None = None) -> Span:
-        """Return where characters ``start`` to ``end`` come from: one piece of the source of the first of them."""
+        """Return the origin of characters ``start`` to ``end``: one piece of the source of the first of them."""
         end = len(self.text) if end is None else max(start, end)
         first = bisect_right(self._starts, start) - 1
         last = bisect_right(self._starts, max(start, end - 1)) - 1
@@ -111,7 +111,7 @@ class Placed:
                 yield segment._replace(text=segment.text[low:high], at=at)
 
     def expanded(self, fill: Callable[[str], str], macros: Macros = Macros.EXPANDED) -> Placed:
-        """Return the text with its macros replaced by ``fill``; what it gives stands where the macro is written.
+        """Return the text with its macros replaced by ``fill``; the result has the place of the macro.
 
         Raises what ``fill`` raises.
         """
@@ -137,7 +137,7 @@ class Placed:
 
 
 def is_closed(found: re.Match[str]) -> bool:
-    """Return whether what STRINGS has found ends before the text does."""
+    """Return whether a match of STRINGS ends before the text does."""
     return found.lastindex is None or found[found.lastindex] not in {"", "\\"}
 
 
@@ -150,7 +150,7 @@ SHOWN = 79
 """Characters of a malformed ad that HTCondor logs."""
 
 MAX_WORK = 1 << 20
-"""Characters that are read more than once before the rest of a text without sense is left alone."""
+"""Characters that are read more than once before the rest of a malformed text is skipped."""
 
 MAX_ADS = 100_000
 
@@ -158,7 +158,7 @@ LONGEST = 1 << 16
 """Characters of a malformed ad that are kept."""
 
 MAX_FAULTS = 1000
-"""Malformed ads after which the rest of a text is left alone."""
+"""Malformed ads after which the rest of a text is skipped."""
 
 _MARK = re.compile(rf"[\[\]]|{STRINGS}")
 _BETWEEN = re.compile(r"(?:[\s,;]|//[^\n]*|/\*[\s\S]*?\*/)*")
@@ -166,7 +166,7 @@ _BETWEEN = re.compile(r"(?:[\s,;]|//[^\n]*|/\*[\s\S]*?\*/)*")
 
 # HTCondor: JobRoute::ParseNext.
 class Ad(NamedTuple):
-    """An ad that reads, and its place in the text; the offsets of its tree count from ``start``."""
+    """A valid ad, and its place in the text; the offsets of its tree count from ``start``."""
 
     tree: AdNode
     start: int
@@ -174,17 +174,17 @@ class Ad(NamedTuple):
 
 
 class _Brackets(NamedTuple):
-    """Where brackets open, and what each is closed by; ``None``: by nothing."""
+    """Where brackets open, and what closes each; ``None``: nothing."""
 
     opens: list[int]
     closes: dict[int, int]
 
 
 def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[Ad | Diagnostic]:
-    """Yield the ads of a text, and a finding for each piece that is none.
+    """Yield the ads of a text, and a finding for each invalid piece.
 
-    ``faithful``: go on after a fault as condor_transform_ads 25.14 does, right after the sign that made no sense, so
-    that an ad inside a malformed one is taken for a route. Else a malformed ad is left out as a whole.
+    ``faithful``: continue after a fault like condor_transform_ads 25.14, directly after the unexpected token, so that
+    an ad inside a malformed one counts as a route. Otherwise a malformed ad is skipped as a whole.
     """
     text = placed.text
     brackets = _brackets(text)
@@ -222,13 +222,13 @@ def read_ads(placed: Placed, knob: str, *, faithful: bool = False) -> Iterator[A
 
 @dataclass(frozen=True)
 class MalformedAd(Diagnostic):
-    """The finding about an ad that does not read; ``text`` is all of it that is left out."""
+    """The finding about a malformed ad; ``text`` is all of it that is skipped."""
 
     text: str = ""
 
 
 class _Fault(NamedTuple):
-    """What is wrong with an ad, and where the sign begins and ends that makes no sense."""
+    """The fault of an ad, and where the unexpected token begins and ends."""
 
     diagnostic: Diagnostic
     start: int
@@ -236,7 +236,7 @@ class _Fault(NamedTuple):
 
 
 def _brackets(text: str) -> _Brackets:
-    """Find all brackets outside of strings and comments, in one walk."""
+    """Find all brackets outside of strings and comments, in one pass."""
     opens: list[int] = []
     closes: dict[int, int] = {}
     stack: list[int] = []
@@ -260,7 +260,7 @@ def _junk(placed: Placed, knob: str, start: int, end: int) -> Diagnostic | None:
     if begin >= end:
         return None
     shown = " ".join(placed.text[begin : min(end, begin + SHOWN)].split())
-    message = f"this text of {knob} is in no ad, and is left out: {shown}"
+    message = f"this text of {knob} is in no ad, and is ignored: {shown}"
     help_text = "write each route between [ and ]"
     return Diagnostic("legacy-ad", message, span=placed.span(begin, min(end, begin + 1)), help=help_text)
 
@@ -271,9 +271,9 @@ def _fault(placed: Placed, knob: str, opening: int, error: ClassAdSyntaxError) -
     start = opening if found.span is None else opening + found.span.start
     end = start + 1 if found.span is None else max(start + 1, opening + found.span.end)
     shown = " ".join(text[opening : opening + SHOWN].split())
-    message = f"malformed route in {knob}, left out: {found.message}; it begins {shown}"
+    message = f"malformed route in {knob}, ignored: {found.message}; it begins {shown}"
     if "never closed" in found.message:
-        end = len(text)  # HTCondor looks for the closing sign up to the end of the text
+        end = len(text)  # HTCondor looks for the closing token up to the end of the text
     span = placed.span(start, min(end, start + SHOWN))
     return _Fault(Diagnostic("legacy-ad", message, span=span, help=found.help), start, min(end, len(text)))
 
@@ -291,9 +291,9 @@ def _resume(text: str, fault: _Fault, brackets: _Brackets, opening: int, *, fait
 
 
 def _read_on(text: str, start: int, end: int) -> int:
-    """Return how far HTCondor has read once it knows where a sign ends: what it looked at is gone.
+    """Return how far HTCondor has read when it knows where a token ends; the characters read are consumed.
 
-    That is one character after a word, a number and a sign that another could follow (``=`` and ``==``), and all
+    That is one character after a word, a number and a token that another could follow (``=`` and ``==``), and all
     blanks and one character after a string, which another string could continue.
     """
     last = text[end - 1 : end]
@@ -306,7 +306,7 @@ def _read_on(text: str, start: int, end: int) -> int:
 
 
 def _is_gone(text: str, start: int, opening: int) -> bool:
-    """Whether HTCondor has looked at a bracket already when it gives up on what stands before it, from ``start`` on."""
+    """Return whether HTCondor has consumed a bracket when it fails on the text before it, from ``start`` on."""
     at = opening - 1
     if at >= start and text[at] not in BLANKS:
         is_pair = at > start and text[at - 1] in "=<>&|!?"
@@ -317,7 +317,7 @@ def _is_gone(text: str, start: int, opening: int) -> bool:
 
 
 def _is_entry(text: str, at: int) -> bool:
-    """Whether a bracket opens where an ad may begin: nothing stands before it that would make it a value."""
+    """Return whether a bracket opens where an ad may begin: nothing before it makes it a value."""
     if text[at : at + 1] != "[":
         return False
     before = at - 1
@@ -327,16 +327,16 @@ def _is_entry(text: str, at: int) -> bool:
 
 
 MAX_STEPS = 200_000
-"""The work of one expression of a route, counted as evaluation does: a tenth of a second or two."""
+"""The work limit of one expression of a route, in evaluation steps: a tenth of a second or two."""
 
 
 def bounded() -> Context:
-    """Return what an expression of a route may know and cost."""
+    """Return the context and cost limit of an expression of a route."""
     return Context(effort=Allowance(MAX_STEPS))
 
 
 class EntryAttributes:
-    """The attributes of one ad as it was written, each with the place of its expression."""
+    """The attributes of one ad as written, each with the place of its expression."""
 
     __slots__ = ("codes", "names", "places")
 
@@ -351,7 +351,7 @@ class EntryAttributes:
             self.places[key] = placed.span((ad.start if ad else 0) + node.start, (ad.start if ad else 0) + node.end)
 
     def updated(self, other: EntryAttributes) -> EntryAttributes:
-        """Return the two together; the other's expressions win, the spelling of a name stays."""
+        """Return the two merged; the other's expressions win, the spelling of a name stays."""
         made = EntryAttributes(None, Placed(()))
         made.codes = {**self.codes, **other.codes}
         made.names = {**other.names, **self.names}
@@ -367,10 +367,10 @@ class EntryAttributes:
 class LegacyEntry:
     """A route written as a ClassAd.
 
-    ``name`` is what it is called: its Name, else its GridResource. ``ad`` has its attributes over those of
-    JOB_ROUTER_DEFAULTS. ``knob`` and ``number`` say which ad of which knob it is, ``span`` where that stands and
-    ``places`` where the attributes do (by lower-case name). ``expand`` replaces the macros that stay in strings, None:
-    none stay, and what looks like one is text. ``is_knob``: it is a JOB_ROUTER_ROUTE_<name>, whose name holds.
+    ``name`` is its Name, else its GridResource. ``ad`` has its attributes over those of JOB_ROUTER_DEFAULTS. ``knob``
+    and ``number`` identify the ad in its knob, ``span`` is its place and ``places`` those of the attributes (by
+    lower-case name). ``expand`` replaces the macros that stay in strings, None: none stay, and similar texts are plain.
+    ``is_knob``: it is a JOB_ROUTER_ROUTE_<name>, whose name is used.
     """
 
     name: str
@@ -383,23 +383,23 @@ class LegacyEntry:
     is_knob: bool = False
 
     def value(self, name: str) -> Value:
-        """Return an attribute's value in the route's own ad, UNDEFINED where it has none."""
+        """Return an attribute's value in the route's own ad, UNDEFINED if it has none."""
         try:
             return self.ad.value(name, context=bounded())
         except CrondorError:
             return UNDEFINED
 
     def place(self, name: str) -> Span:
-        """Return where an attribute is written, the whole route where it is not."""
+        """Return the place of an attribute, or of the whole route if it is not written."""
         return self.places.get(lower(name), self.span)
 
 
 Change: TypeAlias = Callable[[Node], "Node | None"]
-"""Gives what stands in place of a node, None: the node stays, and its parts are looked at."""
+"""Returns the replacement of a node, None: the node stays, and its parts are visited."""
 
 
 def rewrite(tree: Node, change: Change) -> Node:
-    """Return the tree with all changes made, from the outside in; the tree itself where there are none."""
+    """Return the tree with all changes made, from the outside in; the same tree if there are none."""
     work: list[tuple[Node, bool]] = [(tree, False)]
     done: list[Node] = []
     while work:
@@ -461,7 +461,7 @@ def scope_to_my(scopes: Collection[str]) -> Change:
 
 
 def current_time(node: Node) -> Node | None:
-    """Return ``time()`` in place of CurrentTime, which HTCondor dropped from its ads."""
+    """Return ``time()`` for CurrentTime, which HTCondor removed from its ads."""
     if not isinstance(node, Reference) or lower(node.name) != "currenttime":
         return None
     is_bare = node.scope is None or _is_name(node.scope, {"my", "target", "other"})
@@ -484,8 +484,8 @@ _TARGET = frozenset(("target",))
 AS_HTCONDOR = Inlining(parentheses=False, open=frozenset())
 
 
-# Commands stand in sections, each sorted by attribute without case: copy, delete, set, eval_set. What refers to
-# attributes of the route itself is flattened. Defects of HTCondor's are kept here; ``mended`` has none of them.
+# Commands are grouped in sections, each sorted by attribute ignoring case: copy, delete, set, eval_set. Expressions
+# that refer to attributes of the route itself are flattened. HTCondor's defects are kept here, but not in ``mended``.
 # HTCondor: ConvertClassadJobRouterRouteToXForm.
 class Commands:
     """The commands of one route, by section and lower-case attribute."""
@@ -533,26 +533,26 @@ class Commands:
         return self.entry.ad[name].tree
 
     def printed(self, node: Node) -> str:
-        """Return an expression as it stands in a command."""
+        """Return an expression as it is written in a command."""
         return unparse(node, UnparseForm.OLD, faithful=True)
 
     def copy(self, name: str, attribute: str) -> None:
-        """Take ``copy_X = "Y"``."""
+        """Process ``copy_X = "Y"``."""
         value = self.entry.value(name)
         if isinstance(value, str):
             self.copies[lower(attribute)] = (attribute, value)
 
     def delete(self, _name: str, attribute: str) -> None:
-        """Take ``delete_X``, whatever its value."""
+        """Process ``delete_X``, whatever its value."""
         self.deletes[lower(attribute)] = (attribute, "")
 
     def set(self, name: str, attribute: str) -> None:
-        """Take ``set_X = expression``."""
+        """Process ``set_X = expression``."""
         if lower(attribute) != "inputrsl":
             self.sets[lower(attribute)] = (attribute, self.printed(self.tree(name)))
 
     def eval_set(self, name: str, attribute: str) -> None:
-        """Take ``eval_set_X = expression``: flattened only where it refers to attributes of the route."""
+        """Process ``eval_set_X = expression``: flattened only if it refers to attributes of the route."""
         expression = Expression.of(self.tree(name))
         own = self.own_names(expression)
         text = self.printed(expression.tree)
@@ -566,7 +566,7 @@ class Commands:
         self.temporary.update((lower(each), each) for each in own)
 
     def own_names(self, expression: Expression) -> tuple[str, ...]:
-        """Return the attributes of the route that an expression leads to."""
+        """Return the attributes of the route that an expression refers to."""
         try:
             found = expression.references(self.entry.ad).internal
         except CircularReference:
@@ -574,7 +574,7 @@ class Commands:
         return tuple(re.split(r"[.\[]", each, maxsplit=1)[0] for each in found)
 
     def _special(self, expression: Expression, change: Change) -> str:
-        """Return an expression flattened, with other names."""
+        """Return an expression flattened and with renamed attributes."""
         try:
             node = expression.flatten(self.entry.ad, bounded(), inlining=AS_HTCONDOR).tree
         except EvaluationFailed:
@@ -582,7 +582,7 @@ class Commands:
         return self.printed(rewrite(node, change))
 
     def target_universe(self, name: str) -> None:
-        """Take TargetUniverse, an integer or a truth value: HTCondor reads a string's address for one."""
+        """Process TargetUniverse, an integer or a truth value: for a string HTCondor reads its address."""
         value = self.entry.value(name)
         if isinstance(value, str):
             self.universe = -1
@@ -590,11 +590,11 @@ class Commands:
             self.universe = (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
     def require(self, name: str) -> None:
-        """Take Requirements: flattened, TARGET left out."""
+        """Process Requirements: flattened, without TARGET."""
         self.requirements = self._special(Expression.of(self.tree(name)), without_scope(_TARGET))
 
     def assign(self, name: str) -> None:
-        """Take any other attribute as a macro: a literal string without its quotes, but for GridResource."""
+        """Process any other attribute as a macro: a literal string without its quotes, except GridResource."""
         key = lower(name)
         node = self.tree(name)
         literal = None if key == "gridresource" else literal_text(node)
@@ -641,20 +641,20 @@ class Commands:
         return f'"$({name})"' if key in self.strings else f"$({name})"
 
     def universe_name(self) -> str:
-        """Return the name of the universe, nothing where there is none."""
+        """Return the name of the universe, empty if there is none."""
         return universe_name(self.universe) if self.universe else ""
 
 
 def convert_faithfully(entry: LegacyEntry, *, name_as: Callable[[str], str] | None = None) -> tuple[str, str] | None:
-    """Return name and text of a route as condor_transform_ads prints them, None where it prints nothing.
+    """Return name and text of a route as condor_transform_ads prints them, None if it prints nothing.
 
-    ``name_as`` gives the knob's name: where that is the same, the text has no NAME.
+    ``name_as`` gives the knob's name: if that is the same, the text has no NAME.
     """
     made = Commands(entry)
     head = {"name": made.name, "universe": made.universe_name(), "requirements": made.requirements}
     lines: list[str] = []
     given = [f"REQUIREMENTS {made.requirements}"] if made.requirements else []
-    # HTCondor writes the route down and reads it again: a line end inside of a string makes two lines of one.
+    # HTCondor writes the route and reads it again: a line end inside a string splits the line.
     for line in re.split(r"[\r\n]+", "\n".join([*given, *made.body()])):
         found = _LIFTED.fullmatch(line)
         keyword = found[1].lower() if found else ""

@@ -19,13 +19,13 @@ from crondor.macro.lines import BLANKS, LogicalLine, MacroError
 from crondor.transform.apply import RunnableLine, TransformRun
 from crondor.transform.expressions import Stop, as_macro, evaluation, fault, settled, short, stored
 
-_LONG = 1 << 16  # characters beyond which the text is expanded by the rules that bound it
+_LONG = 1 << 16  # characters beyond which the text is expanded by the rules with limits
 _Piece = tuple[str, str, str]
 """The text before a macro, its lower-case name, its default."""
 
 
 class MacroTemplate:
-    """A text with its macros; ``text`` is the text itself, ``is_plain`` says that it has none."""
+    """A text with its macros; ``text`` is the text itself, ``is_plain``: it has none."""
 
     __slots__ = ("_end", "_pieces", "is_plain", "text")
 
@@ -36,15 +36,15 @@ class MacroTemplate:
 
     @property
     def is_simple(self) -> bool:
-        """Whether its macros are all to be put in place as they are."""
+        """Whether all its macros can be replaced directly."""
         return bool(self._pieces)
 
     def asks_only(self, known: Container[str]) -> bool:
-        """Return whether its macros are all to be put in place as they are, and all are known."""
+        """Return whether all its macros can be replaced directly, and are known."""
         return bool(self._pieces) and all(name in known for _, name, _ in self._pieces)
 
     def fill(self, lookup: Callable[[str], str | None], expand: Callable[[str], str]) -> str:
-        """Return the text with its macros replaced; ``expand`` does what is more than putting values in place."""
+        """Return the text with its macros replaced; ``expand`` does what is more than inserting values."""
         if not self._pieces:
             return self.text if self.is_plain else expand(self.text)
         done = ""
@@ -59,7 +59,7 @@ class MacroTemplate:
 
 
 def _pieces(text: str) -> tuple[tuple[_Piece, ...], str]:
-    """Return the parts of a text that has only plain macros; no parts for one that has to be read by the rules."""
+    """Return the parts of a text that has only plain macros; none if it has to be read by the full rules."""
     pieces: list[_Piece] = []
     begin, at = 0, text.find("$")
     scanner = Scanner(text)
@@ -80,7 +80,7 @@ _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 class Word(NamedTuple):
     """A word: ``start`` is where it begins with its quote, ``at`` after that; ``next`` is where to look for another.
 
-    ``next`` is None after a quote that is never closed: nothing follows it.
+    ``next`` is None after an unclosed quote: nothing follows it.
     """
 
     text: str
@@ -90,12 +90,12 @@ class Word(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where the word ends, its quote aside."""
+        """The end of the word, without its quote."""
         return self.at + len(self.text)
 
 
 def next_word(text: str, at: int | None) -> Word | None:
-    r"""Return the next word from ``at`` on. Quotes hold blanks together, and nothing escapes one inside them.
+    r"""Return the next word from ``at`` on. Quotes keep blanks together, and cannot be escaped inside.
 
     word = [^ \t\r\n"'] [^ \t\r\n]* | '"' [^"]* '"' | "'" [^']* "'"
 
@@ -125,7 +125,7 @@ class Pattern(NamedTuple):
 
 
 def pattern(text: str, word: Word) -> Pattern | None:
-    """Return the regular expression that begins at a word; None: it has no end, or an option HTCondor does not know.
+    """Return the regular expression that begins at a word; None: it has no end, or an unknown option.
 
     A slash inside cannot be escaped.
 
@@ -146,12 +146,12 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class LineFault(RunnableLine):
-    """A line that HTCondor refuses when it comes to it."""
+    """A line that HTCondor refuses when it reaches it."""
 
     __slots__ = ("_made", "_make")
 
     def __init__(self, line: LogicalLine, make: Callable[[], Diagnostic], *, is_command: bool = False) -> None:
-        """Keep what makes the reason: most faults of a text with thousands are never shown."""
+        """Keep the function that makes the reason: of thousands of faults most are never shown."""
         super().__init__(line, is_command=is_command)
         self._make = make
         self._made: Diagnostic | None = None
@@ -171,12 +171,12 @@ class LineFault(RunnableLine):
 
 
 class LateFault(LineFault):
-    """A line that HTCondor takes on loading, and refuses when an ad leads to it."""
+    """A line that HTCondor accepts on loading, and refuses when an ad reaches it."""
 
     __slots__ = ()
 
     def check(self, _run: TransformRun) -> int | None:
-        """Pass it over."""
+        """Accept it."""
         return None
 
 
@@ -215,7 +215,7 @@ class NamedCommand(RunnableLine):
 
 
 class Set(NamedCommand):
-    """SET and DEFAULT: store an expression as it is written."""
+    """SET and DEFAULT: store an expression as written."""
 
     __slots__ = ("_keeps", "fixed")
 
@@ -225,7 +225,7 @@ class Set(NamedCommand):
         self.fixed = settled(rest) if self.rest.is_plain and name else None
 
     def run(self, run: TransformRun) -> int | None:
-        """Store it, for DEFAULT where the ad has no attribute of that name."""
+        """Store it; for DEFAULT only if the ad has no attribute of that name."""
         fixed = self.fixed
         if fixed is not None and run.steps is None:
             if not (self._keeps and self.key in run.codes):
@@ -299,7 +299,7 @@ class EvalMacro(_Eval):
             run.step(f"{self.name} = {result}", is_detail=True)
 
 
-_NO_VALUE = "it is no expression, or HTCondor finds no value for it: nothing is stored"
+_NO_VALUE = "it is not an expression, or HTCondor finds no value for it: nothing is stored"
 
 
 class Delete(NamedCommand):
@@ -338,12 +338,12 @@ class Move(NamedCommand):
 
 
 def move(run: TransformRun, keyword: str, name: str, new: str) -> None:
-    """Copy or rename an attribute; one that is missing is skipped in silence."""
+    """Copy or rename an attribute; a missing one is silently skipped."""
     if run.steps is not None:
         run.step(f"{keyword} {name} to {new}")
     if not is_attribute_name(new):
         message = f"{keyword} {name} new name {new} is not valid"
-        run.warn("new-name", message, "a name is made of letters, digits and _, and begins with no digit")
+        run.warn("new-name", message, "a name is made of letters, digits and _, and does not begin with a digit")
         return
     key = lower(name)
     code = run.codes.get(key)
@@ -354,21 +354,21 @@ def move(run: TransformRun, keyword: str, name: str, new: str) -> None:
 
 
 def is_attribute_name(text: str) -> bool:
-    """Whether HTCondor takes a text for the new name of an attribute."""
+    """Return whether HTCondor accepts a text as the new name of an attribute."""
     return _NAME.fullmatch(text) is not None
 
 
 _GROUP = re.compile(rb"\\([0-9])")
-_MOST_KNOWN = 64  # sets of names whose search is remembered
+_MOST_KNOWN = 64  # sets of names whose search is cached
 _MOST_NAMES = 1 << 15  # characters of one such set
-_LONG_PATTERN = 1 << 16  # bytes of a name that is made; HTCondor has no bound
-_STEP = 16  # what a step of a search costs of the budget of macros
-_NAME_GROUP = 4  # what it costs to look at a name once
-_DOUBLED = "a pattern that finds what it has made doubles it: let it find less"
+_LONG_PATTERN = 1 << 16  # bytes of a name that is made; HTCondor has no limit
+_STEP = 16  # the cost of a search step in the budget of macros
+_NAME_GROUP = 4  # the cost of examining a name once
+_DOUBLED = "a pattern that matches its own results doubles them: make it match less"
 
 
 class ByPattern(NamedCommand):
-    """COPY, RENAME and DELETE of all attributes that a regular expression finds; ``name`` is the expression."""
+    """COPY, RENAME and DELETE of all attributes that a regular expression matches; ``name`` is the expression."""
 
     __slots__ = ("_compiled", "_found", "options")
 
@@ -379,7 +379,7 @@ class ByPattern(NamedCommand):
         self._found: dict[tuple[str, ...], tuple[_Found, ...]] = {}
 
     def compiled(self) -> Regex | None:
-        """Return the expression, None where it is none. Names are matched without case."""
+        """Return the expression, None if it is invalid. Names are matched ignoring case."""
         if isinstance(self._compiled, bool):
             ungreedy = "(?U)" if "U" in self.options else ""
             self._compiled = compiled(ungreedy + self.name, "im" if "m" in self.options else "i")
@@ -391,7 +391,7 @@ class ByPattern(NamedCommand):
         regex = self.compiled()
         if regex is None:
             message = f"Error compiling regex '{self.name}': this entry will be ignored"
-            run.warn("regex", message, "mend the expression")
+            run.warn("regex", message, "correct the expression")
             return None
         names = run.own_names()
         _spend(run, _NAME_GROUP * len(names))
@@ -413,9 +413,9 @@ class ByPattern(NamedCommand):
         return None
 
     def moves(self, names: tuple[str, ...]) -> list[tuple[str, str]] | None:
-        """Return names in lower case with their new ones, of names that were searched before.
+        """Return lower-case names with their new ones, if these names were searched before.
 
-        None: they were not, or the new names depend on more than the old.
+        None: they were not, or the new names do not depend on the old alone.
         """
         found = self._found.get(names)
         if found is None or not self.rest.is_plain:
@@ -430,13 +430,13 @@ class ByPattern(NamedCommand):
         return moves
 
     def _search_all(self, run: TransformRun, regex: Regex, names: tuple[str, ...]) -> tuple[_Found, ...]:
-        """Return what is found in the names of an ad, and keep it where all were searched: ads are much alike."""
+        """Return the matches in the names of an ad, and cache them if all were searched: ads are similar."""
         found: list[_Found] = []
         complete = True
         for data, name in sorted((to_bytes(name), name) for name in names):
             match, is_known = self._search(run, regex, data)
             complete = complete and is_known
-            # HTCondor's flag for g is PCRE2's for a match at the beginning alone.
+            # HTCondor's flag for g is PCRE2's for a match at the beginning only.
             if match is not None and not ("g" in self.options and match.span()[0]):
                 found.append(_Found(name, lower(name), _groups(match, regex.groups)))
         if complete and sum(map(len, names)) <= _MOST_NAMES:
@@ -446,7 +446,7 @@ class ByPattern(NamedCommand):
         return tuple(found)
 
     def _search(self, run: TransformRun, regex: Regex, data: bytes) -> tuple[RegexpMatch | None, bool]:
-        """Return what is found in a name, and whether that is known: a search that takes too long ends."""
+        """Return the match in a name, and whether it is known: a search that takes too long is ended."""
         try:
             return regex.first(data, lambda steps: _spend(run, _STEP * steps)), True
         except GivenUp:
@@ -456,7 +456,7 @@ class ByPattern(NamedCommand):
 
 
 class _Found(NamedTuple):
-    """A name with the groups that matched in it, the whole match first, up to the last that took part."""
+    """A name with its matched groups, the whole match first, up to the last that took part."""
 
     name: str
     key: str
@@ -470,11 +470,13 @@ def _groups(match: RegexpMatch, groups: int) -> tuple[bytes, ...]:
 
 
 def _spend(run: TransformRun, amount: int) -> None:
-    """Take work from what is left to a run. Raises Stop when there is no more."""
+    """Subtract work from the rest of a run. Raises Stop when there is no more."""
     try:
         run.budget.spend(amount)
     except MacroError:
-        run.stop("too-much-work", "the search for names takes too long: there are too many, or too long ones", _DOUBLED)
+        run.stop(
+            "too-much-work", "the search for names takes too long: there are too many, or they are too long", _DOUBLED
+        )
 
 
 def _substituted(template: str, groups: tuple[bytes, ...]) -> str | None:
@@ -556,9 +558,11 @@ def _unknown(line: LogicalLine, word: Word) -> Diagnostic:
     near = _nearest(word.text.upper())
     help_text = f"the commands are {', '.join(sorted(KEYWORDS))}; NAME = VALUE defines a macro"
     if word.text.lower() == "queue":
-        help_text = "queue belongs to submit files, and HTCondor takes it for no macro either: choose another name"
+        help_text = (
+            "queue belongs to submit files, and HTCondor does not accept it as a macro either: choose another name"
+        )
     if line.unterminated and line.text[:1] in BLANKS:
-        help_text = "HTCondor strips no blanks from a last line without a line end: end the file with one"
+        help_text = "HTCondor does not strip blanks from a last line without a line end: add one"
     if line.text[word.end : word.end + 1] in {"", " "} and word.text[-1:] in {"=", ":"}:
         help_text = "a command has no = or : after its keyword"
     return fault("keyword", message, span, f"did you mean {near}?" if near else help_text, near)
@@ -576,9 +580,7 @@ def _too_few(line: LogicalLine, first: Word, second: Word | None = None) -> Diag
     name, sign, value = second.text.partition("=") if second is not None else ("", "", "")
     if is_attribute_name(name) and sign and value:
         shown = f"{first.text} {name} {value}"
-        return fault(
-            "arguments", f"{keyword} needs 2 arguments: a blank stands between them", span, f"write {shown}", shown
-        )
+        return fault("arguments", f"{keyword} needs 2 arguments, separated by a blank", span, f"write {shown}", shown)
     return fault("arguments", f"{keyword} needs 2 arguments", span, f"write {_USAGE[keyword]}")
 
 

@@ -54,10 +54,10 @@ _NO_CONTEXT = Context()
 
 
 class TransformOutcome(NamedTuple):
-    """What became of one ad in one round: the new ad, None where a transform failed.
+    """The result for one ad in one round: the new ad, None if a transform failed.
 
-    ``applied`` are the names of the transforms whose REQUIREMENTS it met, ``trace`` what they did (empty unless asked
-    for), ``diagnostics`` the failures: an ERROR ended the transform, a WARNING was skipped.
+    ``applied`` are the names of the transforms whose REQUIREMENTS it met, ``trace`` what they did (empty unless
+    requested), ``diagnostics`` the failures: an ERROR ended the transform, a WARNING was skipped.
     """
 
     before: ClassAd
@@ -68,19 +68,19 @@ class TransformOutcome(NamedTuple):
 
     @property
     def changes(self) -> Changes:
-        """What differs between the ad as it was and as it is; ``changes.undo(ad)`` takes it back."""
+        """The differences between the old and new ad; ``changes.undo(ad)`` reverts them."""
         return Changes(self.before, self.before if self.ad is None else self.ad)
 
 
 @dataclass(frozen=True)
 class TransformResult:
-    """What became of one ad: one outcome, or one for each round of a transform that iterates."""
+    """The result for one ad: one outcome, or one for each round of a transform that iterates."""
 
     outcomes: tuple[TransformOutcome, ...]
 
     @property
     def failed(self) -> bool:
-        """Whether a transform failed; the ads made before it did are there."""
+        """Whether a transform failed; the ads made before are kept."""
         return any(outcome.ad is None for outcome in self.outcomes)
 
     @property
@@ -90,7 +90,7 @@ class TransformResult:
 
     @property
     def ad(self) -> ClassAd:
-        """The only new ad. Raises InvalidTransform where a transform failed, ValueError where there are more ads."""
+        """The only new ad. Raises InvalidTransform if a transform failed, ValueError if there are more ads."""
         if self.failed:
             raise InvalidTransform(each for each in self.diagnostics if each.severity is Severity.ERROR)
         if len(self.outcomes) != 1:
@@ -99,7 +99,7 @@ class TransformResult:
 
     @property
     def changes(self) -> Changes:
-        """The changes of the only new ad; raises as ``ad`` does."""
+        """The changes of the only new ad; raises like ``ad``."""
         return Changes(self.outcomes[0].before, self.ad)
 
     @property
@@ -116,9 +116,9 @@ class TransformResult:
 class Transform(Made):
     """A compiled transform. ``name`` is its NAME, else that of its source or the one given.
 
-    ``requirements`` are what an ad must meet, None: every ad is transformed. ``universe`` is the text of UNIVERSE,
-    which concerns the job router alone. ``faults`` are what HTCondor finds on loading, ``warnings`` what will
-    surprise; ``reached`` is the number of commands that this check came to before the first fault.
+    ``requirements`` are the condition for an ad, None: every ad is transformed. ``universe`` is the text of UNIVERSE,
+    which only the job router uses. ``faults`` are those that HTCondor finds on loading, ``warnings`` likely surprises;
+    ``reached`` is the number of commands that this check reached before the first fault.
     """
 
     __slots__ = (
@@ -138,7 +138,7 @@ class Transform(Made):
     )
 
     def __init__(self, program: TransformProgram, facts: TransformFacts) -> None:
-        """Compile; ``parse`` is the way here."""
+        """Compile; use ``parse`` instead."""
         self._made = program, facts
         self.source = program.source
         self.name: str = program.name
@@ -177,11 +177,11 @@ class Transform(Made):
     ) -> Transform:
         """Compile rules.
 
-        ``name`` is what they are called where they have no NAME (of a KNOB: whatever NAME says). ``facts`` has the
-        knobs that conditions may look at on loading. ``lines`` are those of a KNOB where they stand in the file that
-        sets it, so that findings point there. Raises InvalidTransform with all faults that HTCondor's own
-        check on loading would stop at one by one; with ``strict`` false only where there is nothing to run: like
-        condor_transform_ads, a transform with faults then fails where an ad leads to one.
+        ``name`` is used if they have no NAME (for a KNOB always). ``facts`` has the knobs for conditions on loading.
+        ``lines`` are those of a KNOB in the file that sets it, so that findings have their place. Raises
+        InvalidTransform with all faults at which HTCondor's own check on loading would stop one by one; with ``strict``
+        false only if there is nothing to run: like in condor_transform_ads, a transform with faults then fails when an
+        ad reaches one.
         """
         text = Source(source) if isinstance(source, str) else source
         check_text(text)
@@ -218,13 +218,13 @@ class Transform(Made):
 
     @property
     def has_commands(self) -> bool:
-        """Whether any line is a command, or is meant for one."""
+        """Whether any line is a command, or meant as one."""
         return any(each.is_command or isinstance(each, LineFault) for each in self._statements)
 
     def definitions(self, facts: TransformFacts = NOTHING) -> dict[str, str]:
-        """Return what the lines define when they are loaded without an ad, by lower-case name.
+        """Return the definitions of the lines when loaded without an ad, by lower-case name.
 
-        That is how a configuration of assignments is read, and what a route says of itself (MaxJobs, GridResource).
+        Used for a configuration of assignments, and for settings of a route (MaxJobs, GridResource).
         """
         return definitions(self._statements, facts)
 
@@ -238,18 +238,18 @@ class Transform(Made):
     def apply(
         self, ad: ClassAd, facts: TransformFacts = NOTHING, *, macros: dict[str, str] | None = None, trace: bool = False
     ) -> TransformResult:
-        """Transform an ad, which itself stays as it is.
+        """Transform an ad, which stays unchanged.
 
-        ``macros`` are those of the transforms before, by lower-case name; what this one defines is added.
+        ``macros`` are those of the transforms before, by lower-case name; this one's definitions are added.
         """
         return apply_all((self,), ad, facts, macros=macros, trace=trace)
 
     def items(
         self, facts: TransformFacts, macros: dict[str, str], found: list[Diagnostic], most: int | None
     ) -> IteratedItems:
-        """Return what a TRANSFORM goes over; ``found`` takes what fails in it, and its patterns that match no file.
+        """Return the items of a TRANSFORM; ``found`` takes its failures, and its patterns that match no file.
 
-        Raises Stop, also where it makes more than ``most`` ads of each ad.
+        Raises Stop, also if it makes more than ``most`` ads of each ad.
         """
         of = self._iteration
         if of is None:
@@ -271,24 +271,24 @@ class Transform(Made):
         return items
 
     def plan(self, plan: NamePlan) -> None:
-        """Add what the lines do to a plan. Raises Unplanned where that cannot be told before."""
+        """Add the effects of the lines to a plan. Raises Unplanned if they cannot be known in advance."""
         if not self._is_straight:
             raise Unplanned
         plan.add(self._statements)
 
     def run(self, run: TransformRun) -> Diagnostic | None:
-        """Run the lines on the ad of a run, which is changed; return why they ended, None if they did not."""
+        """Run the lines on the ad of a run, which is changed; return why they ended early, None if they did not."""
         if self._plans is not None and self._plans.run(run):
             return None
         return run.apply(self._statements, is_straight=self._is_straight)
 
 
 class Chain:
-    """Transforms in a row, to be applied to one ad after the other. ``macros`` is shared and stays between ads.
+    """Transforms in a row, applied to one ad after the other. ``macros`` is shared and stays between ads.
 
-    ``made`` counts the characters of names and values that all rounds so far have made. ``most`` is how many ads a
-    TRANSFORM may make of one (None: any number); one that asks for more fails before its first round.
-    Raises InvalidTransform where a transform that iterates is not the last.
+    ``made`` counts the characters of names and values made in all rounds so far. ``most`` is how many ads a TRANSFORM
+    may make of one (None: any number); one that requests more fails before its first round. Raises InvalidTransform if
+    a transform that iterates is not the last.
     """
 
     def __init__(
@@ -312,10 +312,10 @@ class Chain:
         self._defaults = facts.defaults(iterates=self.last is not None)
 
     def rounds(self, ad: ClassAd, *, trace: bool = False) -> Iterator[TransformOutcome]:
-        """Apply the transforms to an ad, and yield the outcome of each round as it is made; a failed one is the last.
+        """Apply the transforms to an ad, and yield the outcome of each round; a failed one is the last.
 
-        The ad itself stays as it is. Where the last transform iterates, each round begins with the ad as it was, and
-        with the macros as they were at the beginning of its row.
+        The ad itself stays unchanged. If the last transform iterates, each round begins with the original ad, and with
+        the macros at the beginning of its row.
         """
         last = self.last
         if last is None:
@@ -354,7 +354,7 @@ class Chain:
         return {**self._defaults, **{name: str(value) for name, value in values.items()}}
 
     def _round(self, ad: ClassAd, defaults: Mapping[str, str], *, trace: bool) -> TransformOutcome:
-        """Apply the transforms to a copy of an ad; a failed one does not keep those after it from running."""
+        """Apply the transforms to a copy of an ad; after a failed one the others still run."""
         facts, failed = self.facts, False
         made = ad.copy()
         run = TransformRun(made, facts, self.macros, defaults, [] if trace else None)
@@ -379,11 +379,10 @@ def transform_ads(
     trace: bool = False,
     most: int | None = None,
 ) -> Iterator[TransformOutcome]:
-    """Apply transforms in a row to many ads, and yield the outcomes as they are made; each ad begins with ``macros``.
+    """Apply transforms in a row to many ads, and yield the outcomes; each ad begins with ``macros``.
 
     ``most`` is how many ads a TRANSFORM may make of one (None: any number). Like condor_transform_ads it ends after a
-    failed transform. Raises InvalidTransform where a transform
-    that iterates is not the last.
+    failed transform. Raises InvalidTransform if a transform that iterates is not the last.
     """
     chain = Chain(transforms, facts, most=most)
     for ad in ads:
@@ -404,10 +403,10 @@ def apply_all(
     macros: dict[str, str] | None = None,
     trace: bool = False,
 ) -> TransformResult:
-    """Apply transforms in a row to an ad, which itself stays as it is, and return all outcomes.
+    """Apply transforms in a row to an ad, which stays unchanged, and return all outcomes.
 
-    Raises InvalidTransform where a transform that iterates is not the last, and for more than MOST_ADS ads, or more
-    than MOST_KEPT characters in them.
+    Raises InvalidTransform if a transform that iterates is not the last, and for more than MOST_ADS ads, or more than
+    MOST_KEPT characters in them.
     """
     outcomes: list[TransformOutcome] = []
     chain = Chain(transforms, facts, macros)
@@ -426,9 +425,9 @@ _ARGUMENT = re.compile(r"\$(?:INT|REAL|STRING|EVAL|CHOICE|SUBSTR|BASENAME|DIRNAM
 
 
 class VariableRead(NamedTuple):
-    """A variable that a line reads: its lower-case name, where it stands, and the text that is there without it.
+    """A variable that a line reads: its lower-case name, its place, and its default.
 
-    ``default`` None: it has none. ``is_asked``: the line asks alone whether it is defined.
+    ``default`` None: it has none. ``is_asked``: the line only tests whether it is defined.
     """
 
     name: str
@@ -438,7 +437,7 @@ class VariableRead(NamedTuple):
 
 
 def defined_by(line: LogicalLine) -> str | None:
-    """Return the lower-case name that a line defines, by an assignment or EVALMACRO; None where it defines none."""
+    """Return the lower-case name that a line defines, by an assignment or EVALMACRO; None if it defines none."""
     parts = split(line.text.removeprefix(":"))
     if parts.operator in {"=", "+=", "@="} and not parts.is_sentence:
         return f"my.{parts.name[1:].lower()}" if parts.name[:1] in {"+", "-"} else parts.name.lower()
@@ -447,7 +446,7 @@ def defined_by(line: LogicalLine) -> str | None:
 
 
 def read_by(line: LogicalLine) -> Iterator[VariableRead]:
-    """Yield the variables that a line reads; ``$(MY.name)``, which is an attribute, is none."""
+    """Yield the variables that a line reads; ``$(MY.name)`` is an attribute and not included."""
     for found in _reads(line):
         if not found.name.startswith("my."):
             yield found
@@ -470,9 +469,9 @@ def _reads(line: LogicalLine) -> Iterator[VariableRead]:
 
 
 def from_outside(transform: Transform) -> dict[str, VariableRead]:
-    """Return the variables that a transform reads before it defines them itself, by name, in the order of its lines.
+    """Return the variables that a transform reads before it defines them, by name, in the order of its lines.
 
-    What stands first with a default, or in a condition, is kept as such.
+    If the first use has a default, or is in a condition, that one is kept.
     """
     own: set[str] = set()
     found: dict[str, VariableRead] = {}

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from crondor.macro.files import Files
 
 _MANY = 4096
-_SHORT = 4096  # characters of a text that is remembered
+_SHORT = 4096  # characters of a text that is cached
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}").fullmatch
 
 
 def settled(text: str) -> str | None:
-    """Return what SET stores for a text, in new syntax; None: it is no expression. Strings are read as in -long ads."""
+    """Return what SET stores for a text, in new syntax; None if it is invalid. Strings are read as in -long ads."""
     if prints_as_it_is(text):
         return text
     return _known_settled(text) if len(text) <= _SHORT else _settled(text)
@@ -64,7 +64,7 @@ _known_settled = lru_cache(maxsize=_MANY)(_settled)
 def why_not(text: str, *, old: bool = True, open_choice: bool = False) -> Diagnostic | None:
     """Return why SET and REQUIREMENTS, or EVALSET without ``old``, do not read a text to its end.
 
-    With ``open_choice``: what is wrong with a text that SET cannot store.
+    With ``open_choice``: the fault of a text that SET cannot store.
     """
     try:
         Expression.parse(Source(text), old=old, open_choice=open_choice)
@@ -74,16 +74,15 @@ def why_not(text: str, *, old: bool = True, open_choice: bool = False) -> Diagno
 
 
 class Evaluation:
-    """An expression that is evaluated in many ads that are much alike.
+    """An expression that is evaluated in many similar ads.
 
-    Where its value depends on nothing but some attributes of the ad that are literals, it is remembered for the texts
-    of these.
+    If its value depends only on some literal attributes of the ad, it is cached by the texts of these.
     """
 
     __slots__ = ("_code", "_known", "_names")
 
     def __init__(self, code: Code | None) -> None:
-        """Take an expression, None for a text that is none."""
+        """Take an expression, None for an invalid text."""
         self._code = code
         names = None if code is None else _names(code_tree(code))
         self._names = names if names is not None and len(names) <= _MOST_NAMES else None
@@ -91,15 +90,15 @@ class Evaluation:
 
     @property
     def is_none(self) -> bool:
-        """Whether the text is no expression."""
+        """Whether the text is not an expression."""
         return self._code is None
 
     def remembered(self, codes: Codes) -> Value | None:
-        """Return the value for the attributes of an ad where it is known already."""
+        """Return the cached value for the attributes of an ad, if there is one."""
         return self._known.get(tuple(map(codes.get, self._names))) if self._known and self._names is not None else None
 
     def value(self, ad: Attributes, context: Context, codes: Codes | None = None) -> Value | None:
-        """Return the value in an ad, whose ``codes`` spare asking for them; None: HTCondor finds none."""
+        """Return the value in an ad, whose ``codes`` save asking for them; None: HTCondor finds none."""
         if self._code is None:
             return None
         if self._names is None:
@@ -130,7 +129,7 @@ def _is_literal(text: Code | str) -> bool:
 
 
 def _names(tree: Node) -> tuple[str, ...] | None:
-    """Return the names an expression asks its ad for; None where its value depends on more than these."""
+    """Return the names an expression reads from its ad; None if its value depends on more than these."""
     names: dict[str, None] = {}
     work = [tree]
     while work:
@@ -154,7 +153,7 @@ def _names(tree: Node) -> tuple[str, ...] | None:
 
 
 def evaluation(text: str) -> Evaluation:
-    """Return the longest beginning of a text that is an expression, as EVALSET reads it."""
+    """Return the longest prefix of a text that is an expression, as EVALSET reads it."""
     return _known_evaluation(text) if len(text) <= _SHORT else _evaluation(text)
 
 
@@ -169,7 +168,7 @@ _known_evaluation = lru_cache(maxsize=_MANY)(_evaluation)
 
 
 def evaluated_whole(text: str, ad: Attributes, context: Context) -> Value | None:
-    """Return the value of a text all of which is an expression, its strings read as in -long ads; None: it has none."""
+    """Return the value of a text that is an expression as a whole, with strings as in -long ads; None: it has none."""
     try:
         return value_of(Expression.parse(Source(text), old=True).code, ad, None, context)
     except (EvaluationFailed, ClassAdSyntaxError):
@@ -186,14 +185,14 @@ def stored(value: Value) -> str:
 
 
 def as_macro(value: Value) -> str:
-    """Return the text that EVALMACRO gives its macro: a string without quotes."""
+    """Return the text that EVALMACRO sets its macro to: a string without quotes."""
     if value.__class__ is int:
         return str(value)
     return value if isinstance(value, str) else _in_lines(to_tree(value))
 
 
 def _in_lines(node: Node) -> str:
-    """Return the text of a value; an ad gives a line for each attribute, also as a member of a list."""
+    """Return the text of a value; an ad becomes one line per attribute, also as a member of a list."""
     if isinstance(node, AdNode):
         return (
             "".join(
@@ -207,7 +206,7 @@ def _in_lines(node: Node) -> str:
 
 
 def as_text(code: Code | str) -> str:
-    """Return what $(MY.name) stands for: a literal string without quotes, all else as it is written."""
+    """Return the text of $(MY.name): a literal string without quotes, anything else as written."""
     if isinstance(code, str):
         if code[:1] == '"' and "\\" not in code and code.find('"', 1) == len(code) - 1:
             return code[1:-1]
@@ -219,7 +218,7 @@ def as_text(code: Code | str) -> str:
 
 
 _NO_TEXT = re.compile("[\\0\\ud800-\\udc7f\\udd00-\\udfff]")
-MOST = 100  # findings kept of one kind; whoever has more learns nothing from the rest
+MOST = 100  # findings kept of one kind
 
 
 class InvalidTransform(CrondorError, ValueError):
@@ -227,7 +226,7 @@ class InvalidTransform(CrondorError, ValueError):
 
 
 class Stop(Exception):
-    """Ends the application of a transform to an ad; carries the reason."""
+    """Ends the application of a transform to an ad, with the reason."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic)
@@ -240,12 +239,12 @@ def fault(code: str, message: str, span: Span, help: str | None = None, fix: str
 
 
 def warning(code: str, message: str, span: Span, help: str | None = None, fix: str | None = None) -> Diagnostic:
-    """Return a finding after which HTCondor goes on."""
+    """Return a finding after which HTCondor continues."""
     return Diagnostic(code, message, Severity.WARNING, span, help, fix)
 
 
 def check_text(source: Source) -> None:
-    """Raise InvalidTransform for a text with a NUL, or with half a character."""
+    """Raise InvalidTransform for a text with a NUL or a surrogate."""
     found = _NO_TEXT.search(source.text)
     if found is not None:
         what = "a NUL" if found[0] == "\0" else "half a character"
@@ -258,7 +257,7 @@ def short(text: str, most: int = 60) -> str:
 
 
 def macro_fault(error: MacroError, span: Span) -> Stop:
-    """Return the end that a macro which cannot be expanded makes."""
+    """Return the Stop for a macro that cannot be expanded."""
     only = error.diagnostics[0]
     inside = f"; it is met in the text of $({error.inside})" if error.inside else ""
     return Stop(fault(only.kind, only.message, span, f"{only.help}{inside}" if only.help else inside[2:] or None))
@@ -272,12 +271,12 @@ _BY_KNOB = ("arch", "opsys", "opsysandver", "opsysmajorver", "opsysver")
 
 
 class TransformFacts(Made):
-    """The surroundings of transforms.
+    """The inputs of transforms besides the ad.
 
-    ``knobs`` are the values of the configuration by name; ``environ`` is what $ENV() sees, None: not known, and a
-    fault where a value needs it. ``context`` has the clock (epoch seconds) and the zone of expressions, and the seed
-    that $RANDOM_CHOICE() and its like draw from. ``files`` opens what TRANSFORM ... FROM names; without it none is
-    opened. ``version`` is what ``if version`` compares.
+    ``knobs`` are the values of the configuration by name; ``environ`` is read by $ENV(), None: unknown, and a fault if
+    a value needs it. ``context`` has the clock (epoch seconds) and the zone of expressions, and the seed of
+    $RANDOM_CHOICE() and similar functions. ``files`` opens the files of TRANSFORM ... FROM; without it none is opened.
+    ``version`` is compared by ``if version``.
     """
 
     __slots__ = ("_iterating", "context", "environ", "files", "knobs", "version")
@@ -291,7 +290,7 @@ class TransformFacts(Made):
         files: Files | None = None,
         version: tuple[int, int, int] = VERSION,
     ) -> None:
-        """Take what is known; the names of knobs have no case."""
+        """Take the known facts; names of knobs ignore case."""
         self.knobs = {**_MACHINE, **{name.lower(): text for name, text in (knobs or {}).items()}}
         self.environ = environ
         self.context = context or Context()
@@ -307,14 +306,14 @@ class TransformFacts(Made):
         return self.knobs, self.environ, self.context, self.files, self.version
 
     def __hash__(self) -> int:
-        """Hash the version alone: knobs may change."""
+        """Hash only the version: knobs may change."""
         return hash(self.version)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _made, self._made_of()
 
     def at(self, context: Context) -> TransformFacts:
-        """Return the same surroundings with another clock."""
+        """Return the same facts with another clock."""
         made = TransformFacts.__new__(TransformFacts)
         for name in self.__slots__:
             setattr(made, name, getattr(self, name))
@@ -322,7 +321,7 @@ class TransformFacts(Made):
         return made
 
     def defaults(self, *, iterates: bool) -> Mapping[str, str]:
-        """Return the macros that HTCondor provides; a transform that iterates has others."""
+        """Return the macros that HTCondor provides, which differ if the transform iterates."""
         return self._iterating if iterates else _BASIC
 
 
@@ -340,9 +339,9 @@ NOTHING = TransformFacts()
 
 
 class TraceStep(NamedTuple):
-    """One thing that was done: the line of the rules that asked for it, and HTCondor's words for it.
+    """One step: the line of the rules that caused it, and HTCondor's message.
 
-    ``is_detail`` marks what follows from the step before: the value that an expression turned out to have.
+    ``is_detail`` marks a consequence of the step before: the value of an expression.
     """
 
     span: Span
@@ -357,11 +356,11 @@ UNIVERSES = (
     *("", "STANDARD", "PIPE", "LINDA", "PVM", "VANILLA", "PVMD", "SCHEDULER", "MPI", "GRID", "JAVA", "PARALLEL"),
     *("LOCAL", "VM"),
 )
-"""The name of each universe at its number, as CondorUniverseName() has it; nothing at 0."""
+"""The name of each universe at its number, as from CondorUniverseName(); empty at 0."""
 
 
 def universe_number(text: str) -> int:
-    """Return the universe that a UNIVERSE statement names, by number or by name; 0 for none, which counts as unset."""
+    """Return the universe of a UNIVERSE statement, by number or by name; 0 for none, which counts as unset."""
     found = re.match(r"[ \t\r\n\v\f]*([-+]?[0-9]{1,9})", text)
     if found is not None and int(found[1]):
         return int(found[1])

@@ -38,10 +38,10 @@ _NO_WAY: Final[Mapping[int, bool]] = {}
 _OF_THE_MACHINE: Final = frozenset(("requirements", "rank"))
 
 
-# The lines are run on ads that stand for all others: one that has every attribute they name, with expressions that lead
-# nowhere, and one that has none; and on each way through their conditions.
+# The lines are run on representative ads: one that has every attribute they name, with expressions without references,
+# and one that has none; and on each path through their conditions.
 def find_circles(transforms: Sequence[Transform], facts: TransformFacts) -> Iterator[Diagnostic]:
-    """Yield what to say of each circle that lines of the transforms close, an error only where it is sure."""
+    """Yield a finding for each circle that lines of the transforms close, an error only if it is certain."""
     if sum(len(each.lines) for each in transforms) > _MOST_LINES:
         return
     told: set[frozenset[str]] = set()
@@ -53,14 +53,14 @@ def find_circles(transforms: Sequence[Transform], facts: TransformFacts) -> Iter
 
 
 def circular(circle: Circle, spelled: Mapping[str, str], line: LogicalLine | None) -> Diagnostic:
-    """Return what to say of a circle that a line of a transform closes."""
+    """Return the finding for a circle that a line of a transform closes."""
     span = None if line is None else line.span()
     text = "" if line is None else line.text
     return Diagnostic("circle", circle.message(spelled), circle.severity, span, instead(circle, spelled, text))
 
 
 def instead(circle: Circle, spelled: Mapping[str, str], text: str) -> str:
-    """Return what to write in place of the text of a line that closes a circle."""
+    """Return what to write instead of the text of a line that closes a circle."""
     keyword, *words = _WORD.findall(text) or [""]
     name = spelled.get(circle.names[0], circle.names[0])
     if keyword.upper() in _MOVES:
@@ -73,24 +73,24 @@ def instead(circle: Circle, spelled: Mapping[str, str], text: str) -> str:
 
 
 def new_warnings(before: ClassAd, after: ClassAd, known: Container[str] = ()) -> list[Diagnostic]:
-    """Return warnings of circles that changes of an ad have closed, without those whose message is known."""
+    """Return warnings about circles that changes of an ad have closed, without those whose message is known."""
     found = [circular(circle, after.names, None) for circle in new_circles(before.codes, after.codes)]
     return as_warnings(each for each in found if each.message not in known)
 
 
 def as_warnings(found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return what a command says of circles that goes on all the same, as HTCondor does: no notes, and no errors."""
+    """Return the findings of a command that continues after circles, like HTCondor: no notes, and no errors."""
     return [replace(each, severity=Severity.WARNING) for each in found if each.severity is not Severity.NOTE]
 
 
 class _Probe(TransformRun):
-    """A run that goes a way of its own through conditions, and notes which line set an attribute.
+    """A run along one path through conditions, which records which line set an attribute.
 
-    ``way`` says which conditions hold, by their number; all others do. Commands about no name of ``wanted`` are left
-    out, None: of none.
+    ``way`` has the numbers of the conditions that hold; all others do not. Only commands about a name of ``wanted`` are
+    run, None: all.
     """
 
-    is_plannable = False  # each line is run by itself
+    is_plannable = False  # each line is run separately
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class _Probe(TransformRun):
     def put(self, key: str, name: str, code: Code | str) -> None:
         super().put(key, name, code)
         if self.line is not None:
-            self.writers.pop(key, None)  # the last one stands last
+            self.writers.pop(key, None)  # the last one comes last
             self.writers[key] = self.line.line
         self.spelled[key] = name
 
@@ -190,7 +190,7 @@ class _Everything(_Probe):
 
 
 def _asks(keyword: str, text: str) -> bool:
-    """Return whether a line is a condition that may hold or not."""
+    """Return whether a line is a condition that may be true or false."""
     return keyword in {"if", "elif"} and _FIXED(text) is None
 
 
@@ -199,7 +199,7 @@ _Found: TypeAlias = "tuple[Circle, Mapping[str, str], LogicalLine]"
 
 
 def _of_ways(transforms: Sequence[Transform], facts: TransformFacts, names: Sequence[str]) -> Iterator[_Found]:
-    """Yield the circles on each way through the conditions that matter, for ads that have some attributes."""
+    """Yield the circles on each path through the conditions that matter, for ads that have some attributes."""
     everything = _run(_Everything(_ad(names), facts), transforms)
     tangled = entangled(everything.all_codes(), everything.writers)
     if tangled.isdisjoint(everything.writers):
@@ -223,7 +223,7 @@ def _ways(guards: Sequence[int]) -> Iterator[Mapping[int, bool]]:
 
 
 def _leading_to(names: set[str], transforms: Sequence[Transform]) -> set[str]:
-    """Return some names with all that the lines about them speak of."""
+    """Return some names with all names in the lines about them."""
     lines = [
         {word.lower() for word in _WORD.findall(line.text)[1:]} - _OF_LANGUAGE
         for each in transforms
@@ -261,7 +261,7 @@ def _closed(run: _Probe, *, is_forced: bool) -> Iterator[_Found]:
 
 
 def _names(transforms: Sequence[Transform]) -> list[str]:
-    """Return every word of the lines: the names of all attributes are among them."""
+    """Return every word of the lines, which includes the names of all attributes."""
     words = {word.lower(): word for each in transforms for line in each.lines for word in _WORD.findall(line.text)}
     return list(words.values())
 
@@ -271,9 +271,9 @@ JOB_ROUTE = "JOB_ROUTER_ROUTE_"
 
 
 class Rules:
-    """Transforms gathered one after the other, to be applied with ``facts``.
+    """Transforms collected one after the other, to be applied with ``facts``.
 
-    ``diagnostics`` has what was found: faults of rules that are taken all the same, and warnings. ``macros`` are
+    ``diagnostics`` has the findings: faults of rules that are accepted nevertheless, and warnings. ``macros`` are
     defined before the first rule of each ad.
     """
 
@@ -286,9 +286,9 @@ class Rules:
         self._left_out: list[Transform] = []
 
     def define(self, name: str, value: str) -> None:
-        """Define a macro that all rules see from the beginning; ``+name`` is MY.name.
+        """Define a macro for all rules; ``+name`` is MY.name.
 
-        Raises InvalidTransform for what is no name.
+        Raises InvalidTransform for an invalid name.
         """
         key = "my." + name[1:].lower() if name[:1] == "+" else name.lower()
         if not is_name(key):
@@ -297,7 +297,7 @@ class Rules:
         self.macros[key] = value
 
     def add_file(self, source: Source) -> None:
-        """Add a rules file. One without any command may only define knobs for what follows.
+        """Add a rules file. One without any command may only define knobs for the next ones.
 
         Raises InvalidTransform for rules that HTCondor does not load, and after rules that iterate.
         """
@@ -311,10 +311,10 @@ class Rules:
             self._left_out.append(transform)
 
     def finish(self) -> None:
-        """Say which files were left out, and take them all the same where nothing else is there.
+        """Report which files were dropped, but use them if nothing else is there.
 
-        condor_transform_ads takes a file for configuration where its check on loading comes to no command: where the
-        first one is wrong, or all depend on the ad. Raises InvalidTransform where there is nothing to apply.
+        condor_transform_ads reads a file as configuration if its check on loading reaches no command: if the first is
+        wrong, or all depend on the ad. Raises InvalidTransform if there is nothing to apply.
         """
         if not self.transforms:
             self.transforms += [each for each in self._left_out if not each.faults]
@@ -323,7 +323,7 @@ class Rules:
             raise InvalidTransform(fault("no-rules", why, Source("", "rules").span()))
         for transform in self._left_out:
             if transform not in self.transforms:
-                message = f"{transform.name} is left out: condor_transform_ads takes it for configuration"
+                message = f"{transform.name} is ignored: condor_transform_ads reads it as configuration"
                 help_text = "a command that runs without an ad, before any other line, makes it a transform"
                 self.diagnostics.append(warning("left-out", message, transform.source.span(0, 0), help_text))
         self.diagnostics += as_warnings(find_circles(self.transforms, self.facts))
@@ -331,9 +331,9 @@ class Rules:
     def add_knobs(self, prefix: str, names: str) -> None:
         """Add the rules of knobs whose names are separated by commas or blanks.
 
-        A knob that is missing, empty or not valid is left out and reported, as HTCondor does. As in
-        condor_transform_ads only the last of them may iterate, and only the last is left out where its check on loading
-        comes to no command. Raises InvalidTransform after rules that iterate.
+        A knob that is missing, empty or invalid is dropped and reported, as by HTCondor. As in condor_transform_ads
+        only the last of them may iterate, and only the last is dropped if its check on loading reaches no command.
+        Raises InvalidTransform after rules that iterate.
         """
         given = re.findall(r"[^, \t\r\n]+", names)
         self._check_last(prefix + (given[0] if given else ""))
@@ -342,7 +342,7 @@ class Rules:
             self._add_knob(prefix, name)
         for number in range(begin, len(self.transforms) - 1):
             if (each := self.transforms[number]).iterates:
-                message = f"TRANSFORM of {each.name} has no effect: HTCondor looks at that of the last transform alone"
+                message = f"TRANSFORM of {each.name} has no effect: HTCondor only uses that of the last transform"
                 ignored = warning("transform-ignored", message, each.source.span(0, 0), "put it last")
                 self.diagnostics.append(ignored)
                 self.transforms[number] = each.once()
@@ -356,10 +356,10 @@ class Rules:
         source = Source(text or "", knob)
         if not (text or "").strip():
             what = "is not defined" if text is None else "is empty"
-            self.diagnostics.append(warning("knob", f"{knob} {what}: it is left out", source.span()))
+            self.diagnostics.append(warning("knob", f"{knob} {what}: it is ignored", source.span()))
             return
         if source.text.lstrip().startswith("["):
-            message = f"{knob} is written as a ClassAd, which HTCondor 25 does not take any more: it is left out"
+            message = f"{knob} is written as a ClassAd, which HTCondor 25 no longer accepts: it is ignored"
             self.diagnostics.append(fault("old-syntax", message, source.span(0, 1), "write it as commands"))
             return
         try:
@@ -371,7 +371,7 @@ class Rules:
         self.transforms.append(transform)
 
     def _on_loading(self) -> TransformFacts:
-        """Return what a check on loading sees: what the files before define, too."""
+        """Return what a check on loading sees, including definitions of the files before."""
         facts = self.facts
         if not self._known:
             return facts

@@ -1,8 +1,8 @@
-"""What a transform does to all ads that have the same names: worked out once, so that only expressions are moved.
+"""The effect of a transform on all ads with the same names: computed once, so that only expressions are moved.
 
-Ads of one text share the mapping of their names (ClassAd.of). For such a mapping the names that commands make, move
-and delete are the same in each ad; what is left to do is a list of steps on the expressions alone. Where anything
-turns out otherwise (a command that fails, a macro with macros inside), the lines are run one by one instead.
+Ads of one text share the mapping of their names (ClassAd.of). For such a mapping the names that commands make, move and
+delete are the same in each ad; the rest is a list of steps on the expressions. If anything differs (a command that
+fails, a macro with macros inside), the lines are run one by one instead.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _MOST_PLANS = 64
 _MOST_TRUST = 64
 _MOST_COPIED = 1 << 16
 _MOST_FILLED = 1 << 20
-_PRICE = 4  # ads that go by a plan for each that does not, or the plan is given up
+_PRICE = 4  # planned ads needed per failed one, or the plan is dropped
 
 
 class Unplanned(Exception):
-    """It is not known before what the lines do."""
+    """The effect of the lines is not known in advance."""
 
 
 def _refuse(_text: str) -> NoReturn:
@@ -37,15 +37,15 @@ def _refuse(_text: str) -> NoReturn:
 
 
 class NamePlan:
-    """Steps for ads with certain names, and ``after``, the names that these ads have then.
+    """Steps for ads with certain names, and ``after``, the names of these ads afterwards.
 
-    A step is a dict of expressions to be set, or a function of a run and the expressions of its ad.
+    A step is a dict of expressions to set, or a function of a run and the expressions of its ad.
     """
 
     __slots__ = ("_before", "_copied", "_defined", "_filled", "_fixed", "_names", "_shared", "_steps", "after", "trust")
 
     def __init__(self, names: dict[str, str]) -> None:
-        self._before = self._shared = names  # kept, so that its id stays its own
+        self._before = self._shared = names  # kept, so that its id is not reused
         self._names = names.copy()
         self._defined: dict[str, str] = {}  # macros that have the same text in each run
         self._steps: list[_Step | dict[str, Code | str]] = []
@@ -56,9 +56,9 @@ class NamePlan:
         self.trust = _MOST_TRUST
 
     def run(self, run: TransformRun, codes: dict[str, Code | str]) -> None:
-        """Take the steps on the ad of a run, which has these expressions. Raises Unplanned, and what a line may raise.
+        """Apply the steps to the ad of a run, which has these expressions. Raises Unplanned, and errors of lines.
 
-        The names of the ad are then to be set to ``after``.
+        The names of the ad must then be set to ``after``.
         """
         run.made += self._fixed
         for step in self._steps:
@@ -69,17 +69,17 @@ class NamePlan:
         run.charge(0)
 
     def add(self, statements: Sequence[RunnableLine]) -> None:
-        """Add the steps of lines. Raises Unplanned, and then the plan is of no use."""
+        """Add the steps of lines. After Unplanned the plan is unusable."""
         for statement in statements:
             self._plan(statement)
 
     def close(self) -> NamePlan:
-        """Settle the names, and return this plan, to which nothing is added any more."""
+        """Finish the names, and return this plan, which is then complete."""
         self.after = Spelling(self._names)
         return self
 
     def put(self, name: str, code: Code | str) -> None:
-        """Set an attribute; one that is there keeps its spelling and its place."""
+        """Set an attribute; an existing one keeps its spelling and its place."""
         key = lower(name)
         self._names.setdefault(key, name)
         if not (self._steps and isinstance(self._steps[-1], dict)):
@@ -246,7 +246,7 @@ def _evalmacro(key: str, known: Evaluation | None, command: NamedCommand) -> _St
 
 
 class Plans:
-    """The plans of a transform without conditions, made when the same names come for the second time."""
+    """The plans of a transform without conditions, made when the same names occur for the second time."""
 
     __slots__ = ("_known", "_statements")
 
@@ -255,7 +255,7 @@ class Plans:
         self._known: dict[int, tuple[dict[str, str], NamePlan | bool]] = {}
 
     def run(self, run: TransformRun) -> bool:
-        """Apply the transform to the ad of a run by a plan; False, and nothing is changed: there is none."""
+        """Apply the transform to the ad of a run by a plan; return False, without changes, if there is none."""
         if not run.is_plannable:
             return False
         codes, names = run.ad.shared_parts()

@@ -1,7 +1,7 @@
-"""The text of a transform taken apart: its header, the lines that are run, and its TRANSFORM statement.
+"""The parsed text of a transform: its header, the lines to run, and its TRANSFORM statement.
 
-NAME, REQUIREMENTS, UNIVERSE and TRANSFORM are taken out before anything else happens: no condition around them is
-looked at and no macro in them is replaced (HTCondor 25.14, MacroStreamXFormSource::load and open).
+NAME, REQUIREMENTS, UNIVERSE and TRANSFORM are extracted first: conditions around them are ignored and macros in them
+are not replaced (HTCondor 25.14, MacroStreamXFormSource::load and open).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ MAX_LINES = 100_000
 
 
 class RuleSource(Enum):
-    """Where the rules come from: a FILE, whose lines may go on, or a KNOB of the configuration, whose lines are cut.
+    """The origin of the rules: a FILE, whose lines may be continued, or a KNOB, whose lines are cut.
 
-    In a KNOB a name that the caller gives wins over NAME, and keywords inside a value of several lines count too.
+    In a KNOB a name that the caller gives overrides NAME, and keywords inside a value of several lines count too.
     """
 
     FILE = "file"
@@ -37,7 +37,7 @@ class RuleSource(Enum):
 
 
 class Requirements(NamedTuple):
-    """What an ad must meet."""
+    """The condition for an ad."""
 
     expression: Expression
     text: str
@@ -45,7 +45,7 @@ class Requirements(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """The arguments of a TRANSFORM that does more than once; ``rest`` is the offset of the line after it."""
+    """The arguments of a TRANSFORM that iterates; ``rest`` is the offset of the line after it."""
 
     line: LogicalLine
     begin: int
@@ -53,7 +53,7 @@ class Iteration(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The arguments as they are written."""
+        """The arguments as written."""
         return self.line.text[self.begin :]
 
     @property
@@ -63,10 +63,10 @@ class Iteration(NamedTuple):
 
 
 class TransformProgram(NamedTuple):
-    """A transform taken apart.
+    """A parsed transform.
 
-    ``universe`` is the text of UNIVERSE, for the job router. ``is_broken`` says that HTCondor does not load it at
-    all; ``diagnostics`` is what was found so far.
+    ``universe`` is the text of UNIVERSE, for the job router. ``is_broken``: HTCondor does not load it; ``diagnostics``
+    are the findings so far.
     """
 
     source: Source
@@ -80,7 +80,7 @@ class TransformProgram(NamedTuple):
 
 
 def read_program(source: Source, form: RuleSource, name: str, lines: Sequence[LogicalLine] = ()) -> TransformProgram:
-    """Take a text apart; never fails. ``lines`` are those of a KNOB where they stand in the file that sets it."""
+    """Parse a text; never fails. ``lines`` are those of a KNOB in the file that sets it."""
     return _Reader(source, form, name, lines).read()
 
 
@@ -98,7 +98,7 @@ class _Reader:
         self._iteration: Iteration | None = None
         self._is_broken = False
         self._found: list[Diagnostic] = []
-        self._depth = 0  # of the conditionals around a line, for warnings alone
+        self._depth = 0  # of the conditionals around a line, only for warnings
 
     def read(self) -> TransformProgram:
         """Read the lines; nothing after a TRANSFORM is read.
@@ -141,7 +141,7 @@ class _Reader:
         )
 
     def _lines(self) -> Iterator[tuple[LogicalLine, int | None]]:
-        """Yield the lines, each with the offset after it where lines that follow can be read as a list."""
+        """Yield the lines, each with the offset after it if the next lines can be read as a list."""
         if self._form is RuleSource.FILE:
             reader = LineReader(self._source)
             while (line := reader.statement()) is not None:
@@ -157,15 +157,15 @@ class _Reader:
                 yield LogicalLine(self._source, body, (0,), (start,)), None
 
     def _envelope(self, keyword: str, line: LogicalLine, begin: int, rest: int | None) -> None:
-        """Take a line that stands for the whole; ``=`` or ``:`` after the keyword makes it another one.
+        """Process a line about the whole transform; with ``=`` or ``:`` after the keyword it is an ordinary one.
 
         envelope = "NAME" text | "UNIVERSE" text | "REQUIREMENTS" expression | "TRANSFORM" arguments
         """
         span = line.span(0, begin).part(0, len(keyword))
         value = line.text[begin:].rstrip(BLANKS)
         if self._depth and keyword != "transform":
-            message = f"{keyword.upper()} holds whatever the condition around it says"
-            help_text = "move it out of the if; it is taken out of the text before any condition is looked at"
+            message = f"{keyword.upper()} applies whatever the condition around it is"
+            help_text = "move it out of the if; it is extracted before any condition is evaluated"
             self._warn(warning("lifted", message, span, help_text))
         if keyword == "name":
             self._name = self._given or value
@@ -186,7 +186,7 @@ class _Reader:
         except ClassAdSyntaxError as error:
             why = error.diagnostics[0]
             place = why.relocated(span) if why.span is not None else why
-            help_text = "no macro is replaced in REQUIREMENTS: write the expression out" if "$(" in value else None
+            help_text = "macros are not replaced in REQUIREMENTS: write the expression out" if "$(" in value else None
             if place.span is not None and place.span.text.startswith("#"):
                 help_text = "a comment needs a line of its own"
             message = f"invalid REQUIREMENTS : {short(value, 1000)}: {why.message}"
@@ -198,12 +198,12 @@ class _Reader:
             help_text = f"{rest.message}; a job router ends when it joins such requirements to its umbrella constraint"
             self._warn(warning("requirements-rest", message, span, help_text))
         if re.search(r"(?i)\btarget\.", value):
-            message = "TARGET is undefined in REQUIREMENTS: the ad is looked at alone"
+            message = "TARGET is undefined in REQUIREMENTS: they are evaluated in the ad alone"
             self._warn(warning("requirements-target", message, span, "write MY. or the bare name"))
         self._requirements = Requirements(expression, value, span)
 
     def _iterate(self, line: LogicalLine, begin: int, rest: int | None) -> None:
-        """Keep the arguments of TRANSFORM unless they say once; the first TRANSFORM counts."""
+        """Keep the arguments of TRANSFORM unless they mean once; the first TRANSFORM counts."""
         if self._iteration is None and not _ONCE.fullmatch(line.text, begin):
             self._iteration = Iteration(line, begin, rest)
 
@@ -236,10 +236,10 @@ _SEPARATOR = re.compile(r"[, \t][ \t]*")
 _ITEM = re.compile(r"[^, \t\r\n]+")
 
 
-# Slices and tables are read and have no effect, and a row keeps what stands between its separators (HTCondor 25.14,
+# Slices and tables are read and have no effect, and a row keeps the text between its separators (HTCondor 25.14,
 # MacroStreamXFormSource::parse_iterate_args and set_iter_item).
 class IteratedItems(NamedTuple):
-    """What a TRANSFORM goes over: ``times`` each of the rows; ``is_once`` says that it is no iteration at all."""
+    """The items of a TRANSFORM; ``times`` each of the rows; ``is_once``: it does not iterate."""
 
     times: int
     variables: tuple[str, ...]
@@ -249,13 +249,13 @@ class IteratedItems(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many ads it makes of one."""
+        """The number of ads it makes of one."""
         return max(1, self.times) * max(1, len(self.rows))
 
     def rounds(self) -> Iterator[tuple[int, int, str | None]]:
-        """Yield the row, the step in it, and its text; none at all where HTCondor does not iterate.
+        """Yield the row, the step in it, and its text; none if HTCondor does not iterate.
 
-        A list without rows gives one empty row where a count stands before it.
+        A list without rows gives one empty row if there is a count before it.
         """
         rows: tuple[str | None, ...] = self.rows
         if not rows and self.times > 1:
@@ -265,7 +265,7 @@ class IteratedItems(NamedTuple):
                 yield row, step, text
 
     def values(self, text: str | None) -> dict[str, str]:
-        """Return the loop variables of a row; those it has no text for are not defined."""
+        """Return the loop variables of a row, without those it has no text for."""
         names = [name.lower() for name in self.variables]
         if not names:
             return {}
@@ -311,7 +311,7 @@ def read_items(of: Iteration, text: str, files: Files | None) -> IteratedItems:
 
 
 def _more(of: Iteration, arguments: QueueArguments, files: Files | None) -> Iterator[str]:
-    """Yield the rows or items that do not stand on the line itself."""
+    """Yield the rows or items that are not on the line itself."""
     source = arguments.source
     are_rows = arguments.items is not None and arguments.items.are_rows
     if source is ItemSource.LINES:
@@ -321,10 +321,12 @@ def _more(of: Iteration, arguments: QueueArguments, files: Files | None) -> Iter
         while (line := lines.item()) is not None:
             yield line.unstripped().text
     elif source is ItemSource.COMMAND:
-        message = f"HTCondor would run {short(arguments.path)} and take its output for items; crondor runs nothing"
-        raise Stop(fault("runs-command", message, of.span, "write the items into a file, or here"))
+        message = f"HTCondor would run {short(arguments.path)} and read items from its output; crondor runs nothing"
+        raise Stop(fault("runs-command", message, of.span, "write the items into a file, or into this one"))
     elif source is ItemSource.STDIN:
-        raise Stop(fault("transform", "crondor takes no items from standard input", of.span, "write them into a file"))
+        raise Stop(
+            fault("transform", "crondor does not read items from standard input", of.span, "write them into a file")
+        )
 
 
 def _rows_behind(of: Iteration, *, are_rows: bool) -> Iterator[str]:

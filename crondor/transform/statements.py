@@ -1,4 +1,4 @@
-"""The lines of a transform that are no commands: assignments, long values, and common mistakes.
+"""The lines of a transform that are not commands: assignments, long values, and common mistakes.
 
 HTCondor: Parse_macros.
 """
@@ -43,7 +43,7 @@ class Condition(RunnableLine):
         self.text = line.text[len(keyword) :].lstrip(BLANKS)
 
     def run(self, run: TransformRun) -> int | None:
-        """Test it."""
+        """Evaluate it."""
         run.condition(self.keyword, self.text)
         return None
 
@@ -51,7 +51,7 @@ class Condition(RunnableLine):
 
 
 class Hidden(RunnableLine):
-    """A line after a colon, which is seen inside a conditional only."""
+    """A line after a colon, which only counts inside a conditional."""
 
     __slots__ = ("inside", "outside")
 
@@ -61,7 +61,7 @@ class Hidden(RunnableLine):
         self.outside = self.inside if is_hidden_if(line.text) else _plain(line)
 
     def seen(self, *, is_inside: bool = False, **_: bool) -> RunnableLine:
-        """Return the line without its colon inside an if; an if after a colon is seen everywhere."""
+        """Return the line without its colon inside an if; an if after a colon counts everywhere."""
         return self.inside if is_inside else self.outside
 
 
@@ -74,7 +74,7 @@ class Assignment(RunnableLine):
         super().__init__(line)
         self._parts = parts
         self.text = line.text[parts.value :]
-        # A plain name with a plain text is defined at once; all else is looked at when it is run.
+        # A plain name with a plain text is defined at once; others are processed when run.
         self.key = parts.name.lower() if parts.operator == "=" and is_name(parts.name) and "$" not in self.text else ""
 
     @property
@@ -121,7 +121,7 @@ class Heredoc(RunnableLine):
         self._body: tuple[str, int] | None = None
 
     def run(self, run: TransformRun) -> int | None:
-        """Define the macro, and go on after the tag."""
+        """Define the macro, and continue after the tag."""
         name = self._parts.name
         if "$" in name:
             name = run.expand(name)
@@ -151,13 +151,11 @@ class Said(RunnableLine):
         self._is_error = is_error
 
     def run(self, run: TransformRun) -> int | None:
-        """Say it."""
+        """Report it."""
         said = run.expand(self.line.text[self._at :])
         if self._is_error:
-            raise Stop(
-                fault("error-statement", f"the rules themselves say that this is wrong: {said}", self.line.span())
-            )
-        run.warn("warning-statement", f"the rules themselves warn: {said}", None)
+            raise Stop(fault("error-statement", f"the rules have an error statement: {said}", self.line.span()))
+        run.warn("warning-statement", f"the rules have a warning statement: {said}", None)
         return None
 
     check = run
@@ -177,9 +175,9 @@ def compile_line(line: LogicalLine) -> RunnableLine:
 
 
 def _behind_colon(line: LogicalLine) -> RunnableLine:
-    """Return what a line does inside of an if; only one colon is stepped over, and no blank after it.
+    """Return the effect of a line inside an if; only one colon is skipped, and no blank after it.
 
-    A blank hides the first word from HTCondor's look for a conditional and for the name of a macro.
+    A blank hides the first word from HTCondor's search for a conditional and for the name of a macro.
 
     behind_colon = line | command
     """
@@ -192,7 +190,7 @@ def _behind_colon(line: LogicalLine) -> RunnableLine:
 
 
 def _plain(line: LogicalLine) -> RunnableLine:
-    """Return what a line does that is no conditional.
+    """Return the effect of a line that is not a conditional.
 
     plain = ("error" | "warning") ":" text | assignment | command
     assignment = attribute "=" text | name ("=" | append) text | name "@=" tag body
@@ -214,13 +212,13 @@ _SPACED = re.compile(r"\$\([ \t]+[A-Za-z0-9_.]+[ \t]*\)|\$\([A-Za-z0-9_.]+[ \t]+
 _TARGET = re.compile(r"(?i)\btarget\.")
 _EVALUATED = frozenset(("EVALSET", "EVALMACRO"))
 _MEANT = {
-    "REQUIREMENTS": "this defines a macro: the transform has no REQUIREMENTS and takes every ad",
+    "REQUIREMENTS": "this defines a macro: the transform has no REQUIREMENTS and applies to every ad",
     "TRANSFORM": "this defines a macro: nothing is done more than once",
 }
 
 
 def find_traps(statements: Sequence[RunnableLine]) -> Iterator[Diagnostic]:
-    """Yield warnings for lines that HTCondor takes for something else than their author."""
+    """Yield warnings for lines that HTCondor reads differently than intended."""
     for statement in statements:
         line = statement.line
         yield from _assigned_keyword(line)
@@ -232,7 +230,7 @@ def find_traps(statements: Sequence[RunnableLine]) -> Iterator[Diagnostic]:
 
 
 def find_hidden_faults(statements: Sequence[RunnableLine], faults: Collection[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield warnings for lines that HTCondor refuses where an ad leads to them; its check on loading does not."""
+    """Yield warnings for lines that HTCondor refuses when an ad reaches them, but not on loading."""
     tag = None
     known = {each.span.source.position(each.span.start)[0] for each in faults if each.span is not None}
     for statement in statements:
@@ -251,11 +249,9 @@ def _assigned_keyword(line: LogicalLine) -> Iterator[Diagnostic]:
     parts = split(line.text)
     keyword = parts.name.upper()
     if keyword in KEYWORDS and parts.operator in {"=", "+=", "@="} and not parts.is_sentence:
-        message = _MEANT.get(keyword, f"this defines a macro named {parts.name}, it is no command")
+        message = _MEANT.get(keyword, f"this defines a macro named {parts.name}, not a command")
         value = line.text[parts.value :]
-        yield warning(
-            "keyword-assigned", message, line.span(0, parts.value), "leave the sign out", f"{keyword} {value}"
-        )
+        yield warning("keyword-assigned", message, line.span(0, parts.value), "remove the sign", f"{keyword} {value}")
 
 
 def _command(of: NamedCommand) -> Iterator[Diagnostic]:
@@ -273,14 +269,14 @@ def _command(of: NamedCommand) -> Iterator[Diagnostic]:
         yield from _name(of)
     if of.keyword == "DELETE":
         if not isinstance(of, ByPattern) and next_word(of.line.text, second.next) is not None:
-            message = "DELETE takes one name: what follows it is not looked at"
-            yield warning("delete-words", message, of.line.span(second.end), "write a line for each name")
+            message = "DELETE takes one name: the text after it is ignored"
+            yield warning("delete-words", message, of.line.span(second.end), "write one line per name")
         return
     yield from _rest(of)
 
 
 def _name(of: NamedCommand) -> Iterator[Diagnostic]:
-    """Yield a warning for a name that is hardly that of an attribute: it is taken as it is written."""
+    """Yield a warning for a name that is probably not an attribute: it is used literally."""
     name, second = of.name, of.words[1]
     span = of.line.span(second.start, second.end)
     head, dot, tail = name.partition(".")
@@ -294,12 +290,14 @@ def _name(of: NamedCommand) -> Iterator[Diagnostic]:
         fix = tail if second.start == second.at and is_attribute_name(tail) else None
         yield warning("name-scope", message, span, f"leave {head}. out: commands are about the ad itself", fix)
     elif of.keyword in {"SET", "DEFAULT", "EVALSET"} and not is_attribute_name(name):
-        message = f"{short(name) or 'an empty text'} is no name: an expression finds it only in single quotes"
-        yield warning("name-odd", message, span, "a name is made of letters, digits and _, and begins with no digit")
+        message = f"{short(name) or 'an empty text'} is not a plain name: expressions need single quotes around it"
+        yield warning(
+            "name-odd", message, span, "a name is made of letters, digits and _, and does not begin with a digit"
+        )
 
 
 def _rest(of: NamedCommand) -> Iterator[Diagnostic]:
-    """Yield warnings for what follows the name."""
+    """Yield warnings for the text after the name."""
     text = of.rest.text
     if of.keyword in _EVALUATED and _TARGET.search(text):
         message = f"TARGET is undefined in {of.keyword}: the expression is evaluated in the ad alone"
@@ -312,18 +310,18 @@ def _rest(of: NamedCommand) -> Iterator[Diagnostic]:
         yield from _evaluated(of)
     elif of.keyword in {"COPY", "RENAME"} and not isinstance(of, ByPattern) and not is_attribute_name(text):
         message = f"{of.keyword} {of.name} new name {text} is not valid"
-        help_text = "nothing is done: a name is made of letters, digits and _, and begins with no digit"
+        help_text = "nothing is done: a name is made of letters, digits and _, and does not begin with a digit"
         yield warning("new-name", message, _rest_span(of), help_text)
 
 
 def _rest_span(of: NamedCommand, start: int = 0, end: int | None = None) -> Span:
-    """Return where what follows the name stands, or a piece of it."""
+    """Return the place of the text after the name, or of a piece of it."""
     begin = len(of.line.text) - len(of.rest.text)
     return of.line.span(begin + start, None if end is None else begin + end)
 
 
 def _set(of: NamedCommand) -> Iterator[Diagnostic]:
-    """Yield a warning for an expression that is none, or is one only at its beginning."""
+    """Yield a warning for an invalid expression, or one that is only valid at its beginning."""
     text = of.rest.text
     if settled(text) is None:
         reason = why_not(text, open_choice=True)
@@ -332,21 +330,21 @@ def _set(of: NamedCommand) -> Iterator[Diagnostic]:
         span = _rest_span(of)
         if reason is not None and reason.span is not None and reason.span.start < len(text):
             span = _rest_span(of, reason.span.start, max(reason.span.end, reason.span.start + 1))
-        yield warning("set-expression", message, span, f"{help_text}HTCondor says so for each ad")
+        yield warning("set-expression", message, span, f"{help_text}HTCondor reports this for each ad")
     elif "?" in text and (reason := why_not(text)) is not None:
         message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
         yield warning("set-rest", message, _rest_span(of), reason.message)
 
 
 def _evaluated(of: NamedCommand) -> Iterator[Diagnostic]:
-    """Yield a warning for an expression to be evaluated that is none, or is one only at its beginning."""
+    """Yield a warning for an expression to evaluate that is invalid, or only valid at its beginning."""
     text = of.rest.text
     reason = why_not(text, old=False)
     if reason is None:
         return
     if evaluation(text).is_none:
         message = f"{of.keyword} {of.name} could not evaluate : {text}"
-        help_text = f"{reason.message}; HTCondor says so for each ad"
+        help_text = f"{reason.message}; HTCondor reports this for each ad"
         yield warning(of.keyword.lower(), message, _rest_span(of), help_text)
     else:
         message = f"{of.keyword} takes only the beginning of {short(text)} that is an expression"
@@ -357,14 +355,12 @@ def _pattern(of: ByPattern) -> Iterator[Diagnostic]:
     regex = of.compiled()
     if regex is None:
         message = f"Error compiling regex '{of.name}': this entry will be ignored"
-        yield warning("regex", message, of.line.span(of.words[1].start), "mend the expression")
+        yield warning("regex", message, of.line.span(of.words[1].start), "correct the expression")
         return
     for found in re.finditer(r"\\([0-9])", "" if of.keyword == "DELETE" else of.rest.text):
         if int(found[1]) > regex.groups:
             message = f"{found[0]} stays as it is: the expression has {regex.groups} groups"
             yield warning("regex-group", message, _rest_span(of, *found.span()), "put parentheses around what is meant")
     if "g" in of.options:
-        message = "the option g makes the expression match at the beginning of a name alone"
-        yield warning(
-            "regex-g", message, of.line.span(of.words[1].start), "leave it out: all names are looked at anyway"
-        )
+        message = "with the option g the expression only matches at the beginning of a name"
+        yield warning("regex-g", message, of.line.span(of.words[1].start), "remove it: all names are searched anyway")

@@ -163,7 +163,7 @@ def test_xml_documents_as_htcondor_writes_them() -> None:
     ("text", "place", "message"),
     [
         ("A = 1\n\nB = 1 +\n", (3, 8), "an expression is expected"),
-        ("A = 1\nB = 007\n", (2, 5), "no integer begins with a zero"),
+        ("A = 1\nB = 007\n", (2, 5), "an integer cannot begin with a zero"),
         ("[a = 1;\n b = (]", (2, 7), "is expected"),
         ("[a=1]\n  junk", (2, 3), "an ad is expected"),
         ("[a=1] [b=2", (1, 7), "is never closed"),

@@ -81,7 +81,7 @@ def _spaced(text: str, blanks: list[str]) -> str:
 
 
 def _parsed(text: str, *, old: bool) -> str | None:
-    """Return the old form of a text, None if it is no expression; without any cache."""
+    """Return the old form of a text, None if it is not an expression; without any cache."""
     try:
         return unparse(parse_expression(Source(text), old=old), UnparseForm.OLD)
     except ClassAdSyntaxError:

@@ -417,7 +417,7 @@ def test_jobs_without_a_start_are_listed(write: Write, cron: Callable[..., str])
     assert result.lines[-1] == "  and 2 more"
     far = agenda(write("deferral_time = 99999999999999", "queue"))
     assert far.status == 1
-    assert "beyond the year 9999" in far.err
+    assert "after the year 9999" in far.err
 
 
 def test_a_time_that_is_past_is_a_finding(write: Write) -> None:

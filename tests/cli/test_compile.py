@@ -387,7 +387,7 @@ def test_check_reads_the_calendar_that_a_schedule_names() -> None:
     late = crondor("check", "job.sub", "--format", "json", "--now", "2030-05-01", "--tz", "UTC")
     assert codes(late) == ["CRN566"]
     assert "the last event of down.ics" in late.out
-    Path("down.ics").write_text("no calendar", encoding="utf-8")
+    Path("down.ics").write_text("not a calendar", encoding="utf-8")
     assert codes(crondor(*check)) == ["CRN567"]
     Path("down.ics").unlink()
     assert codes(crondor(*check)) == ["CRN567"]
@@ -443,7 +443,7 @@ def test_the_help_for_a_calendar_that_cannot_be_read_fits(name: str, reason: str
     (tmp_path / "folder.ics").mkdir()
     found = crondor("compile", str(tmp_path / name))
     assert (found.status, reason in found.err) == (1, True)
-    assert "help: name an .ics file that is there, and that you may read" in found.err
+    assert "help: name an existing .ics file that you may read" in found.err
 
 
 @pytest.mark.parametrize(

@@ -151,11 +151,11 @@ def test_what_is_not_there_is_said_in_a_line(arguments: tuple[str, ...], said: s
 
 
 def test_no_command_of_a_configuration_is_run(folder: Path) -> None:
-    """It is reported, and what it sets is not known."""
+    """It is reported, and its settings are unknown."""
     root = folder / "image/etc/condor-ce/condor_config"
     root.write_text(root.read_text() + "LOCAL_CONFIG_FILE = /usr/bin/touch ran|\n")
     found = crondor("route", "check", *ENTRYPOINT)
-    assert "it is not run: what it sets is not known [CRN602]" in found.out
+    assert "it is not run: its settings are unknown [CRN602]" in found.out
     assert not (folder / "ran").exists()
 
 

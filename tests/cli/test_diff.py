@@ -49,7 +49,7 @@ def test_two_lines_are_compared() -> None:
   day of month  <  *        unrestricted
                 >  1-10/3   1, 4, 7, 10
   day rule      <  only the day of week restricts the days
-                >  OR: a day counts when either day field names it
+                >  OR: a day matches when either day field names it
 
   relation      every run of < is one of >, but not the other way round
   first common  Mon 2026-11-23 06:00 +0100, in 2 d 11 h

@@ -242,8 +242,8 @@ def huge(folder: Path) -> Path:
 
 LINE = "cron_minute = 5\nqueue\n"
 HOSTILE = [
-    ("empty", b"", 1, "the file holds no submit command"),
-    ("only a comment", b"# nothing\n", 1, "the file holds no submit command"),
+    ("empty", b"", 1, "the file has no submit command"),
+    ("only a comment", b"# nothing\n", 1, "the file has no submit command"),
     ("binary", b"\x7fELF\x02\x01\x01\x00" + bytes(range(256)) * 16, 1, "the file is not text: it has a NUL byte"),
     ("UTF-16", LINE.encode("utf-16"), 1, "the file is written in UTF-16, and HTCondor reads UTF-8"),
     ("UTF-16 without a mark", LINE.encode("utf-16-le"), 1, "UTF-16 without its mark"),
@@ -341,7 +341,7 @@ def test_an_empty_stdin_holds_no_job() -> None:
     """The same as an empty file."""
     result = at_now("next", "--spec", "-", stdin=b"")
     assert (result.status, result.out) == (1, "")
-    assert "<stdin>:1:1: error: the file holds no submit command" in result.err
+    assert "<stdin>:1:1: error: the file has no submit command" in result.err
 
 
 # Any text

@@ -53,7 +53,7 @@ def test_a_schedule_is_explained_on_one_screen() -> None:
   day of month  1-10/3   1, 4, 7, 10
   month         *        unrestricted
   day of week   0        0 (Sun)
-  day rule      OR: a day counts when either day field names it
+  day rule      OR: a day matches when either day field names it
 
   next run      Sun 2026-11-22 02:30 +0100, in 1 d 8 h
   shortest gap  1 day, first after 2000-01-01
@@ -102,7 +102,7 @@ def test_a_time_that_does_not_fire_is_explained() -> None:
   day of month  2         1, 15         no
   month         12 (Dec)  unrestricted  yes
   day of week   3 (Wed)   1 (Mon)       no
-  day rule      OR: a day counts when either day field names it
+  day rule      OR: a day matches when either day field names it
 
   run before    Tue 2026-12-01 02:30 +0100, 1 d earlier
   run after     Mon 2026-12-07 02:30 +0100, 4 d 23 h later
@@ -153,19 +153,19 @@ def test_the_schedd_is_asked_just_before_the_time_in_question() -> None:
 @pytest.mark.parametrize(
     ("line", "dialect", "rule", "words"),
     [
-        ("0 6 * * *", "manual", "every-day", "neither day field restricts: every day counts"),
+        ("0 6 * * *", "manual", "every-day", "neither day field restricts: every day matches"),
         ("0 6 * * 1", "manual", "day-of-week", "only the day of week restricts the days"),
         ("0 6 1 * *", "manual", "day-of-month", "only the day of month restricts the days"),
-        ("0 6 1 * 1", "manual", "or", "OR: a day counts when either day field names it"),
-        ("0 6 1-31 * 1", "manual", "or", "OR: a day counts when either day field names it, and the day of month "),
-        ("0 6 */2 * 1", "manual", "or", "OR: a day counts when either day field names it"),
-        ("0 6 */2 * 1", "unix", "and", "AND: a day counts when both day fields name it, since one of them begins"),
-        ("0 6 1 * 1", "unix", "or", "OR: a day counts when either day field names it"),
+        ("0 6 1 * 1", "manual", "or", "OR: a day matches when either day field names it"),
+        ("0 6 1-31 * 1", "manual", "or", "OR: a day matches when either day field names it, and the day of month "),
+        ("0 6 */2 * 1", "manual", "or", "OR: a day matches when either day field names it"),
+        ("0 6 */2 * 1", "unix", "and", "AND: a day matches when both day fields name it, since one of them begins"),
+        ("0 6 1 * 1", "unix", "or", "OR: a day matches when either day field names it"),
         ("0 6 * * 1", "unix", "day-of-week", "only the day of week restricts the days"),
         ("0 6 1-31 * 1", "htcondor", "day-of-week", "only the day of week restricts the days"),
         ("0 6 1 * */2", "htcondor", "day-of-month", "only the day of month restricts the days"),
-        ("0 6 1 * 0-6", "htcondor", "or", "OR: a day counts when either day field names it, and the day of week"),
-        ("0 6 * * 0-6", "htcondor", "every-day", "neither day field restricts: every day counts"),
+        ("0 6 1 * 0-6", "htcondor", "or", "OR: a day matches when either day field names it, and the day of week"),
+        ("0 6 * * 0-6", "htcondor", "every-day", "neither day field restricts: every day matches"),
     ],
 )
 def test_the_rule_of_the_day_fields_is_said(line: str, dialect: str, rule: str, words: str) -> None:
@@ -320,29 +320,30 @@ def test_the_policy_is_ones_own() -> None:
 
 
 BY_WEEKDAY = (
-    "fires: minute allows the time, and the day of week names the day, which is enough though the day of month does not"
+    "fires: minute matches the time, and the day of week names the day, "
+    "which is enough though the day of month does not"
 )
 BY_NO_DAY = (
     "not: the month is December and the schedule names January; "
-    "neither day field allows Sunday, 6 December (day of month 1; day of week Monday)"
+    "neither day field matches Sunday, 6 December (day of month 1; day of week Monday)"
 )
 
 
 @pytest.mark.parametrize(
     ("line", "at", "said"),
     [
-        ("30 2 * * *", "2026-12-02 02:30", "fires: minute and hour allow the time, and every day counts"),
-        ("* * * * *", "2026-12-02 02:30", "fires: every minute of every day counts"),
+        ("30 2 * * *", "2026-12-02 02:30", "fires: minute and hour match the time, and every day matches"),
+        ("* * * * *", "2026-12-02 02:30", "fires: every minute of every day matches"),
         ("30 * 1,15 * 1", "2026-12-07 02:30", BY_WEEKDAY),
         (
             "30 2 1,7 * 1",
             "2026-12-07 02:30",
-            "fires: minute and hour allow the time, and both day fields name the day, of which one would do",
+            "fires: minute and hour match the time, and both day fields name the day, of which one would do",
         ),
         (
             "30 2 * 12 1",
             "2026-12-07 02:30",
-            "fires: minute, hour and month allow the time, and the day of week names the day",
+            "fires: minute, hour and month match the time, and the day of week names the day",
         ),
         ("30 2 * * *", "2026-12-02 04:30", "not: the hour is 4 and the schedule names 2"),
         ("30 2 * 1 *", "2026-12-02 02:30", "not: the month is December and the schedule names January"),
@@ -374,7 +375,7 @@ def test_unix_may_need_both_days() -> None:
     """Then the sentence says so."""
     words = job_of("30 2 */7 1 1", "--dialect", "unix", "--at", "2026-12-02 02:30")["at"]["words"]
     assert words.endswith(
-        "both day fields would have to allow Wednesday, 2 December, and neither does "
+        "both day fields would have to match Wednesday, 2 December, and neither does "
         "(day of month 1, 8, 15, 22, 29; day of week Monday)"
     )
 
@@ -502,7 +503,7 @@ def test_a_schedule_that_never_fires_is_explained_as_far_as_it_goes() -> None:
 def test_the_schedds_way_with_an_invalid_schedule_is_said() -> None:
     """It holds the job, or takes it."""
     assert "note: the real schedd would hold the job (code 25), HoldReason: " in explain("0 6 * * MON").err
-    assert "note: the real schedd takes the schedule without a word" in explain("0 25 * * *").err
+    assert "note: the real schedd accepts the schedule without a message" in explain("0 25 * * *").err
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_a_compiled_file_is_exported_as_its_schedule_says(fields: str, written: 
     imported = crondor("import", "crontab", "-", "--tz", ZONE, "--now", NOW, stdin=f"{fields} x\n").out
     result = at_now("export", "--spec", "-", "--to", "crontab", stdin=imported)
     if written is None:
-        assert (result.status, "five cron fields cannot say this schedule" in result.err) == (1, True)
+        assert (result.status, "five cron fields cannot express this schedule" in result.err) == (1, True)
     else:
         assert (result.status, result.lines[-1]) == (0, f"{written} x")
 

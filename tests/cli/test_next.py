@@ -495,7 +495,7 @@ def test_an_integer_attribute_is_nothing_to_the_schedd(write: Write) -> None:
     lines = ["+CronMinute = 5", "+DeferralWindow = 0", "+DeferralPrepTime = 60", "queue"]
     result = at_now("next", "--spec", write(*lines), "-n", "2", "--strict")
     assert result.status == 1
-    assert "the schedd takes an attribute that is not a string for `*`" in result.out
+    assert "the schedd reads an attribute that is not a string as `*`" in result.out
     assert "      write:  cron_minute = 5" in result.lines
 
 

@@ -76,7 +76,7 @@ def test_a_cron_attribute_that_is_no_string_is_every_value_to_the_schedd(write: 
     lines = ["+CronMinute = 2 + 3", "+DeferralWindow = 0", "+DeferralPrepTime = 300", "queue"]
     result = at_now("next", "--spec", write(*lines), "-n", "2")
     assert "  canonical  5 * * * *" in result.lines
-    assert "the schedd takes an attribute that is not a string for `*`" in result.out
+    assert "the schedd reads an attribute that is not a string as `*`" in result.out
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_cron_attribute_that_is_no_string_is_every_value_to_the_schedd(write: 
         ("0 * 2", "DeferralTime 0 is not a time"),
         ('strcat("1", "2")', "is '12'"),
         ("1 / 0", "is error"),
-        ("QDate * 10000000", "beyond the year 9999"),
+        ("QDate * 10000000", "after the year 9999"),
         ("9223372036854775807 + 1", "is -9223372036854775808"),
     ],
 )

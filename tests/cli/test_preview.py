@@ -99,7 +99,7 @@ def test_jobs_that_end_alike_are_one(site: str, write: Write) -> None:
     path = write(*JOB, "queue 3")
     assert preview("--pool-config", site, path, "--diff").lines[0].endswith(":5, and 2 like it @@")
     varied = write(*JOB, "arguments = $(ProcId)", "queue 3", name="varied.sub")
-    assert preview("--pool-config", site, varied, "--diff").lines[0].endswith(":6, and 2 that end alike @@")
+    assert preview("--pool-config", site, varied, "--diff").lines[0].endswith(":6, and 2 with the same result @@")
     assert len(preview("--pool-config", site, varied, "--format", "json").data[0]["jobs"]) == 3
     Path(site).write_text(f"{SITE}JOB_TRANSFORM_Spread = SET Odd $(MY.ProcId) % 2\n", encoding="utf-8")
     lines = preview("--pool-config", site, path, "--diff").lines

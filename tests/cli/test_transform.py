@@ -251,7 +251,7 @@ def test_a_configuration_that_htcondor_does_not_start_with_ends_it(ads: str, tmp
     path.write_text("JOB_TRANSFORM_One = SET X 1\nno assignment\n")
     result = crondor("classad", "transform", "--config", str(path), "--job-transform", "One", ads)
     assert (result.status, result.out) == (1, "")
-    assert "site.conf:2:1: error: this line is no assignment" in result.err
+    assert "site.conf:2:1: error: this line is not an assignment" in result.err
 
 
 def test_rules_may_come_from_standard_input(ads: str) -> None:

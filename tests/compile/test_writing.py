@@ -141,7 +141,7 @@ def test_the_nearest_of_times_too_near_loses_no_other_than_it_says(tmp_path: Pat
     timing = Timing(window=2 * DAY, prep_time=60)
     found = compiled(text, timing=timing, days=30, approximate=True)
     assert not found.exact
-    assert found.reasons[0].startswith("a time that must pass by unused lies 1200 s before a wanted one")
+    assert found.reasons[0].startswith("a time to skip is 1200 s before a wanted one")
     assert found.spoiled
     run = simulated(Trial(text, "UTC", "UTC", timing, 30, local=False), found, Random(1), tmp_path)  # noqa: S311 - any
     assert run is not None

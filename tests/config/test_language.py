@@ -103,8 +103,8 @@ def test_conditionals_may_stand_inside_one_another() -> None:
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        (("X",), "1: this line is no assignment: HTCondor stops reading here"),
-        (("SET X 1",), "1: this line is no assignment: HTCondor stops reading here"),
+        (("X",), "1: this line is not an assignment: HTCondor stops reading here"),
+        (("SET X 1",), "1: this line is not an assignment: HTCondor stops reading here"),
         (("a-b = 1",), "1: Illegal Identifier: <a-b>"),
         (("= 1",), "1: Illegal Identifier: <>"),
         (("X @=end", "a"), "1: Found end-of-file while scanning for '@end'"),
@@ -115,9 +115,9 @@ def test_conditionals_may_stand_inside_one_another() -> None:
             "1: $(A) > 3 is not a valid if condition because complex conditionals are not supported",
         ),
         (("use ROLE : Nobody",), "1: use ROLE: does not recognise Nobody"),
-        (("use ROLL : Execute",), "1: at use ROLL:Execute: there is no such category"),
+        (("use ROLL : Execute",), "1: at use ROLL:Execute: unknown category"),
         (("include maybe : x",), "1: unexpected keyword(s) 'maybe' after include"),
-        (("error : wrong $(A:b)",), "1: the file itself says that it is wrong: wrong b"),
+        (("error : wrong $(A:b)",), "1: the file has an error statement: wrong b"),
     ],
 )
 def test_what_htcondor_refuses(lines: tuple[str, ...], expected: str) -> None:
@@ -132,7 +132,7 @@ def test_what_htcondor_refuses(lines: tuple[str, ...], expected: str) -> None:
         ("use feature", "write use feature : NAME"),
         ("include more.conf", "write include : more.conf"),
         ("error no", "write error : no"),
-        ("NAME value", "a transform's commands stand in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"),
+        ("NAME value", "a transform's commands belong in a knob: JOB_ROUTER_ROUTE_name @=end, the commands, @end"),
         ("X y z", "write X = y z"),
     ],
 )

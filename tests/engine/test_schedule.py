@@ -401,7 +401,7 @@ class TestAttributes:
         assert job.next(1005).time == 1060
 
     def test_a_string_is_no_time(self) -> None:
-        """A string in DeferralTime is held for (code 20), even one of digits: it is no expression."""
+        """A string in DeferralTime is held for (code 20), even one of digits: it is not an expression."""
         job = JobSchedule.from_attributes({"DeferralTime": "2000000000"}, evaluate=as_classad)
         with pytest.raises(UnknownValue, match="code 20"):
             job.next(NOW)

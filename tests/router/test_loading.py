@@ -79,7 +79,7 @@ def test_a_route_without_a_second_argument_loads() -> None:
     table = load("JOB_ROUTER_ROUTE_NAMES = A", route("A", "REQUIREMENTS true", "SET X=5"))
     assert (names(table), table.rejected) == (["A"], ())
     warned = [each.message for each in table.routes[0].transform.warnings]
-    assert warned == ["SET needs 2 arguments: a blank stands between them: an ad that leads here fails"]
+    assert warned == ["SET needs 2 arguments, separated by a blank: an ad that leads here fails"]
 
 
 def test_a_function_that_fails_in_a_limit_says_why() -> None:

@@ -101,7 +101,7 @@ def test_a_factory_has_one_ad() -> None:
     ],
 )
 def test_what_is_not_defined_counts_in_a_queue_statement(arguments: str, jobs: int | None) -> None:
-    """A variable that the environment lacks is the word UNDEFINED, which is no number; a macro is nothing."""
+    """A variable that the environment lacks is the word UNDEFINED, which is not a number; a macro is nothing."""
     text = f"empty = $ENV(NOPE)\nqueue {arguments}\n"
     if jobs is not None:
         assert read(text, environ={"TWO": "2"}).job_count == jobs

@@ -195,7 +195,7 @@ def test_a_million_rows_that_agree_are_one_group() -> None:
     (group,) = file.groups(("cron_minute",))
     assert group.count == file.job_count == 1_000_000
     text = "cron_minute = $(a)$(Process)\nqueue a,b from (\n" + "1 2\n" * 10_000 + ")\n"
-    with pytest.raises(InvalidSubmit, match="at 1000 jobs one by one"):
+    with pytest.raises(InvalidSubmit, match="at most 1000 jobs one by one"):
         list(read_submit(Source(text)).groups(("cron_minute",), limit=1000))
 
 

@@ -342,7 +342,7 @@ def test_equal_jobs_are_one_group_and_cost_nothing() -> None:
 def test_a_million_different_jobs_are_refused_not_dropped() -> None:
     """Past the limit the error says so; a higher limit gives them all."""
     text = "cron_minute = $(Step)\nqueue 300\n"
-    with pytest.raises(InvalidSubmit, match="at 100 jobs one by one"):
+    with pytest.raises(InvalidSubmit, match="at most 100 jobs one by one"):
         groups(text, limit=100)
     assert len(groups(text, limit=301)) == 300
 

@@ -1,8 +1,9 @@
 """Ads as text: ``-long``, new syntax, JSON and XML, one ad or streams of them.
 
-``read_ads(text)`` returns the ads of a text, a file or lines one by one; ``read_ad(text)`` the only one. The form is
-told by how the text begins, or given as a ``Format``. ``ReadMode`` says how strict reading is; every fault is a
-Diagnostic with its line and column. ``write_ads(ads, Format.JSON)`` returns pieces of text; ``ad.print(...)`` one ad.
+``read_ads(text)`` returns the ads of a text, a file or lines one by one; ``read_ad(text)`` the only one. The format is
+detected from the beginning of the text, or given as a ``Format``. ``ReadMode`` sets how strict reading is; every fault
+is a Diagnostic with its line and column. ``write_ads(ads, Format.JSON)`` returns pieces of text; ``ad.print(...)`` one
+ad.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ _TOKEN: Final = re.compile(
     rf'[ \t\r\n]*(?:(?P<sign>[{{}}\[\]:,])|"(?P<string>{_BODY})"'
     r"|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z_.]))|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|\Z)"
 )
-# HTCondor's reader takes comments, adjacent strings, and numbers as in expressions.
+# HTCondor's reader accepts comments, adjacent strings, and numbers as in expressions.
 _LENIENT: Final = re.compile(
     r"(?:[ \t\r\n\f\v]|//[^\n]*|/\*[\s\S]*?\*/)*(?:(?P<sign>[{}\[\]:,])"
     rf'|"(?P<string>{_BODY}(?:"[ \t\r\n\f\v]*"{_BODY})*)"'
@@ -43,7 +43,7 @@ _LENIENT: Final = re.compile(
     r"|(?P<word>[A-Za-z_][A-Za-z0-9_]*)|\Z)"
 )
 _LEADING_ZERO: Final = re.compile(r"-?0[0-9]")
-_NO_OCTAL: Final = re.compile(r"-0[0-7]*[89][0-9]*\Z")  # HTCondor takes -010 for -10, and refuses -08
+_NO_OCTAL: Final = re.compile(r"-0[0-7]*[89][0-9]*\Z")  # HTCondor reads -010 as -10, and refuses -08
 _STRING: Final = re.compile(f'"({_BODY})"?')  # there is always a quote at the end
 _WORDS: Final = {"true": "true", "false": "false", "null": "undefined"}
 _ESCAPE: Final = re.compile(
@@ -58,8 +58,8 @@ _BAD_ESCAPE: Final = "JSON has no such escape"
 def read_json(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one; an ad with a fault is refused as a whole.
 
-    DAEMON takes doubled commas in an object, comments, adjacent strings, words in capitals and unknown escapes, makes
-    of an escape beyond ASCII the wrong bytes that HTCondor makes of it, and sees no ad in an empty object.
+    DAEMON accepts doubled commas in an object, comments, adjacent strings, words in capitals and unknown escapes, reads
+    an escape beyond ASCII as the same wrong bytes as HTCondor, and skips an empty object.
 
     ads = (ad | "[" (ad | ",")* "]")*
 
@@ -93,7 +93,7 @@ class _Reader:
         match = self.tokens.match(self.text, self.at)
         if match is None or match.lastgroup is None:
             self.start = self.at = len(self.text) - len(self.text[self.at :].lstrip(" \t\r\n"))
-            self.fail("no JSON value begins like this")
+            self.fail("this does not begin a JSON value")
         kind = match.lastgroup
         self.start = match.start(kind) - (kind == "string")
         self.at = match.end()
@@ -103,7 +103,7 @@ class _Reader:
         return kind, found
 
     def peek(self) -> str:
-        """Return the next sign, or an empty text if a value comes."""
+        """Return the next punctuation, or an empty text before a value."""
         match = self.tokens.match(self.text, self.at)
         return (match["sign"] or "") if match is not None else ""
 
@@ -127,7 +127,7 @@ class _Reader:
         return ClassAd.of(dict(codes), names, place)
 
     def commas(self) -> None:
-        """Skip the commas too many that HTCondor skips."""
+        """Skip extra commas, like HTCondor."""
         while self.daemon and self.peek() == ",":
             self.token()
 
@@ -166,7 +166,7 @@ class _Reader:
         value = ad | "[" (value ("," value)*)? "]" | simple
         """
         out: list[str] = []
-        open_: list[str] = []  # the closing signs to come: a stack, where recursion would end
+        open_: list[str] = []  # the closing tokens to come: a stack instead of recursion
         deep = False
         while True:
             kind, text = self.token()
@@ -184,7 +184,7 @@ class _Reader:
                 return self.expression(found, nested=False) if deep and not self.daemon else found
 
     def opens(self, sign: str, open_: list[str], out: list[str]) -> bool:
-        """Begin a list or an object, and the name of its first member; say whether it has any."""
+        """Begin a list or an object, and the name of its first member; return whether it has any."""
         if sign not in "{[":
             self.fail("a value is expected here")
         if len(open_) >= MAX_DEPTH:
@@ -200,7 +200,7 @@ class _Reader:
         return not is_empty
 
     def close(self, open_: list[str], out: list[str]) -> None:
-        """End what ends after a value, up to the one that has another member; begin that one's name."""
+        """Close what ends after a value, up to a container with another member, and begin that one's name."""
         while open_:
             closing = open_[-1]
             if self.peek() != closing:
@@ -220,13 +220,13 @@ class _Reader:
         return f"{print_name(self.name())} = "
 
     def simple(self, kind: str, text: str, *, nested: bool) -> str:
-        """Return a value that is neither list nor object as text in new syntax.
+        """Return a simple value as text in new syntax.
 
         simple = NUMBER | WORD | STRING
         """
         if kind == "number":
             if _LEADING_ZERO.match(text) and (not self.daemon or text.isdigit() or _NO_OCTAL.match(text)):
-                self.fail("no integer begins with a zero")
+                self.fail("an integer cannot begin with a zero")
             return text
         if kind == "word":
             word = _WORDS.get(text.lower() if self.daemon else text)
@@ -241,7 +241,7 @@ class _Reader:
         return print_string(found)
 
     def expression(self, text: str, *, nested: bool) -> str:
-        """Return an expression's text; one inside a list or an ad as printed, so that it ends where it ends."""
+        """Return an expression's text; inside a list or an ad as printed, so that its end is unambiguous."""
         if self.mode is ReadMode.LAZY and not nested:
             return text
         try:
@@ -278,7 +278,7 @@ class _Reader:
 
 
 def _misread(code: int) -> str:
-    """Return what HTCondor 25.14 (convert_escapes_json) makes of an escape: its masks are hexadecimal, not binary."""
+    """Return how HTCondor 25.14 (convert_escapes_json) reads an escape: its masks are hexadecimal, not binary."""
     if code < 0x80:
         return chr(code)
     if code < 0x800:

@@ -1,7 +1,7 @@
 """Ads in the old form: a line ``Name = expression`` for each attribute, a blank line or a banner between ads.
 
-What HTCondor writes is read by one regular expression a block of lines, and most values are literals that need no
-parser. Only a block that holds anything else is read line by line.
+Ads as HTCondor writes them are read with one regular expression per block of lines, and most values are literals that
+need no parser. Only other blocks are read line by line.
 
 HTCondor: InsertLongFormAttrValue, CondorClassAdFileParseHelper::PreParse.
 """
@@ -27,28 +27,28 @@ from crondor.classad.tree import MAX_TEXT, ClassAdSyntaxError
 from crondor.diagnostics import Diagnostic, Source
 
 _FEW: Final = 8  # lines of an ad that is read as fast line by line
-_MANY: Final = 500  # lines of an ad that is not worth keeping
+_MANY: Final = 500  # lines of an ad that is too large for a template
 _LONG: Final = 1 << 14  # characters of such an ad
 _MOST_NAMES: Final = 16
 _MOST_TEMPLATES: Final = 4
-_LEAST: Final = 12  # ads read line by line that pay for a template,
+_LEAST: Final = 12  # ads read line by line that justify a template,
 _PART: Final = 200  # or one for so many characters
-_MANY_READ: Final = 100  # ads that a template has read so that the next may be as cheap
+_MANY_READ: Final = 100  # ads that a template must have read to justify another
 _MOST_PATTERNS: Final = 8  # of one attribute
 _ANY: Final = r"[^\n]*"
 
 
-# The ads of a queue or a pool have the same attributes in the same order, many of them with the same value, and the
-# others with values that are alike: literals, and expressions of few shapes. What was read line by line shows which.
+# The ads of a queue or a pool have the same attributes in the same order, many with the same value, and the others with
+# similar values: literals, and expressions of few shapes. Ads read line by line show which.
 class Unusual(Exception):
-    """A line has to be looked at: it is not as HTCondor writes them, or it has a fault."""
+    """A line has to be examined: HTCondor does not write it like this, or it has a fault."""
 
 
 class AdTemplate:
-    """Ads as one regular expression: the lines that are the same in all, and what the values of the others are like.
+    """Ads as one regular expression: the constant lines, and the shapes of the values in the others.
 
-    ``patterns`` has for each line that varies the patterns of its values; none: any text, which is read by itself.
-    ``read`` counts the ads that were like this.
+    ``patterns`` has for each line that varies the patterns of its values; none: any text, which is read separately.
+    ``read`` counts the ads that matched.
     """
 
     __slots__ = ("_codes", "_keys", "_match", "_others", "_plain", "lines", "read")
@@ -73,7 +73,7 @@ class AdTemplate:
         self._match = re.compile("\n".join(made)).fullmatch
 
     def codes(self, block: str, known: Mapping[str, tuple[str, Code | str]]) -> dict[str, Code | str] | None:
-        """Return the expressions of an ad, None if it is not like this; ``known`` reads lines that may be anything.
+        """Return the expressions of an ad, None if it does not match; ``known`` reads lines that may be anything.
 
         Raises Unusual and ClassAdSyntaxError for one of these.
         """
@@ -91,7 +91,7 @@ class AdTemplate:
 
 
 def _taker(places: Sequence[int], size: int) -> Callable[[Sequence[str]], Sequence[str]] | None:
-    """Return what takes the texts at these places out of so many; None where that is all of them."""
+    """Return a function that selects the texts at these places; None if that is all of them."""
     if len(places) == size:
         return None
     return itemgetter(*places) if len(places) > 1 else lambda texts: [texts[at] for at in places]
@@ -102,20 +102,20 @@ def _beginning(line: str) -> str:
 
 
 class _SameNames:
-    """The ads with the same names in the same order that were read line by line since there is a template of them."""
+    """The ads with the same names in the same order that were read line by line since the last template."""
 
     __slots__ = ("_last", "_patterns", "_price", "_seen", "_template", "_waits", "names")
 
     def __init__(self, names: dict[str, str], size: int) -> None:
-        self.names = names  # kept so that its id stays its own
+        self.names = names  # kept so that its id is not reused
         self._price = self._waits = max(_LEAST, size // _PART)
         self._seen: list[Sequence[str]] = []
-        self._last: list[Sequence[str]] = []  # the ad that has the lines which do not vary in the template
+        self._last: list[Sequence[str]] = []  # an ad with the constant lines of the template
         self._patterns: dict[int, tuple[str, ...]] = {}
         self._template: AdTemplate | None = None
 
     def add(self, lines: Sequence[str], keys: Sequence[str], codes: Sequence[Code | str]) -> AdTemplate | None:
-        """Take an ad; return a template for those to come when there have been enough."""
+        """Add an ad; return a template for the next ones when there have been enough."""
         self._seen.append(lines)
         if len(self._seen) < self._waits:
             return None
@@ -129,7 +129,7 @@ class _SameNames:
         return self._template
 
     def _learn(self, at: int, lines: Iterable[str]) -> None:
-        """Take note of what the values of a line that varies are like."""
+        """Record the shapes of the values of a line that varies."""
         known = self._patterns.get(at)
         if known == ():
             return
@@ -155,14 +155,14 @@ class Alike:
     __slots__ = ("_by_names", "_first", "_known", "_templates")
 
     def __init__(self, known: Mapping[str, tuple[str, Code | str]]) -> None:
-        """Begin with none; ``known`` has the name and the expression of a line."""
+        """Start without templates; ``known`` has the name and the expression of a line."""
         self._known = known
         self._first: _Ad | None = None
         self._by_names: dict[int, _SameNames] = {}
         self._templates: list[tuple[AdTemplate, dict[str, str]]] = []
 
     def read(self, block: str) -> tuple[dict[str, Code | str], dict[str, str], int] | None:
-        """Return the expressions, the spellings and the number of lines of an ad that is like those before."""
+        """Return the expressions, the spellings and the number of lines of an ad similar to earlier ones."""
         for number, (template, names) in enumerate(self._templates):
             try:
                 codes = template.codes(block, self._known)
@@ -177,12 +177,12 @@ class Alike:
     def learn(
         self, lines: Sequence[str], keys: Sequence[str], names: dict[str, str], codes: Sequence[Code | str]
     ) -> None:
-        """Look at an ad that was read line by line; ``names`` is the same object for all ads of the same names."""
+        """Learn from an ad that was read line by line; ``names`` is the same object for all ads of the same names."""
         if not _FEW <= len(lines) <= _MANY or len(names) != len(lines):
             return
         same = self._by_names.get(id(names))
         if same is None:
-            if self._first is None:  # most texts have one ad: nothing is to be learnt from it
+            if self._first is None:  # most texts have one ad: nothing to learn from
                 self._first = lines, keys, names, codes
                 return
             first, self._first = self._first, _NOTHING
@@ -207,7 +207,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _QUOTED_NAME: Final = re.compile(r"'((?:[^'\\]|\\.)*)'\Z")
 _ADJACENT: Final = re.compile(r'"[ \t\r\f\v]*"(?:[ \t\r\f\v]*")?')
 _QUOTED_BEGINNING: Final = re.compile(r"[ \t\r\f\v]*'(?:[^'\\]|\\.)*'[ \t]*=")
-# One without an end is read to the end of the text, so that it is read only once.
+# One without an end extends to the end of the text, so that it is read only once.
 _OLD_STRING: Final = re.compile(r'"[^"\\]*(?:\\(?:"(?!\Z)|(?!")|(?="\Z))[^"\\]*)*("?)')
 _COMMENT_OR_NAME: Final = re.compile(r"/[/*]|'")
 _BLANK: Final = " \t\r\n\f\v"
@@ -217,7 +217,7 @@ _BANNERS: Final = ("***", "-- ")
 _WINDOW: Final = 1 << 16
 _MAX_KNOWN: Final = 1 << 14
 _MAX_KNOWN_TEXT: Final = 512
-_SHORT: Final = 1 << 16  # characters of an ad whose names are worth keeping, and that others are compared with
+_SHORT: Final = 1 << 16  # characters of an ad whose names are worth caching and comparing
 _place: Final = tuple.__new__  # the call of a NamedTuple takes twice as long
 
 
@@ -265,7 +265,7 @@ def read_long(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[Cla
 
 
 def _plain_blocks(feed: Feed) -> list[str]:
-    """Take as many whole blocks as are here, of a text that has nothing but blank lines between them."""
+    """Take as many whole blocks as are available, of a text with only blank lines between them."""
     end = feed.buffer.rfind("\n\n", feed.at, feed.at + _WINDOW)
     if end < 0:
         rest = feed.buffer[feed.at : feed.at + _WINDOW]
@@ -276,7 +276,7 @@ def _plain_blocks(feed: Feed) -> list[str]:
     last = end
     while end > feed.at and feed.buffer[end - 1] == "\n":
         end -= 1
-    if end == feed.at:  # blank lines alone: all of them at once, two a block
+    if end == feed.at:  # only blank lines: all of them at once, two a block
         end = last - (last - end) % 2
     blocks = feed.buffer[feed.at : end].split("\n\n")
     feed.at = end + 2
@@ -285,7 +285,7 @@ def _plain_blocks(feed: Feed) -> list[str]:
 
 
 def _next_block(feed: Feed, *, banners: bool) -> tuple[Piece, bool] | None:
-    """Take the next block, which ends before a blank line or a banner; say too whether nothing at all follows it."""
+    """Take the next block, up to a blank line or a banner; also return whether nothing follows it."""
     if not _skip_between(feed, banners=banners):
         return None
     searched = feed.at
@@ -304,7 +304,7 @@ def _next_block(feed: Feed, *, banners: bool) -> tuple[Piece, bool] | None:
 
 
 def _find_end(feed: Feed, at: int, *, banners: bool) -> tuple[int, int]:
-    """Return where a block ends, and how many line ends and blanks of that are no part of the next one."""
+    """Return where a block ends, and how many of its final line ends and blanks do not belong to the next one."""
     text = feed.buffer
     end = text.find("\n\n", at)
     width = 2
@@ -318,7 +318,7 @@ def _find_end(feed: Feed, at: int, *, banners: bool) -> tuple[int, int]:
 
 
 def _skip_between(feed: Feed, *, banners: bool) -> bool:
-    r"""Go to the first line of the next block; say whether there is one.
+    r"""Go to the first line of the next block; return whether there is one.
 
     between = EMPTY_LINES | BANNERS [^\n]* "\n"
     """
@@ -341,7 +341,7 @@ def _skip_between(feed: Feed, *, banners: bool) -> bool:
 
 
 def _whole(block: str, known: _Lines, place: Place, alike: Alike) -> ClassAd | None:
-    """Return the ad of lines that are all as HTCondor writes them; None: there is another one, or a fault."""
+    """Return the ad of lines that are all as HTCondor writes them; None if there is another one, or a fault."""
     lines = block.split("\n")
     try:
         pairs = list(map(known.__getitem__, lines))
@@ -372,7 +372,7 @@ def _shaped(names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 class _Values(dict[str, "Code | str"]):
-    """The expressions of values seen lately, by their text; one not seen yet is read, or ClassAdSyntaxError raised."""
+    """The expressions of recent values, by their text; a new one is read, or ClassAdSyntaxError raised."""
 
     __slots__ = ("_read",)
 
@@ -390,9 +390,9 @@ class _Values(dict[str, "Code | str"]):
 
 
 class _Lines(dict[str, "tuple[str, Code | str]"]):
-    """Names and expressions of lines seen lately; one not seen yet is read.
+    """Names and expressions of recent lines; a new one is read.
 
-    Unusual or ClassAdSyntaxError is raised for any that HTCondor would not write so.
+    Unusual or ClassAdSyntaxError is raised for any that HTCondor would not write like this.
     """
 
     __slots__ = ("_values",)
@@ -429,7 +429,7 @@ def _encodable(text: str) -> bool:
 
 
 def _exact(text: str) -> Code | str:
-    """Return a value's expression. Raises ClassAdSyntaxError for none, and for more than one."""
+    """Return a value's expression. Raises ClassAdSyntaxError unless there is exactly one."""
     if is_expression(text):
         return text
     parse_expression(Source(text), old=True)
@@ -437,7 +437,7 @@ def _exact(text: str) -> Code | str:
 
 
 def _tolerant(text: str) -> Code | str:
-    """Return the expression a value begins with, as the daemon reads it. Raises ClassAdSyntaxError."""
+    """Return the expression at the beginning of a value, as the daemon reads it. Raises ClassAdSyntaxError."""
     if len(text) > MAX_TEXT and _LITERAL(text.strip(_BLANK)):
         return text
     try:
@@ -447,9 +447,9 @@ def _tolerant(text: str) -> Code | str:
 
 
 def _new_text(text: str) -> Code | str:
-    """Return an old value in new syntax; its strings are all that is different.
+    """Return an old value in new syntax; only its strings differ.
 
-    Raises ClassAdSyntaxError for a text that has to be parsed for that, and cannot be.
+    Raises ClassAdSyntaxError for a text that must be parsed for that, and is invalid.
     """
     if "\\" not in text and "'" not in text and not _ADJACENT.search(text):
         return text
@@ -477,7 +477,7 @@ _EXACT, _LAZY = _VALUES[ReadMode.STRICT], _VALUES[ReadMode.LAZY]
 _LINES: Final = {mode: _Lines(values) for mode, values in _VALUES.items()}
 _PARTS_ALIKE: Final = {
     mode: Alike(lines) for mode, lines in _LINES.items()
-}  # what one part of a text tells of the next
+}  # what one part of a text tells about the next
 
 
 class _Reading:
@@ -506,7 +506,7 @@ class _Reading:
 
 
 def _lines(piece: Piece) -> Iterator[tuple[int, int, str]]:
-    """Return number and offset of each line, and its text without line end."""
+    """Yield number and offset of each line, and its text without line end."""
     at, number, text = 0, piece.position(0)[0], piece.text
     while at < len(text):
         end = text.find("\n", at)
@@ -547,7 +547,7 @@ def _by_line(piece: Piece, mode: ReadMode, report: Report | None, *, last: bool)
 
 
 def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: ReadMode) -> None:
-    """Read the line of an attribute, or note what is wrong with it.
+    """Read the line of an attribute, or add its fault.
 
     line = BLANK* name BLANK* "=" BLANK* value
     """
@@ -560,7 +560,7 @@ def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: ReadMo
         return
     name = _name(before.strip(_BLANK))
     if name is None:
-        message = "no attribute has this name" if before.strip(_BLANK) else "an attribute needs a name before its ="
+        message = "this is not a valid name" if before.strip(_BLANK) else "an attribute needs a name before its ="
         hint = "a name is letters, digits and _; any other stands in single quotes"
         reading.faults.append(
             fault(piece, at + blanks, at + max(blanks + 1, len(before.rstrip(_BLANK))), message, hint)
@@ -584,7 +584,7 @@ def _read_line(reading: _Reading, piece: Piece, at: int, line: str, mode: ReadMo
 
 
 def _name(text: str) -> str | None:
-    """Return the name a text spells; None: none.
+    """Return the name that a text spells, None if it is invalid.
 
     name = NAME | QUOTED_NAME
     """
@@ -595,24 +595,24 @@ def _name(text: str) -> str | None:
 
 
 def read_value(text: str, mode: ReadMode) -> Code | str:
-    """Return the expression of an old value: as text in new syntax where it can stay one.
+    """Return the expression of an old value, as text in new syntax if possible.
 
     value = expression
 
     Raises ClassAdSyntaxError; where the mode is LAZY, only for a text that has to be parsed to be rewritten.
     """
-    return _VALUES[mode if text else ReadMode.STRICT][text]  # no text is no lazy one
+    return _VALUES[mode if text else ReadMode.STRICT][text]  # an empty text is not read lazily
 
 
 def read_lazily(text: str) -> Code | str:
-    """Return what read_value does where the mode is LAZY, a little faster."""
+    """Return the result of read_value in mode LAZY, a little faster."""
     return _LAZY[text] if text else _EXACT[text]
 
 
 def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:
     """Return the ads HTCondor finds in a block.
 
-    Raises ClassAdSyntaxError where it stops with an error: an ad without any attribute, and something after it.
+    Raises ClassAdSyntaxError where it stops with an error: at an ad without any attribute that more text follows.
     """
     reading: _Reading | None = None
     dropping = False
@@ -636,7 +636,7 @@ def _as_daemon(piece: Piece, *, last: bool) -> Iterator[ClassAd]:
 
 
 def _line_as_daemon(reading: _Reading, line: str) -> bool:
-    """Read a line as HTCondor does: any name will do, and what follows the expression is skipped.
+    """Read a line like HTCondor: any name is accepted, and text after the expression is skipped.
 
     line_as_daemon = BLANK* [^=]+ "=" value
     """

@@ -34,7 +34,7 @@ def _ad(piece: Piece) -> ClassAd:
 
 
 def _code(text: str, part: Node) -> Code | str:
-    """Return an attribute's expression; a plain literal as its text, by which jobs that are alike are known."""
+    """Return an attribute's expression; a plain literal as its text, which identifies similar jobs."""
     if type(part) is Literal:
         written = text[part.start : part.end]
         if prints_as_it_is(written):

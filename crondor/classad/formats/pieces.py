@@ -1,4 +1,4 @@
-"""What all readers share: strictness, pieces of a long text with their places, and where an ad ends."""
+"""Common to all readers: strictness, pieces of a long text with their places, and the ends of ads."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from crondor.classad.tree import ClassAdSyntaxError
 from crondor.diagnostics import Diagnostic, Source
 
 MAX_AD: Final = 16 << 20
-"""Characters of one ad's text, whatever its form."""
+"""Characters of one ad's text, in any format."""
 
 MAX_DEPTH: Final = 200
-"""Lists and ads within one another in JSON and XML; HTCondor's expressions end at 165."""
+"""Nesting of lists and ads in JSON and XML; HTCondor's expressions end at 165."""
 
 DEEP: Final = 100
-"""Lists and ads within one another from which on it is looked whether the whole can be read as an expression."""
+"""Nesting of lists and ads from which it is checked whether the whole can be read as an expression."""
 
 _CHUNK: Final = 1 << 16
 _KEPT: Final = 1 << 12  # characters of a line that are kept to be shown with a fault
@@ -36,9 +36,9 @@ UNFINISHED: Final = "classad-unfinished"
 class ReadMode(Enum):
     """How strict a reader is.
 
-    STRICT reads every expression and finds every fault. LAZY finds the faults of the form (lines, brackets) and takes
-    expressions as texts: a bad one is found by whoever asks for it. DAEMON does as HTCondor's own reader: what comes
-    after a bad line of a ``-long`` ad is dropped in silence, text after a complete expression or ad is ignored.
+    STRICT reads every expression and finds every fault. LAZY finds faults of the format (lines, brackets) and keeps
+    expressions as texts: an invalid one is found on use. DAEMON acts like HTCondor's own reader: lines after a bad one
+    of a ``-long`` ad are silently dropped, text after a complete expression or ad is ignored.
     """
 
     STRICT = "strict"
@@ -47,7 +47,7 @@ class ReadMode(Enum):
 
 
 class Piece(Source):
-    """A piece of a longer text: its lines are counted from where it begins there."""
+    """A piece of a longer text: lines are counted from the beginning of that text."""
 
     __slots__ = ("_column", "_line")
 
@@ -68,13 +68,13 @@ class Piece(Source):
         return line + self._line - 1, column + (self._column - 1 if line == 1 else 0)
 
     def line(self, number: int) -> str:
-        """Return the text of a line of the longer text, blanks in place of what is no part of this piece."""
+        """Return the text of a line of the longer text, with blanks for what is not in this piece."""
         found = super().line(number - self._line + 1)
         return " " * (self._column - 1) + found if number == self._line else found
 
 
 def fault(source: Source, start: int, end: int, message: str, hint: str | None = None) -> Diagnostic:
-    """Return the finding that a piece of text is no part of an ad."""
+    """Return the finding that a piece of text does not belong to an ad."""
     return Diagnostic("classad-ad", message, span=source.span(start, end), help=hint)
 
 
@@ -84,7 +84,7 @@ def error(source: Source, start: int, end: int, message: str, hint: str | None =
 
 
 def tell(problem: ClassAdSyntaxError, report: Report | None) -> None:
-    """Report what is wrong, or raise it where nobody listens."""
+    """Report a fault, or raise it without ``report``."""
     if report is None:
         raise problem
     for diagnostic in problem.diagnostics:
@@ -92,17 +92,14 @@ def tell(problem: ClassAdSyntaxError, report: Report | None) -> None:
 
 
 def check_characters(source: Source) -> None:
-    """Refuse NUL and lone surrogates, which no ad can hold.
-
-    Raises ClassAdSyntaxError.
-    """
+    """Raise ClassAdSyntaxError for NUL and lone surrogates, which no ad can hold."""
     found = bad_character(source.text)
     if found is not None:
         raise error(source, *found)
 
 
 def bad_character(text: str) -> tuple[int, int, str] | None:
-    """Return where the first character stands that no ad can hold, and what it is."""
+    """Return the place of the first character that no ad can hold, and its description."""
     at = text.find("\0")
     if at >= 0:
         return at, at + 1, "a NUL character: HTCondor would take the text to end here"
@@ -115,10 +112,9 @@ def bad_character(text: str) -> tuple[int, int, str] | None:
 
 
 class Feed:
-    """A text that comes in chunks, with the line and the column of the first character that is not used up.
+    """A text that comes in chunks, with the line and column of the first unused character.
 
-    ``plain`` says that what is here has neither carriage returns nor banners, ``is_part`` that the text is a part of a
-    longer one.
+    ``plain``: the buffer has neither carriage returns nor banners; ``is_part``: the text is part of a longer one.
     """
 
     __slots__ = ("_chunks", "_whole", "at", "buffer", "column", "done", "is_part", "line", "name", "plain")
@@ -138,13 +134,13 @@ class Feed:
         self._chunks = iter(()) if isinstance(text, str) else _chunks(text)
 
     def more(self) -> bool:
-        """Read on, at least as much as is here already; say whether there was anything.
+        """Read on, at least as much as is buffered; return whether there was anything.
 
         Raises ClassAdSyntaxError if one ad would become too long.
         """
         if self.done:
             return False
-        if self._whole is not None:  # a text that is here already comes at once
+        if self._whole is not None:  # a text in memory comes at once
             self.buffer, self._whole, self.done = self._whole, None, True
             self._look()
             return bool(self.buffer)
@@ -166,7 +162,7 @@ class Feed:
         return len(self.buffer) > have
 
     def _look(self) -> None:
-        """Find out whether what is here is plain."""
+        """Determine whether the buffer is plain."""
         self.plain = "\r" not in self.buffer and "\n***" not in self.buffer and "\n-- " not in self.buffer
 
     def skip(self, end: int) -> None:
@@ -193,10 +189,7 @@ class Feed:
         return Piece(self.buffer[self.at : end if end >= 0 else self.at + _KEPT], self.name, self.line, self.column)
 
     def check_size(self, size: int) -> None:
-        """Refuse an ad of more characters than one may have.
-
-        Raises ClassAdSyntaxError.
-        """
+        """Raise ClassAdSyntaxError for an ad with too many characters."""
         if size > MAX_AD:
             message = f"an ad of more than {MAX_AD} characters"
             raise error(Piece("", self.name, self.line, self.column), 0, 0, message)
@@ -215,7 +208,7 @@ def _chunks(text: Iterable[str]) -> Iterator[str]:
 
 
 def name_of(text: Text, name: str | None) -> str:
-    """Return the name people know a text by."""
+    """Return the name of a text in messages."""
     if name is not None:
         return name
     if isinstance(text, Source):
@@ -225,21 +218,21 @@ def name_of(text: Text, name: str | None) -> str:
 
 
 _SHOWN: Final = 80  # characters of a text between ads that are shown
-_MARGIN: Final = 2  # characters at the end of a buffer that may begin an ad which goes on after it
-_DTD: Final = "a DTD inside the document: an ad needs none, and its entities could grow without end"
+_MARGIN: Final = 2  # characters at the end of a buffer that may begin an ad
+_DTD: Final = "a DTD inside the document: an ad needs none, and its entities could grow without limit"
 
 
-# An ad that is never closed would take all that follows into it. What follows is read from the next line that begins an
-# ad as this one begins: printed streams have one there, and never one inside another.
+# An ad that is never closed would include everything after it. Reading resumes at the next line that begins like this
+# ad: printed streams have one there, and never inside an ad.
 class Syntax(NamedTuple):
-    """How a form writes an ad and a list of ads.
+    """How a format writes an ad and a list of ads.
 
-    ``begin`` matches the beginning of an ad. ``between`` matches what may stand between ads, and its group says what
-    it is: ``blank`` (a header or a comment, too), ``ad``, ``before``, ``comma`` and ``after`` (a list's own signs), or
-    ``open``, which has begun and not ended; ``plain`` is the same without comments. ``within`` matches what counts
-    inside an ad: ``begin`` and ``end``, an ad that is ``whole``, and all in which these mean nothing, with ``open`` as
-    before. ``list_sign`` matches the beginning and the end of a list. ``shown`` and ``list_shown`` are what messages
-    call the beginnings. ``told`` says that whoever reads an ad tells best why it does not end.
+    ``begin`` matches the beginning of an ad. ``between`` matches what may come between ads, and its group tells the
+    kind: ``blank`` (also a header or a comment), ``ad``, ``before``, ``comma`` and ``after`` (of a list), or ``open``,
+    which has begun and not ended; ``plain`` is the same without comments. ``within`` matches tokens inside an ad:
+    ``begin`` and ``end``, an ad that is ``whole``, and text in which these mean nothing, with ``open`` as before.
+    ``list_sign`` matches the beginning and the end of a list. ``shown`` and ``list_shown`` are the names of the
+    beginnings in messages. ``told``: the reader of an ad knows best why it does not end.
     """
 
     begin: re.Pattern[str]
@@ -253,9 +246,9 @@ class Syntax(NamedTuple):
 
 
 def _brackets(ad: str, of_list: str, texts: str, unclosed: str, *, comments: bool) -> Syntax:
-    """Return the syntax of a form with brackets, two for an ad and two for a list.
+    """Return the syntax of a format with brackets, two for an ad and two for a list.
 
-    ``texts`` and ``unclosed`` are patterns of what may stand inside an ad and has brackets that mean nothing.
+    ``texts`` and ``unclosed`` are patterns of text inside an ad whose brackets mean nothing.
     """
     opening, closing, before, after = map(re.escape, ad + of_list)
     signs = rf"|(?P<ad>{opening})|(?P<before>{before})|(?P<comma>,)|(?P<after>{after})"
@@ -297,10 +290,10 @@ XML: Final = Syntax(
 def read_pieces(
     feed: Feed, syntax: Syntax, read: Callable[[Piece], ClassAd], report: Report | None, *, tolerant: bool
 ) -> Iterator[ClassAd]:
-    """Return what ``read`` makes of each ad's text. ``tolerant`` ends in silence where something else follows.
+    """Return the result of ``read`` for each ad's text. ``tolerant`` silently ends at anything else.
 
-    Raises ClassAdSyntaxError for the first fault; with ``report`` each is told instead, and reading goes on with the
-    next ad.
+    Raises ClassAdSyntaxError for the first fault; with ``report`` each fault is reported instead, and reading continues
+    with the next ad.
     """
     walk = _Walk(feed, syntax, report, tolerant=tolerant)
     for piece in walk.pieces():
@@ -314,9 +307,9 @@ def read_pieces(
 
 
 class _Walk:
-    """The way through a text from ad to ad.
+    """Walks through a text from ad to ad.
 
-    ``junk_line`` is the line of the last fault between ads, if no ad has come after it.
+    ``junk_line`` is the line of the last fault between ads, if no ad has followed it.
     """
 
     def __init__(self, feed: Feed, syntax: Syntax, report: Report | None, *, tolerant: bool) -> None:
@@ -326,15 +319,15 @@ class _Walk:
         self._between = syntax.between
         self._report = report
         self._tolerant = tolerant
-        self._list: Piece | None = None  # the beginning of the list that is open
-        self._is_torn = False  # a fault had a list's signs in it: nobody knows whether one is open
-        self._broken = 0  # characters to come of which it is known that an ad does not end in them
+        self._list: Piece | None = None  # the beginning of the open list
+        self._is_torn = False  # a fault contained list tokens: it is unknown whether a list is open
+        self._broken = 0  # number of next characters in which an ad is known not to end
         self._line_begin = syntax.begin  # what ends an ad in these
-        self._unfinished = False  # the text ends inside what is told
+        self._unfinished = False  # the text ends inside the reported piece
         self._stopped = False
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the text of each ad, and of one that is never closed where its reader is to tell so.
+        """Yield the text of each ad, and of an unclosed one if its reader reports that.
 
         Raises ClassAdSyntaxError.
         """
@@ -353,7 +346,7 @@ class _Walk:
                 self._junk()
 
     def refuse(self, problem: ClassAdSyntaxError) -> None:
-        """Tell why an ad cannot be read, if it is no part of a fault between ads that was told. May raise it."""
+        """Report why an ad cannot be read, unless it is part of a reported fault between ads. May raise it."""
         found = problem.diagnostics
         if self._unfinished:
             problem = ClassAdSyntaxError((*found[:-1], replace(found[-1], kind=UNFINISHED)))
@@ -365,7 +358,7 @@ class _Walk:
         self._feed.skip(end)
 
     def _next(self) -> str:
-        """Go to what is neither blank nor a list's, and say what it is: ``ad``, ``end``, or nothing."""
+        """Skip blanks and list tokens, and return what follows: ``ad``, ``end``, or nothing."""
         feed = self._feed
         while True:
             match = self._between.match(feed.buffer, feed.at)
@@ -374,7 +367,7 @@ class _Walk:
                 if (kind or feed.at == len(feed.buffer)) and feed.more():
                     continue
                 self._unfinished = bool(kind) and feed.done
-                if kind:  # there is no end of it, nor of another one
+                if kind:  # neither its end nor that of another one exists
                     self._between = self._syntax.plain
                     self._skip(len(feed.buffer) if match is not None and match[0] == "//" else feed.at)
                 return "end" if feed.at == len(feed.buffer) else ""
@@ -383,7 +376,7 @@ class _Walk:
             self._skip(match.end())
 
     def _passes(self, kind: str | None) -> bool:
-        """Return whether a sign may stand here; where it begins or ends a list, take note."""
+        """Return whether a token may come here, recording the beginning or end of a list."""
         if kind == "before" and (self._list is None or self._is_torn):
             self._list = self._feed.beginning()
             return True
@@ -393,7 +386,7 @@ class _Walk:
         return kind == "blank" or (kind == "comma" and (self._list is not None or self._is_torn))
 
     def _junk(self) -> None:
-        """Tell of a text that is no ad, and go to the next one."""
+        """Report a text that is not an ad, and go to the next ad."""
         feed, begin = self._feed, self._syntax.begin
         while len(feed.buffer) - feed.at < _SHOWN and feed.more():
             pass
@@ -417,7 +410,7 @@ class _Walk:
         self._skip(found.start())
 
     def _look_for_list(self, end: int) -> None:
-        """Take note of a list's signs in what is skipped."""
+        """Record list tokens in skipped text."""
         self._is_torn = self._is_torn or bool(self._syntax.list_sign.search(self._feed.buffer, self._feed.at, end))
 
     def _expected(self, line: str) -> str:
@@ -440,7 +433,7 @@ class _Walk:
         self._skip(end)
 
     def _end(self) -> tuple[int, str]:
-        """Return the offset after the ad that begins here, or where to go on and why, if it is never closed."""
+        """Return the offset after the ad that begins here, or where to continue and why, if it is never closed."""
         feed, find = self._feed, self._syntax.within.search
         why = f"this {self._syntax.shown} is never closed"
         limit = self._limit() if self._broken > 0 else None
@@ -466,13 +459,13 @@ class _Walk:
                 return at, ""
 
     def _resumed(self) -> int:
-        """Return where to go on after an ad that is not closed in all that is here: the next line that begins one."""
+        """Return where to continue after an ad that is not closed in the buffer: the next line that begins one."""
         feed = self._feed
         pattern = rf"\n(?:[ \t]{{{feed.column - 1}}})?(?={self._syntax.begin.pattern})"
         self._line_begin = re.compile(pattern)
         if feed.done:
             self._broken = len(feed.buffer) - feed.at
-        else:  # the last one may well end in what has still to come
+        else:  # the last one may well end in text still to come
             for found in self._line_begin.finditer(feed.buffer, feed.at + 1):
                 self._broken = found.end() - feed.at
         return self._limit()

@@ -1,4 +1,4 @@
-"""Ads from texts and files in any form (HTCondor: CondorClassAdFileIterator::next), and back."""
+"""Ads from texts and files in any format (HTCondor: CondorClassAdFileIterator::next), and back."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _READERS: Final = {
 
 
 def detect(text: str, *, faithful: bool = False) -> Format:
-    """Return the form of a text by how it begins: LONG, NEW, JSON or XML.
+    """Return the format of a text from its beginning: LONG, NEW, JSON or XML.
 
-    ``faithful``: as HTCondor 25.14's parseAds with ParserType.Auto, which tells only LONG and NEW apart.
+    ``faithful``: like HTCondor 25.14's parseAds with ParserType.Auto, which only tells LONG and NEW apart.
     """
     if faithful:
         return Format.NEW if text.lstrip(" \t\r\n\f\v").startswith(("[", "/")) else Format.LONG
@@ -58,14 +58,14 @@ def read_ads(
     report: Report | None = None,
     line: int | None = None,
 ) -> Iterator[ClassAd]:
-    """Return the ads of a text, a file or lines one by one, holding no more than one of them.
+    """Return the ads of a text, a file or lines one by one, holding at most one of them.
 
-    The form is told by the beginning if none is given. An ad with faults raises ClassAdSyntaxError with all of them,
-    and reading ends there; so does a text that is no ad. If ``report`` is given it is called with each fault instead,
-    and nothing is raised: a ``-long`` ad keeps its good lines, an ad in another form is left out, and reading goes on
-    with the next ad. After an ad that is never closed, that is the next line that begins an ad. Only more than MAX_AD
-    characters without an ad in them end the reading; and where the mode is DAEMON, what HTCondor's reader ends at.
-    ``line`` is where a part of a longer text begins there, a text of whole ads that is read by itself.
+    The format is detected if none is given. An ad with faults raises ClassAdSyntaxError with all of them, and reading
+    ends; so does a text that is not an ad. If ``report`` is given it is called with each fault instead, and nothing is
+    raised: a ``-long`` ad keeps its good lines, an ad in another format is skipped, and reading continues with the next
+    ad, or after an unclosed ad with the next line that begins one. Only more than MAX_AD characters without an ad end
+    the reading, and in mode DAEMON what ends HTCondor's reader. ``line`` is the first line of a part of a longer text
+    that consists of whole ads.
     """
     expect("text", text, (str, Source, Iterable), "text, a Source, or an open text file")
     feed = Feed(text, name_of(text, name), line)
@@ -75,7 +75,7 @@ def read_ads(
 
 def _ads(feed: Feed, form: Format | None, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     feed.more()
-    if feed.line == 1 and feed.buffer.startswith("\ufeff"):  # what Windows editors put before the first character
+    if feed.line == 1 and feed.buffer.startswith("\ufeff"):  # which Windows editors put before the first character
         feed.at = 1
     while form is None and feed.buffer[feed.at :].isspace() and feed.more():
         pass
@@ -84,7 +84,7 @@ def _ads(feed: Feed, form: Format | None, mode: ReadMode, report: Report | None)
 
 
 def _told(ads: Iterator[ClassAd], report: Report) -> Iterator[ClassAd]:
-    """Return ads up to a fault that ends the reading."""
+    """Yield ads up to a fault that ends the reading."""
     try:
         yield from ads
     except ClassAdSyntaxError as problem:
@@ -101,7 +101,7 @@ def _beginning(feed: Feed) -> str:
 def read_ad(
     text: str | Source, form: Format | None = None, mode: ReadMode = ReadMode.STRICT, *, name: str | None = None
 ) -> ClassAd:
-    """Return the one ad of a text; DAEMON returns the first and ignores what follows.
+    """Return the one ad of a text; DAEMON returns the first and ignores the rest.
 
     Raises ClassAdSyntaxError, also if there is none or another one.
     """
@@ -122,7 +122,7 @@ _XML_HEAD: Final = '<?xml version="1.0"?>\n<!DOCTYPE classads SYSTEM "classads.d
 
 
 class Frame(NamedTuple):
-    """What a stream of ads has before them, between two, and after them; and what it is where there is none."""
+    """The text of a stream before the ads, between two, and after them; and the stream without ads."""
 
     before: str = ""
     between: str = ""
@@ -130,7 +130,7 @@ class Frame(NamedTuple):
     empty: str = ""
 
     def around(self, printed: Iterable[str]) -> Iterator[str]:
-        """Yield the stream, of which each of the texts holds one ad or several, with what is between them."""
+        """Yield the stream for texts that hold one ad or several."""
         head = self.before
         is_empty = True
         for text in printed:
@@ -150,14 +150,14 @@ _PLAIN: Final = Frame()
 
 
 def frame_of(form: Format) -> Frame:
-    """Return what stands around the ads of a stream."""
+    """Return the text around the ads of a stream."""
     return _FRAMES.get(form, _PLAIN)
 
 
 def print_among(ad: Attributes, form: Format, order: Order = Order.LIBRARY, *, faithful: bool = False) -> str:
-    """Return an ad as it stands in a stream.
+    """Return an ad as printed in a stream.
 
-    Raises ClassAdSyntaxError for an attribute whose text is no expression.
+    Raises ClassAdSyntaxError for an attribute whose text is invalid.
     """
     text = print_ad(ad, form, order, faithful=faithful)
     if form is Format.PRETTY:
@@ -171,7 +171,7 @@ def write_ads(
     """Return the text of ads piece by piece.
 
     LONG ends each ad with an empty line, NEW and JSON_LINES write an ad a line, JSON and PRETTY a list over several
-    lines, XML a document with HTCondor's header. ``faithful`` is that of print_ad.
-    Raises ClassAdSyntaxError for an attribute whose text is no expression.
+    lines, XML a document with HTCondor's header. ``faithful`` is that of print_ad. Raises ClassAdSyntaxError for an
+    attribute whose text is invalid.
     """
     yield from frame_of(form).around(print_among(ad, form, order, faithful=faithful) for ad in ads)

@@ -1,9 +1,9 @@
 """Ads as XML: ``<c><a n="Name"><i>1</i></a></c>``, inside ``<classads>`` or alone.
 
-The parser is expat: it is in every Python, does not recurse, and fetches nothing. It is given one ad at a time, so that
-the next one is read whatever is wrong with this. What would let a small text grow or reach elsewhere is refused: a DTD
-inside the document, entities, references to what is outside. HTCondor's own header, which only names ``classads.dtd``,
-is accepted and that file never opened.
+The parser is expat: it is in every Python, does not recurse, and fetches nothing. It gets one ad at a time, so that the
+next one is read after any fault. Features that let a small text grow or reach elsewhere are refused: a DTD inside the
+document, entities, external references. HTCondor's own header, which only names ``classads.dtd``, is accepted and that
+file never opened.
 
 HTCondor: ClassAdXMLParser::ParseClassAd.
 """
@@ -37,7 +37,7 @@ from crondor.classad.tree import ClassAdSyntaxError
 from crondor.diagnostics import Diagnostic
 
 _SHOWN: Final = 80  # characters of a tag without an end that are underlined
-_ENTITY: Final = "an entity: an ad needs none but &amp; &lt; &gt; &quot; &apos;"
+_ENTITY: Final = "an entity: an ad needs only &amp; &lt; &gt; &quot; &apos;"
 _UNDEFINED: Final = expat.errors.codes[expat.errors.XML_ERROR_UNDEFINED_ENTITY]
 _VALUES: Final = frozenset(("i", "r", "s", "b", "un", "er", "at", "rt", "l", "e", "c"))
 _INSIDE: Final = {"": frozenset("c"), "c": frozenset("a"), "a": _VALUES, "l": _VALUES}
@@ -49,7 +49,7 @@ _ESCAPED_OR_QUOTE: Final = re.compile(r'\\[\s\S]|"|\\\Z')
 
 
 class _Element:
-    """An element that is open: its name, the attribute it is, its texts and the values inside it."""
+    """An open element: its name, its attribute, its texts and the values inside it."""
 
     __slots__ = ("name", "tag", "texts", "values")
 
@@ -63,8 +63,8 @@ class _Element:
 def read_xml(feed: Feed, mode: ReadMode, report: Report | None) -> Iterator[ClassAd]:
     """Return the ads of a text one by one; an ad with a fault is refused as a whole.
 
-    Documents may follow one another, as ``condor_q -xml`` of several schedds writes them. DAEMON is as STRICT:
-    HTCondor's reader of XML hangs or dies on what is none.
+    Documents may follow one another, as ``condor_q -xml`` of several schedds writes them. DAEMON equals STRICT:
+    HTCondor's reader hangs or crashes on invalid XML.
 
     ads = (ad | "<classads>" ad* "</classads>")*
 
@@ -102,10 +102,10 @@ class _Reader:
         try:
             self.parser.Parse(self.data, True)  # noqa: FBT003 - expat's own
         except expat.ExpatError as problem:
-            message = _ENTITY if problem.code == _UNDEFINED else f"no XML: {expat.ErrorString(problem.code)}"
+            message = _ENTITY if problem.code == _UNDEFINED else f"not XML: {expat.ErrorString(problem.code)}"
             raise ClassAdSyntaxError((*self.faults, self.finding(self.parser.ErrorByteIndex, message))) from None
         finally:
-            del self.parser  # it holds this reader by its handlers
+            del self.parser  # its handlers refer to this reader
         if self.faults:
             raise ClassAdSyntaxError(self.faults)
         codes: dict[str, Code | str] = {}
@@ -117,7 +117,7 @@ class _Reader:
         return ClassAd.of(codes, names, Place(self.piece.name, self.piece.position(0)[0]))
 
     def finding(self, index: int, message: str) -> Diagnostic:
-        """Return what is wrong at an offset, bytes."""
+        """Return a finding at an offset in bytes."""
         before, at = self.at if index >= self.at[0] else (0, 0)
         at += len(self.data[before:index].decode("utf-8", "surrogateescape"))
         self.at = (index, at)
@@ -129,7 +129,7 @@ class _Reader:
         raise ClassAdSyntaxError((*self.faults, self.finding(self.parser.CurrentByteIndex, message)))
 
     def fault(self, message: str) -> None:
-        """Note what is wrong with the ad being read; reading goes on after it."""
+        """Add a fault of the ad being read; reading continues."""
         self.faults.append(self.finding(self.parser.CurrentByteIndex, message))
 
     def entity(self, *_details: object) -> NoReturn:
@@ -143,7 +143,7 @@ class _Reader:
         """
         around = self.stack[-1].tag if self.stack else ""
         if tag not in _INSIDE.get(around, ()):
-            self.fail(f"<{tag}> has no place in <{around}>")
+            self.fail(f"<{tag}> is not allowed in <{around}>")
         if len(self.stack) > 2 * MAX_DEPTH:
             self.fail(f"lists and ads are nested deeper than {MAX_DEPTH}")
         self.deep = self.deep or len(self.stack) > DEEP
@@ -171,7 +171,7 @@ class _Reader:
         if element.tag in _WITH_TEXT:
             element.texts.append(data)
         elif data.strip():
-            self.fail(f"text has no place in <{element.tag}>")
+            self.fail(f"text is not allowed in <{element.tag}>")
 
     def end(self, tag: str) -> None:
         element = self.stack.pop()
@@ -217,7 +217,7 @@ class _Reader:
             return self.checked(quoted) if "\\" in quoted else quoted
         if tag == "i":
             integer = _INTEGER.match(text)
-            return self.error_value("no integer") if integer is None else integer[1]
+            return self.error_value("not an integer") if integer is None else integer[1]
         if tag == "r":
             return self.real(text)
         if tag != "e":
@@ -239,7 +239,7 @@ class _Reader:
             return _NOT_FINITE[stripped]
         match = _REAL.match(text)
         if match is None:
-            return self.error_value("no real")
+            return self.error_value("not a real")
         value = float(match[1])
         return repr(value) if math.isfinite(value) else _NOT_FINITE["-INF" if value < 0 else "INF"]
 

@@ -1,4 +1,4 @@
-"""The built-in functions, by family; a name is found without regard to case."""
+"""The built-in functions, by family; names ignore case."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ __all__ = ["CallArguments", "contexts", "find_function", "moments", "registry", 
 
 
 def find_function(name: str) -> Maker | None:
-    """Return what makes closures of calls of a function; None: there is no such function, and a call is error."""
+    """Return the maker of closures for calls of a function; None: it is unknown, and a call is error."""
     return FUNCTIONS.get(name.lower())

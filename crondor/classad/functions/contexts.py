@@ -91,7 +91,7 @@ def _eval(call: CallArguments) -> Run:
 
 
 def _read(state: EvaluationState, text: str, compiler: Compiler) -> Code | None:
-    """Return the expression of a text; after a conditional HTCondor does not look whether more follows."""
+    """Return the expression of a text; after a conditional HTCondor ignores the rest."""
     try:
         return state.read(text)
     except StackExhausted:
@@ -107,7 +107,7 @@ def _read(state: EvaluationState, text: str, compiler: Compiler) -> Code | None:
 
 @special("unparse")
 def _unparse(call: CallArguments) -> Run:
-    """Return the text of an attribute of the ad at hand; the argument's own text is its name, MY.x and all."""
+    """Return the text of an attribute of the present ad; the argument's own text is its name, including MY."""
     if len(call.nodes) != 1 or not isinstance(call.nodes[0], Reference):
         return wrong_count
     name = lower(unparse(call.nodes[0], UnparseForm.PRETTY, faithful=True))
@@ -122,7 +122,7 @@ def _unparse(call: CallArguments) -> Run:
 def _dereferenced(state: EvaluationState, node: Reference, scope: Run | None) -> tuple[AdValue, Code] | None:
     """Return what a reference refers to.
 
-    As HTCondor does, what follows goes on in the ad where it was found, or in the last one searched.
+    Like HTCondor, continue in the ad where it was found, or in the last one searched.
     """
     name = lower(node.name)
     start = state.cur
@@ -208,7 +208,7 @@ def _each_context(call: CallArguments) -> Run:
 
 
 def _in_context(state: EvaluationState, code: Code, place: Code) -> Value:
-    """Return the value of an expression in a nested ad, which in a match sees the other ad its own sees."""
+    """Return the value of an expression in a nested ad, which in a match sees the same other ad."""
     ad = attempt(state, place.evaluate)
     if not isinstance(ad, AdValue):
         return UNDEFINED if ad is UNDEFINED else ERROR
@@ -255,7 +255,7 @@ def _one_group(groups: str, wanted: Value) -> str | None:
 
 @special("userHome")
 def _user_home(call: CallArguments) -> Run:
-    """Return the default, as HTCondor does for a user it does not find: the machine's users are not looked up."""
+    """Return the default, as HTCondor does for an unknown user: the machine's users are not looked up."""
     runs = call.runs
 
     def user_home(state: EvaluationState) -> Value:
@@ -361,7 +361,7 @@ def _list_to_args(state: EvaluationState, whole: Value, version: Value = 2) -> V
 
 def _merge(variables: dict[str, str | None], entry: str) -> bool:
     name, equals, value = entry.partition("=")
-    if not equals and "$$" in entry:  # a macro the schedd has not expanded yet; kept as it is
+    if not equals and "$$" in entry:  # a macro the schedd has not expanded yet; kept unchanged
         variables[entry] = None
         return True
     if not name or not equals:
@@ -401,7 +401,7 @@ def _merge_environment(call: CallArguments) -> Run:
 
     def merge_environment(state: EvaluationState) -> Value:
         variables: dict[str, str | None] = {}
-        for run in runs:  # the first that cannot be used ends it: those after it are not evaluated
+        for run in runs:  # the first unusable one ends it: those after it are not evaluated
             text = run(state)
             if text is UNDEFINED:
                 continue
@@ -445,7 +445,7 @@ def _size(_state: EvaluationState, value: Value) -> Value:
 
 
 def _numbers(state: EvaluationState, whole: Value) -> list[bool | int | float] | Value:
-    """Return the members that are numbers, undefined ones left out; another value: the result of the call."""
+    """Return the members that are numbers, without undefined ones; another value is the result of the call."""
     if not isinstance(whole, ListValue):
         return UNDEFINED if whole is UNDEFINED else ERROR
     found: list[bool | int | float] = []

@@ -1,4 +1,4 @@
-"""Functions of times: now and here as the context says, fields, and strftime's formats.
+"""Functions of times: now and here according to the context, fields, and strftime's formats.
 
 HTCondor: FunctionCall::getField, FunctionCall::splitTime, FunctionCall::formatTime.
 """
@@ -92,7 +92,7 @@ def iso_week(at: Civil) -> tuple[int, int]:
 
 
 def strftime(at: Civil, form: str, zone: tzinfo) -> str:
-    """Return a time as a format says; one that grows beyond HTCondor's buffer is cut to nothing."""
+    """Return a formatted time; one that exceeds HTCondor's buffer is empty."""
     text = _DIRECTIVE.sub(lambda match: _directive(at, match, zone), form[: 8 * _LONGEST])
     return text if len(text) <= _LONGEST else ""
 
@@ -108,7 +108,7 @@ def _directive(at: Civil, match: re.Match[str], zone: tzinfo) -> str:
     if letter in _NUMBERS:
         value, least, usual = _NUMBERS[letter]
         return _number(value(at), max(least, width), pad or usual).rjust(width)
-    if letter == "z":  # the fields say nothing of an offset
+    if letter == "z":  # the fields have no offset
         return "+".rjust(width, filler) + _number(0, max(4, width), pad or "0").rjust(width)
     if letter in _TEXTS:
         text = _DIRECTIVE.sub(lambda inner: _directive(at, inner, zone), _TEXTS[letter])
@@ -121,14 +121,14 @@ def _directive(at: Civil, match: re.Match[str], zone: tzinfo) -> str:
 
 
 def _number(number: int, size: int, pad: str) -> str:
-    """Return a number with zeros before it (``0``), blanks (``_``) or nothing (``-``)."""
+    """Return a number padded with zeros (``0``), blanks (``_``) or nothing (``-``)."""
     if pad == "-":
         return str(number)
     return str(number).rjust(size) if pad == "_" else str(number).zfill(size)
 
 
 def _cased(text: str, flags: str, letter: str = "") -> str:
-    """Return a text as ``^`` (capitals) and ``#`` (the other case) want it."""
+    """Return a text in capitals for the flag ``^`` or in the other case for ``#``."""
     changed = "#" in flags
     if letter == "P" or (changed and letter in ("p", "Z")):
         return text.lower()
@@ -265,7 +265,7 @@ def _formatted(state: EvaluationState, at: Civil, form: str) -> Value:
 
 
 def _from_fields(state: EvaluationState, fields: AdValue) -> Civil:
-    """Return the fields of an ad, those that are no integers as zero; weekday and day of the year follow from them."""
+    """Return the fields of an ad, zero for non-integers; weekday and day of the year are computed."""
     second, minute, hour, day, month, year = (
         _field_of(state, fields, name) for name in ("seconds", "minutes", "hours", "day", "month", "year")
     )

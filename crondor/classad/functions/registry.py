@@ -42,7 +42,7 @@ from crondor.classad.tree import (
 class CallArguments(NamedTuple):
     """A call as it is compiled: the function's name in lower case, its arguments as trees and as closures.
 
-    ``offset`` is how many operators the call stands below its expression's top; ``compiler`` makes closures of trees.
+    ``offset`` is how many operators the call is below its expression's top; ``compiler`` makes closures of trees.
     """
 
     name: str
@@ -64,7 +64,7 @@ def wrong_count(_state: EvaluationState) -> Value:
 
 
 def attempt(state: EvaluationState, run: Run) -> Value:
-    """Return a value that is error where evaluation fails; the state is then as it was before."""
+    """Return a value, or error if evaluation fails; the state is then restored."""
     cur, used, height = state.cur, state.used, len(state.stack)
     try:
         return run(state)
@@ -78,7 +78,7 @@ def attempt(state: EvaluationState, run: Run) -> Value:
 def builtin(name: str, low: int, high: int | None = None) -> Callable[[Plain], Plain]:
     """Declare a function of the values of its arguments: ``f(state, first, ...)``.
 
-    All arguments are evaluated; with another number of them the call is error, and none is.
+    All arguments are evaluated; with a wrong number of them the call is error, and none is.
     """
     most = low if high is None else high
 
@@ -138,7 +138,7 @@ for _name, _test in _TESTS.items():
 
 @builtin("int", 1)
 def _int(_state: EvaluationState, value: Value) -> Value:
-    if isinstance(value, str):  # lax: blanks before and anything after the number
+    if isinstance(value, str):  # lax: ignores blanks before and anything after the number
         number = leading_number(value)
         return ERROR if number is None else truncate(number)
     return to_integer(value)
@@ -185,7 +185,7 @@ for _name, _how in (("floor", math.floor), ("ceil", math.ceil), ("ceiling", math
 
 @builtin("pow", 2)
 def _pow(_state: EvaluationState, base: Value, exponent: Value) -> Value:
-    """Return a power; that of two integers goes through a real plus a half, as in HTCondor."""
+    """Return a power; for two integers it is computed as a real plus a half, as in HTCondor."""
     if type(base) is int and type(exponent) is int and exponent >= 0:
         return truncate(_power(float(base), float(exponent)) + 0.5)
     one, two = to_real(base), to_real(exponent)

@@ -30,7 +30,7 @@ from crondor.classad.scope import (
 from crondor.classad.text import from_bytes, lower
 from crondor.classad.tree import ERROR, MAX_STRING, UNDEFINED, Exceptional, Failure, truncate, wrap32
 
-_SHORT = 200  # characters of texts whose pieces and order are kept
+_SHORT = 200  # characters of texts whose pieces and order are cached
 BLANKS = " \t\n\r\f\v"
 
 
@@ -167,7 +167,7 @@ def _order(left: str, right: str) -> int:
     return digits - other_digits or plain
 
 
-_known_order = lru_cache(maxsize=1024)(_order)  # of few versions, again and again
+_known_order = lru_cache(maxsize=1024)(_order)  # few versions, compared again and again
 
 
 def _signed(byte: int) -> int:
@@ -251,7 +251,7 @@ def separator_class(separators: str) -> re.Pattern[str]:
 
 @builtin("split", 1, 2)
 def _split(state: EvaluationState, text: Value, separators: Value = ", \t") -> Value:
-    """Split at separators; two equal ones side by side, no blanks, have an empty string between them."""
+    """Split at separators; two equal adjacent ones, except blanks, have an empty string between them."""
     if not isinstance(text, str) or not isinstance(separators, str):
         return ERROR
     members = _split_short(text, separators) if len(text) <= _SHORT else _split_members(text, separators)
@@ -266,11 +266,11 @@ def _split_members(text: str, separators: str) -> tuple[Code, ...]:
     return tuple(map(constant, pieces))
 
 
-_split_short = lru_cache(maxsize=1024)(_split_members)  # the versions and names of a pool's machines come again
+_split_short = lru_cache(maxsize=1024)(_split_members)  # the versions and names of a pool's machines are repeated
 
 
 def _without_blanks(pieces: list[str], text: str) -> Iterator[str]:
-    """Yield the pieces between separators, and the empty ones that stand between two equal separators, no blanks."""
+    """Yield the pieces between separators, and an empty one between two equal adjacent separators, except blanks."""
     end, before = 0, ""
     for piece in pieces:
         end += len(piece)
@@ -283,7 +283,7 @@ def _without_blanks(pieces: list[str], text: str) -> Iterator[str]:
 
 
 def _checked(*values: Value) -> Value | None:
-    """Return the result that wrong arguments give: error before undefined; None: all can be used."""
+    """Return the result of wrong arguments: error before undefined; None: all are usable."""
     if ERROR in values:
         return ERROR
     return UNDEFINED if UNDEFINED in values else None
@@ -378,7 +378,7 @@ def _summary(name: str, _state: EvaluationState, text: Value, separators: Value 
             total += number
         total = total / len(numbers) if name == "stringListAvg" else total
     else:
-        # The first bound is the greatest and the smallest positive float: upstream's defect, which reaches daemons.
+        # The first limit is the greatest and the smallest positive float: an upstream defect, also in the daemons.
         total = _FLT_MAX if name == "stringListMin" else _FLT_MIN
         for number in numbers:
             better = number < total if name == "stringListMin" else number > total

@@ -1,1 +1,1 @@
-"""A schedule as HTCondor can hold it: cron fields for a superset, and a clause that only the wanted times pass."""
+"""A schedule in HTCondor's terms: cron fields for a superset, and a clause that only the wanted times pass."""

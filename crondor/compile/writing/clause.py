@@ -1,8 +1,8 @@
 """The shortest clause that only the wanted times of a superset pass, on the clock of the epoch.
 
-A way looks at the times by one clock, as days with bit sets of minutes, and says which days are taken and which
-minutes on them; what that takes too many is left out by lists of days and spans of time. No way is believed: the
-proof evaluates the text (crondor.compile.writing.superset).
+A way views the times by one clock, as days with bit sets of minutes, and tests the days and the minutes; times it
+accepts wrongly are excluded by lists of days and spans of time. Ways are not trusted: the proof evaluates the text
+(crondor.compile.writing.superset).
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from crondor.compile.days import MINUTES, members, stepped
 from crondor.compile.writing.superset import put
 
 TIME = "DeferralTime"
-# Of a day number d, ((4 d - 44065) % 1461 / 4 * 5 + 2) % 153 / 5 is the day of the month less 1, from 2000-03-01 to
+# For a day number d, ((4 d - 44065) % 1461 / 4 * 5 + 2) % 153 / 5 is the day of the month minus 1, from 2000-03-01 to
 # 2100-02-28: years begin in March, so that 29 February is the last day of four years.
 _MARCH = 44065
 
 
-# A clock is so many seconds ahead of UTC: constantly, or by a table of a zone's changes up to the horizon. Both mean
-# the same on every host. The clock of the evaluating host (formatTime) is short and readable.
+# A clock is a number of seconds ahead of UTC: constantly, or by a table of a zone's changes up to the horizon. Both
+# mean the same on every host. The clock of the evaluating host (formatTime) is short and readable.
 class Change(NamedTuple):
-    """From ``start`` (epoch seconds) on a clock is ``offset`` seconds ahead of UTC."""
+    """From ``start`` (epoch seconds) a clock is ``offset`` seconds ahead of UTC."""
 
     start: int
     offset: int
 
 
 class EpochClock:
-    """A clock that is known by its offsets from UTC alone."""
+    """A clock defined by its UTC offsets."""
 
     is_local = False
 
     def __init__(self, changes: tuple[Change, ...]) -> None:
-        """Take the offsets in order of time; the first one holds from the beginning."""
+        """Take the offsets in order of time; the first applies from the beginning."""
         self.changes = changes
         self.offsets = {change.offset for change in changes}
         self._starts = [change.start for change in changes[1:]]
 
     @property
     def has_table(self) -> bool:
-        """Whether it knows a zone's changes up to a horizon only."""
+        """Whether it only knows a zone's changes up to a horizon."""
         return len(self.changes) > 1
 
     @property
     def ends(self) -> bool:
-        """Whether its texts name the zone's changes, and so mean the clock up to the last of them only."""
+        """Whether its texts name the zone's changes, and are valid only up to the last of them."""
         return self.has_table and not self.is_local
 
     def offset(self, instant: int) -> int:
@@ -61,7 +61,7 @@ class EpochClock:
         return self.changes[bisect_right(self._starts, instant)].offset
 
     def instant(self, day: int, minute: int) -> int:
-        """Return the instant of a day and minute on this clock, of two the first."""
+        """Return the instant of a day and minute on this clock, the first of two."""
         wall = day * DAY + minute * 60
         for change in self.changes:
             found = wall - change.offset
@@ -73,7 +73,7 @@ class EpochClock:
         return self.changes[bisect_right(self._starts, instant)] == change
 
     def text(self, modulus: int = 0) -> str:
-        """Return the seconds on the clock; with a modulus as short as the remainder of it allows."""
+        """Return the text of the seconds on the clock, shortened for a remainder by the modulus."""
         if modulus:
             left = {offset % modulus for offset in self.offsets}
             if len(left) == 1:
@@ -81,20 +81,20 @@ class EpochClock:
         return _plus(self.changes[0].offset) if len(self.changes) == 1 else f"({TIME} + {self._table()})"
 
     def day(self, more: int = 0) -> str:
-        """Return the day number, with so many added."""
+        """Return the text of the day number, plus ``more``."""
         text = f"{self.text()} / {DAY}"
         return f"({text} + {more})" if more else text
 
     def day_in(self, days: list[int]) -> str:
-        """Say that the day is one of some."""
+        """Return the test that the day is one of some."""
         return one_of(self.day(), days)
 
     def weekday_in(self, weekdays: set[int]) -> str:
-        """Say that the day of the week (Sunday 0) is one of some."""
+        """Return the test that the day of the week (Sunday 0) is one of some."""
         return self.remainder_in(7, {(weekday - 4) % 7 for weekday in weekdays})
 
     def remainder_in(self, modulus: int, rest: set[int]) -> str:
-        """Say that the day number leaves one of some remainders."""
+        """Return the test that the day number has one of some remainders."""
         if len(rest) > 1:
             for first in rest:
                 if all((first + n) % modulus in rest for n in range(len(rest))):
@@ -102,35 +102,35 @@ class EpochClock:
         return one_of(f"{self.day()} % {modulus}", sorted(rest))
 
     def month_day(self, more: int, low: int, high: int) -> str:
-        """Say that so many days on it is a day of the month between two (included)."""
+        """Return the test that the day ``more`` days later is a day of the month between two (included)."""
         march = 4 * more - _MARCH
         text = f"(({self.day()} * 4 {'-' if march < 0 else '+'} {abs(march)}) % 1461 / 4 * 5 + 2) % 153 / 5"
         return _week(text, low, high) or between(text, low - 1, high - 1, 0, 30)
 
     def minute_in(self, minutes: list[int]) -> str:
-        """Say that the minute of the day is one of some."""
+        """Return the test that the minute of the day is one of some."""
         if len(minutes) == 1:
             return f"{self.text(DAY)} % {DAY} == {60 * minutes[0]}"
         return one_of(f"{self.text(DAY)} % {DAY} / 60", minutes)
 
     def minute_between(self, low: int, high: int, first: int, last: int) -> str:
-        """Say that the minute of the day lies between two (included), where it is one from ``first`` to ``last``."""
+        """Return the test for a minute of the day between two (included), if it is one from ``first`` to ``last``."""
         return between(f"{self.text(DAY)} % {DAY}", 60 * low, 60 * high, 60 * first, 60 * last)
 
     def every(self, minutes: int, rest: int) -> str:
-        """Say that the minute leaves a remainder."""
+        """Return the test that the minute has a remainder."""
         return f"{self.text(60 * minutes)} % {60 * minutes} == {60 * rest}"
 
     def hour_in(self, hours: list[int]) -> str:
-        """Say that the hour is one of some."""
+        """Return the test that the hour is one of some."""
         return one_of(f"{self.text(DAY)} % {DAY} / 3600", hours)
 
     def minute_of_hour_in(self, minutes: list[int]) -> str:
-        """Say that the minute of the hour is one of some."""
+        """Return the test that the minute of the hour is one of some."""
         return one_of(f"{self.text(3600)} % 3600 / 60", minutes)
 
     def _table(self) -> str:
-        """Return the offset by a table of the changes."""
+        """Return the text of the offset, as a table of the changes."""
         if len(self.offsets) == 2:
             low, high = sorted(self.offsets)
             spans, start = [], None
@@ -153,53 +153,53 @@ class EpochClock:
 
 
 class HostClock(EpochClock):
-    """The clock of the host that evaluates the clause: the submit host, as far as it is known here."""
+    """The clock of the host that evaluates the clause: the submit host, as far as known here."""
 
     is_local = True
 
     def day_in(self, days: list[int]) -> str:
-        """Say that the day is one of some."""
+        """Return the test that the day is one of some."""
         return _listed("%Y-%m-%d", [date.fromordinal(day + EPOCH_ORDINAL).isoformat() for day in days])
 
     def weekday_in(self, weekdays: set[int]) -> str:
-        """Say that the day of the week (Sunday 0) is one of some."""
+        """Return the test that the day of the week (Sunday 0) is one of some."""
         return _listed("%w", [str(weekday) for weekday in sorted(weekdays)])
 
     def month_day(self, more: int, low: int, high: int) -> str:
-        """Say that so many days on it is a day of the month between two (included)."""
+        """Return the test that the day ``more`` days later is a day of the month between two (included)."""
         later = f"{TIME} + {more * DAY}" if more else TIME
         text = f'int(formatTime({later}, "%d"))'
         return _week(f"({text} - 1)", low, high) or between(text, low, high, 1, 31)
 
     def minute_in(self, minutes: list[int]) -> str:
-        """Say that the minute of the day is one of some."""
+        """Return the test that the minute of the day is one of some."""
         return _listed("%H:%M", [f"{minute // 60:02}:{minute % 60:02}" for minute in minutes])
 
     def minute_between(self, low: int, high: int, first: int, last: int) -> str:
-        """Say that the minute of the day lies between two (included), where it is one from ``first`` to ``last``."""
+        """Return the test for a minute of the day between two (included), if it is one from ``first`` to ``last``."""
         text = f'formatTime({TIME}, "%H:%M")'
         parts = [f'{text} >= "{low // 60:02}:{low % 60:02}"'] if low > first else []
         parts += [f'{text} <= "{high // 60:02}:{high % 60:02}"'] if high < last else []
         return " && ".join(parts) or "true"
 
     def hour_in(self, hours: list[int]) -> str:
-        """Say that the hour is one of some."""
+        """Return the test that the hour is one of some."""
         return _listed("%H", [f"{hour:02}" for hour in hours])
 
     def minute_of_hour_in(self, minutes: list[int]) -> str:
-        """Say that the minute of the hour is one of some."""
+        """Return the test that the minute of the hour is one of some."""
         return _listed("%M", [f"{minute:02}" for minute in minutes])
 
 
 def one_of(text: str, numbers: list[int]) -> str:
-    """Say that a number is one of some."""
+    """Return the test that a number is one of some."""
     if len(numbers) == 1:
         return f"{text} == {numbers[0]}"
     return f"member({text}, {{{','.join(map(str, numbers))}}})"
 
 
 def between(text: str, low: int, high: int, first: int, last: int) -> str:
-    """Say that a number lies between two (included), where it can only be one from ``first`` to ``last``."""
+    """Return the test that a number is between two (included), if it can only be one from ``first`` to ``last``."""
     if low == high:
         return f"{text} == {low}"
     parts = [f"{text} >= {low}"] if low > first else []
@@ -208,7 +208,7 @@ def between(text: str, low: int, high: int, first: int, last: int) -> str:
 
 
 def _week(text: str, low: int, high: int) -> str:
-    """Say that a day of the month (``text`` is it less 1) is in the second, third or fourth week of it, "" else."""
+    """Return the test that a day of the month (``text`` is it minus 1) is in its week 2, 3 or 4, else ""."""
     return f"{text} / 7 == {low // 7}" if high - low == 6 and low in {8, 15, 22} else ""
 
 
@@ -231,21 +231,21 @@ def _time_span(start: int, end: int) -> str:
 
 _MOST_PATTERNS = 6
 WORTH = 150
-"""Characters that a rule which goes on may have more than a list up to a horizon."""
+"""Extra characters that an unlimited rule may have compared with a list up to a horizon."""
 
 _LONGEST_CYCLE = 3660  # days
 _WEEKS = (7, 14, 21, 28)
 
 
 class Day(NamedTuple):
-    """A day by some clock: the minutes of the superset, and those of them that are wanted."""
+    """A day on some clock: the minutes of the superset, and the wanted ones among them."""
 
     offered: int
     wanted: int
 
 
 def by_clock(days: dict[int, Day], clock: EpochClock) -> dict[int, Day]:
-    """Return UTC days as those of a clock."""
+    """Return UTC days as days of a clock."""
     if clock.offsets == {0}:
         return days
     offered: dict[int, int] = {}
@@ -266,7 +266,7 @@ def by_clock(days: dict[int, Day], clock: EpochClock) -> dict[int, Day]:
 
 @dataclass
 class Way:
-    """One way to say the wanted times: its text, and the days and minutes by a clock that it takes too many."""
+    """One way to write the wanted times: its text, and the days and minutes that it accepts wrongly."""
 
     text: str
     clock: EpochClock
@@ -275,18 +275,18 @@ class Way:
 
     @property
     def is_rule(self) -> bool:
-        """Whether it may hold for ever."""
+        """Whether it may be valid forever."""
         return not (self.excess or self.is_list or self.clock.ends)
 
     @property
     def rank(self) -> int:
-        """Return how long the whole will be, about; a rule that goes on is worth some length."""
+        """Return about how long the whole text will be; an unlimited rule may be longer."""
         left_out = sum(7 for bits in self.excess.values() if bits)
         return len(self.text) + left_out + (0 if self.is_rule else WORTH)
 
 
 class Test(NamedTuple):
-    """A text with what it takes."""
+    """A text and the set that it accepts."""
 
     text: str
     takes: Callable[[int], bool]
@@ -295,7 +295,7 @@ class Test(NamedTuple):
 
 
 def ways(days: dict[int, Day], clock: EpochClock) -> Iterator[Way]:
-    """Yield the ways to say what is wanted of UTC days by a clock."""
+    """Yield the ways to write the wanted UTC days by a clock."""
     table = by_clock(days, clock)
     yield Way("", clock, {day: some & ~taken for day, (some, taken) in table.items() if some & ~taken})
     found = _stepped(table, clock)
@@ -307,7 +307,7 @@ def ways(days: dict[int, Day], clock: EpochClock) -> Iterator[Way]:
 
 
 def _stepped(table: dict[int, Day], clock: EpochClock) -> Way | None:
-    """Say that the times are so many minutes apart."""
+    """Return the way for times at a constant distance."""
     step, first = 0, None
     for day, (_, wanted) in table.items():
         if wanted:
@@ -335,7 +335,7 @@ def _progression(bits: int) -> tuple[int, int]:
 
 
 def _by_patterns(table: dict[int, Day], clock: EpochClock) -> Way | None:
-    """Say which days are taken, and which minutes on them, for each of a few patterns of a day."""
+    """Return the way by days and their minutes, for each of a few patterns of a day."""
     groups = _grouped(table)
     if groups is None:
         return None
@@ -358,14 +358,14 @@ def _by_patterns(table: dict[int, Day], clock: EpochClock) -> Way | None:
                     excess[d] = excess.get(d, 0) | left
     texts = list(dict.fromkeys(texts))
     if "" in texts:
-        return None  # one of them takes all
+        return None  # one of them accepts all
     return Way(either(texts), clock, excess, is_list)
 
 
 def _grouped(table: dict[int, Day]) -> list[set[int]] | None:
-    """Return the days that have times in groups with one pattern each; None for too many patterns.
+    """Return the days with times in groups of one pattern; None for too many patterns.
 
-    A pattern of few days that is part of a common one goes with that: what is missing is left out by spans.
+    A rare pattern that is part of a common one joins it: spans exclude the missing times.
     """
     count = Counter(day.wanted for day in table.values() if day.wanted)
     if len(count) > _MOST_PATTERNS * 50:
@@ -384,7 +384,7 @@ def _grouped(table: dict[int, Day]) -> list[set[int]] | None:
 
 
 def _minute_test(table: dict[int, Day], taken: set[int], clock: EpochClock) -> tuple[str, int] | None:
-    """Return the shortest text that takes the wanted minutes of some days, and no other offered one, and its bits."""
+    """Return the shortest test that accepts the wanted minutes of some days, and no other offered one, and its bits."""
     wanted = offered = 0
     for pair in {table[d] for d in taken}:
         offered |= pair.offered
@@ -413,7 +413,7 @@ def _minute_texts(wanted: int, offered: int, clock: EpochClock) -> Iterator[tupl
 
 
 def runs_between(wanted: int, offered: int) -> list[tuple[int, int]]:
-    """Return the wanted minutes as runs between which something is offered that is not wanted."""
+    """Return the wanted minutes as runs, separated by offered minutes that are not wanted."""
     runs: list[tuple[int, int]] = []
     is_open = False
     for minute in members(offered):
@@ -424,7 +424,7 @@ def runs_between(wanted: int, offered: int) -> list[tuple[int, int]]:
 
 
 def _day_test(taken: list[int], others: list[int], clock: EpochClock) -> Test:
-    """Return the shortest text that takes some days, and as few of some others as may be."""
+    """Return the shortest test that accepts some days, and as few of some others as possible."""
     if not others:
         return Test("", lambda _: True)
     tests = [Test("", lambda _: True, len(others))]
@@ -437,7 +437,7 @@ def _day_test(taken: list[int], others: list[int], clock: EpochClock) -> Test:
                 continue
             left = sum(day % cycle in rest for day in others)
             if left >= least:
-                continue  # a shorter cycle does as well
+                continue  # a shorter cycle works too
             least = left
             text = clock.weekday_in({(r + 4) % 7 for r in rest}) if cycle == 7 else clock.remainder_in(cycle, rest)
             tests.append(Test(text, lambda day, c=cycle, r=rest: day % c in r, left))  # type: ignore[misc]
@@ -449,7 +449,7 @@ def _day_test(taken: list[int], others: list[int], clock: EpochClock) -> Test:
 
 
 def _in_month(taken: list[int], others: list[int], clock: EpochClock, *, ahead: bool) -> Test | None:
-    """Say weekdays with days of the month, counted from its beginning or, ``ahead``, from its end (0 is the last).
+    """Return the test of weekdays by days of the month from its beginning or, ``ahead``, its end (0 is the last).
 
     All days of a weekday in the month go together: last Fridays, third Tuesdays, last working days.
     """
@@ -496,7 +496,7 @@ def either(texts: list[str]) -> str:
 
 
 def grouped(text: str) -> str:
-    """Return a text that ``&&`` can be put beside: in parentheses, where ``||`` stands outside of any."""
+    """Return a text that can be joined by ``&&``: in parentheses if it has a ``||`` outside of any."""
     depth, is_open = 0, False
     for at, sign in enumerate(text):
         depth += (sign in "({") - (sign in ")}")
@@ -513,7 +513,7 @@ def _span(clock: EpochClock, low: int, high: int, *, ahead: bool) -> str | None:
 
 
 def _ranges(numbers: set[int], free: set[int]) -> Iterator[tuple[int, int]]:
-    """Yield spans that hold some numbers and none of some others."""
+    """Yield spans that contain some numbers and none of some others."""
     start = last = None
     for number in sorted(numbers):
         if start is None or last is None:

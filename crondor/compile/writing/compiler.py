@@ -1,4 +1,4 @@
-"""Any schedule as cron fields and a clause: superset, clause, distance and proof; and what is left out."""
+"""Any schedule as cron fields and a clause: superset, clause, spacing and proof; and times that are excluded."""
 
 from __future__ import annotations
 
@@ -49,23 +49,23 @@ from crondor.schedule import JobSchedule, Universe
 from crondor.spec import DAY_OF_MONTH, DAY_OF_WEEK, FIELDS, HOUR, MINUTE, MONTH, CronSpec, Dialect, Field
 from crondor.zones import Zone
 
-_MOST_LEFT_OUT = 20_000  # minutes that are looked at one by one
-_SPAN_OF_DAYS = 8  # a run of so many days that are left out is a span of time
+_MOST_LEFT_OUT = 20_000  # minutes that are examined one by one
+_SPAN_OF_DAYS = 8  # from so many excluded days in a row on, a span of time is used
 _NEVER = 1 << 40
 Moment = tuple[int, int]  # a day and a minute
 
 
 class Said(NamedTuple):
-    """A way's whole text, and whether it may hold for ever: nothing but what is before its first time is left out."""
+    """A way's whole text, and whether it may be valid forever: only times before its first one are excluded."""
 
     text: str
     is_rule: bool
     is_local: bool
-    ends: bool  # no time passes after the last one that is wanted
+    ends: bool  # no time passes after the last wanted one
 
 
 def complete(way: Way, days: dict[int, Day]) -> Said:
-    """Return a way's text with what it takes too many left out."""
+    """Return a way's text with the wrongly accepted times excluded."""
     is_local = way.clock.is_local
     is_endless = not (way.is_list or way.clock.ends)
     if way.clock.has_table and not way.clock.is_local:
@@ -86,7 +86,7 @@ def complete(way: Way, days: dict[int, Day]) -> Said:
 
 
 def _by_utc(way: Way) -> Way:
-    """Return a way that leaves out days of UTC, which need no table; the same where those are too many."""
+    """Return a way that excludes UTC days, which need no table; unchanged if there are too many."""
     if sum(bits.bit_count() for bits in way.excess.values()) > _MOST_LEFT_OUT:
         return way
     found: dict[int, int] = {}
@@ -106,7 +106,7 @@ def _outside(low: int, high: int) -> str:
 
 
 def _left_out(way: Way, days: dict[int, Day]) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return the days to leave out whole, and the spans (both ends included) to leave out, in order of time."""
+    """Return the days to exclude as a whole, and the spans (both ends included) to exclude, in order of time."""
     if not way.excess:
         return [], []
     table = by_clock(days, way.clock)
@@ -128,7 +128,7 @@ def _left_out(way: Way, days: dict[int, Day]) -> tuple[list[int], list[tuple[int
 
 
 def _joined(excess: dict[int, int], table: dict[int, Day], filled: list[int]) -> Iterator[tuple[Moment, Moment]]:
-    """Yield the spans of minutes taken too many, as long as no wanted one lies in them."""
+    """Yield the spans of wrongly accepted minutes, joined unless a wanted one is between them."""
     start: Moment | None = None
     last: Moment = (0, 0)
     for day in sorted(excess):
@@ -151,7 +151,7 @@ def _gaps(excess: int, wanted: int) -> tuple[tuple[int, int], ...]:
 
 
 def _has_wanted(table: dict[int, Day], filled: list[int], low: Moment, high: Moment) -> bool:
-    """Return whether a wanted minute lies between two moments."""
+    """Return whether there is a wanted minute between two moments."""
     between_ = (1 << high[1]) - 1
     if low[0] == high[0]:
         return bool(table[low[0]].wanted & between_ >> low[1] << low[1])
@@ -162,24 +162,24 @@ def _has_wanted(table: dict[int, Day], filled: list[int], low: Moment, high: Mom
 
 
 LONGEST_CLAUSE = 4000
-"""Characters that a clause may have: each negotiation evaluates it for each slot."""
+"""Characters allowed for a clause: each negotiation evaluates it for each slot."""
 
 _TRIED = 4  # of the shortest ways
 _MOST_JOBS = 12
-_BEYOND = 12 * 366 * DAY  # a rule without a table must hold so long after the horizon, or it ends there
-_LIVELY = 3 * 366 * DAY  # and have times still in the last of these years
-_STEPS = 64  # parts of the time, to one of which the longest that has a clause is looked for
+_BEYOND = 12 * 366 * DAY  # a rule without a table must be valid this long after the horizon, or it ends there
+_LIVELY = 3 * 366 * DAY  # and still have times in the last of these years
+_STEPS = 64  # parts of the time; the longest with a clause is searched in these steps
 _MOST_LISTED = 10_000  # times beyond it
 _FEW = 4  # times a day, up to which the fields are chosen for those years too
 
 
 def compile_schedule(wish: Wish) -> Compiled:
-    """Return the jobs that say a schedule, proven.
+    """Return the jobs of a schedule, proven.
 
-    Raises CannotCompile with the reason: nothing is wanted in the time, a wrong time lies too near before a right one
-    in every number of jobs up to 12, a clause would be too long, or the schedd cannot reach a time (in an hour that
-    its clock shows twice). With ``approximate`` the nearest is returned, and says why it is not exact; a schedule
-    without a run, or with times that no fields name, has none.
+    Raises CannotCompile with the reason: no time is wanted, a wrong time is too close before a right one for every
+    number of jobs up to 12, a clause would be too long, or the schedd cannot reach a time (in an hour that its clock
+    shows twice). With ``approximate`` the nearest solution is returned, with why it is not exact; for a schedule
+    without a run, or with times that no fields name, there is none.
     """
     until, reason = _horizon(wish)
     wanted = wanted_days(wish.schedule, wish.after, until)
@@ -198,7 +198,7 @@ def compile_schedule(wish: Wish) -> Compiled:
 
 
 def _as_long_as_it_fits(whole: _Compiling, refusal: CannotCompile) -> Compiled:
-    """Return the jobs of about the longest time that has a clause. Raises the refusal where there is none."""
+    """Return the jobs of about the longest time that has a clause. Raises the refusal if there is none."""
     low, high = whole.wish.after, whole.until
     least = max(DAY, (high - low) // _STEPS)
     best: Compiled | None = None
@@ -219,7 +219,7 @@ def _as_long_as_it_fits(whole: _Compiling, refusal: CannotCompile) -> Compiled:
     times = (day * DAY + second for day, bits in later.items() for second in seconds_of(bits))
     count = sum(bits.bit_count() for bits in later.values())
     end = f"{whole.wish.host.moment(best.proof.until):%Y-%m-%d}"
-    message = f"{refusal.diagnostics[0].message}: it holds until {end}, and none of the {count} wanted times after that"
+    message = f"{refusal.diagnostics[0].message}: it holds until {end}, without the {count} wanted times after that"
     lost = (*best.proof.lost, *islice(times, _MOST_LISTED))
     return replace(best, proof=best.proof._replace(lost=lost), reasons=(*best.reasons, message))
 
@@ -232,7 +232,7 @@ def _horizon(wish: Wish) -> tuple[int, str]:
 
 
 class _Compiling:
-    """One schedule on its way."""
+    """One schedule being compiled."""
 
     def __init__(self, wish: Wish, until: int, reason: str, wanted: dict[int, int]) -> None:
         self.wish = wish
@@ -286,7 +286,7 @@ class _Compiling:
         )
 
     def _reachable(self, superset: Superset, wanted: dict[int, int]) -> dict[int, int]:
-        """Return the wanted times without those of second passes, which the schedd does not answer."""
+        """Return the wanted times without those of second passes, which the schedd does not return."""
         found = dict(wanted)
         for low, last in superset.repeats(self.wish.start, self.until):
             for day in range(low // DAY, last // DAY + 1):
@@ -327,10 +327,10 @@ class _Compiling:
                 best, lost = parts, some
         timing = self.wish.timing
         message = (
-            f"a time that must pass by unused lies {found.least} s before a wanted one, and {needed} s are needed: "
-            f"window {timing.window} + SCHEDD_INTERVAL {timing.schedd_interval} + prep time {timing.least_prep}"
+            f"a time to skip is {found.least} s before a wanted one, but {needed} s are needed: window "
+            f"{timing.window} + SCHEDD_INTERVAL {timing.schedd_interval} + prep time {timing.least_prep}"
         )
-        help_text = "a shorter --window, --prep-time or --schedd-interval (the schedd's) would do"
+        help_text = "use a shorter --window, --prep-time or --schedd-interval (the schedd's)"
         if not self.wish.approximate:
             raise CannotCompile(Diagnostic("compile-distance", message, help=help_text))
         self.reasons.append(message)
@@ -338,7 +338,7 @@ class _Compiling:
         return best
 
     def _spoiled(self, parts: list[Superset]) -> list[int]:
-        """Return the wanted times that lie too near after a wrong one of the job that takes them."""
+        """Return the wanted times that are too close after a wrong one of their job."""
         found: list[int] = []
         left = dict(self.wanted)
         for part in parts:
@@ -356,13 +356,13 @@ class _Compiling:
         return spacing(self._days(superset, wanted))
 
     def _days(self, superset: Superset, wanted: dict[int, int]) -> Iterator[tuple[int, int, int]]:
-        """Yield all UTC days with the minutes that the schedd may set, and those that are wanted."""
+        """Yield all UTC days with the minutes that the schedd may set, and the wanted ones."""
         start, until = self.wish.start, self.until
         for day in range(start // DAY, until // DAY + 1):
             yield day, superset.minutes(day) & within(day, start, until), wanted.get(day, 0)
 
     def _job(self, superset: Superset, wanted: dict[int, int]) -> tuple[CompiledJob, bool]:
-        """Return one job, and whether it goes on after the horizon."""
+        """Return one job, and whether it continues after the horizon."""
         start, until, timing = self.wish.start, self.until, self.wish.timing
         guards = self._guards(superset, wanted)
         days: dict[int, Day] = {}
@@ -395,7 +395,7 @@ class _Compiling:
     def _clause(
         self, superset: Superset, wanted: dict[int, int], days: dict[int, Day], guards: list[tuple[int, int]]
     ) -> tuple[str, bool]:
-        """Return the shortest clause that is proven, and whether it needs no end."""
+        """Return the shortest proven clause, and whether it needs no end."""
         tail = [f"({TIME} < {low} || {TIME} > {high})" for low, high in guards]
         if all(offered == taken for offered, taken in days.values()):
             if self._goes_on(superset, None) and not tail:
@@ -416,11 +416,11 @@ class _Compiling:
         return self._refused(best), False
 
     def _texts(self, days: dict[int, Day]) -> list[Said]:
-        """Return the best texts, the one to write first."""
+        """Return the best texts, the preferred one first."""
         found = [way for clock in self._clocks() for way in ways(days, clock)]
         found.sort(key=lambda way: (not way.clock.is_local, way.rank))
         is_lively = self._is_lively()
-        texts = [said for way in found[:_TRIED] if (said := complete(way, days)).text]  # "" takes all: it is wrong
+        texts = [said for way in found[:_TRIED] if (said := complete(way, days)).text]  # "" accepts all: it is wrong
         return sorted(
             texts,
             key=lambda said: (
@@ -430,14 +430,14 @@ class _Compiling:
         )
 
     def _is_lively(self) -> bool:
-        """Return whether the schedule has times long after the horizon, so that a rule without an end is worth it."""
+        """Return whether the schedule has times long after the horizon, so that a rule without an end is worthwhile."""
         found = (
             None if self.wish.schedule.until is not None else self.wish.schedule.next(self.until + _BEYOND - _LIVELY)
         )
         return found is not None and found <= self.until + _BEYOND
 
     def _clocks(self) -> Iterator[EpochClock]:
-        """Yield the clocks to look at the times by."""
+        """Yield the clocks by which the times are viewed."""
         zones = dict.fromkeys([self.wish.schedule.zone, self.wish.host])
         tables = [_changes(zone, self.wish.start, self.until) for zone in zones]
         if self.wish.local:
@@ -452,7 +452,7 @@ class _Compiling:
                 yield EpochClock(table)
 
     def _is_right(self, superset: Superset, wanted: dict[int, int], text: str, guards: list[tuple[int, int]]) -> bool:
-        """Return whether of all times that may be set exactly the wanted ones pass."""
+        """Return whether exactly the wanted times pass, of all that may be set."""
         clause = self._read(text)
         for day in range(self.wish.start // DAY, self.until // DAY + 1):
             offered = superset.minutes(day) & within(day, self.wish.start, self.until)
@@ -461,7 +461,7 @@ class _Compiling:
         return not any(clause.holds(at) for span in guards for at in span)
 
     def _read(self, text: str) -> Clause:
-        """Return a clause to evaluate."""
+        """Return a clause, ready for evaluation."""
         found = self._clauses.get(text)
         if found is None:
             found = self._clauses[text] = Clause(text, self.wish.host)
@@ -487,25 +487,25 @@ class _Compiling:
     def _refused(self, text: str) -> str:
         size = len(text)
         if size > LONGEST_CLAUSE:
-            message = f"the clause would have {size} characters, and {LONGEST_CLAUSE} are as many as one may hold"
-            help_text = "the schedule has no short rule for so long: an earlier --until makes the clause shorter"
+            message = f"the clause would have {size} characters, more than the limit of {LONGEST_CLAUSE}"
+            help_text = "the schedule has no short rule for this long: an earlier --until makes the clause shorter"
         else:
             message = "no clause was found that only its times pass"
-            help_text = "an earlier --until may help, or an `except` that is said by days"
+            help_text = "an earlier --until may help, or an `except` of whole days"
         raise CannotCompile(Diagnostic("compile-clause", message, help=help_text))
 
     def _judge(self, proof: Proof) -> None:
-        """Say why the proof failed; raises CannotCompile unless the nearest is good enough."""
+        """Return why the proof failed; raises CannotCompile unless the nearest solution is accepted."""
         zone = self.wish.host
         said = f"{zone.moment((proof.lost or proof.wrong)[0]):%Y-%m-%d %H:%M %z}"
         if proof.lost and not proof.wrong:
             message = (
-                f"the schedd does not reach {len(proof.lost)} of {proof.wanted} wanted times, the first {said}: "
-                "in an hour that its clock shows twice it answers one pass only"
+                f"the schedd does not reach {len(proof.lost)} of {proof.wanted} wanted times, the first {said}: in an "
+                "hour that its clock shows twice it returns only one pass"
             )
             help_text = "a submit host in UTC has no such hour; --approximate does without these times"
         else:
-            message = f"{len(proof.wrong)} times would start that were not asked for, the first {said}"
+            message = f"{len(proof.wrong)} unwanted times would start, the first {said}"
             help_text = "--approximate accepts them"
         if not self.wish.approximate:
             raise CannotCompile(Diagnostic("compile-inexact", message, help=help_text))
@@ -518,7 +518,7 @@ def _changes(zone: Zone, start: int, until: int) -> tuple[Change, ...]:
 
 
 class WrittenJob(NamedTuple):
-    """What a file says of a job: its fields as HTCondor's manual reads them, and its requirements ("" for none)."""
+    """The job of a file: its fields as HTCondor's manual reads them, and its requirements ("" for none)."""
 
     spec: CronSpec
     requirements: str
@@ -527,7 +527,7 @@ class WrittenJob(NamedTuple):
 def fit(schedule: DaySet, jobs: Iterable[WrittenJob], zone: Zone, start: int, until: int) -> Proof:
     """Compare a schedule with jobs from ``start`` to ``until`` (epoch seconds) on a submit host in a zone.
 
-    Of requirements the parts count that speak of DeferralTime. Raises ClassAdSyntaxError.
+    Only the parts of requirements about DeferralTime count. Raises ClassAdSyntaxError.
     """
     if schedule.until is not None:
         until = min(until, schedule.until)
@@ -539,7 +539,7 @@ def fit(schedule: DaySet, jobs: Iterable[WrittenJob], zone: Zone, start: int, un
 
 
 def clause_of(requirements: str) -> str:
-    """Return the parts of requirements, joined by ``&&``, that speak of DeferralTime. Raises ClassAdSyntaxError."""
+    """Return the parts of requirements about DeferralTime, joined by ``&&``. Raises ClassAdSyntaxError."""
     if "deferraltime" not in requirements.lower():
         return ""
     parts = [unparse(part, UnparseForm.COMPACT) for part in _parts(Expression(requirements).tree) if _speaks(part)]
@@ -558,7 +558,7 @@ def _speaks(node: Node) -> bool:
 
 
 class DayZeroCure(NamedTuple):
-    """A clause against the schedd's day-0 defect, and the texts of fields under which it does.
+    """A clause against the schedd's day-0 defect, and the texts of fields that it needs.
 
     ``is_alike``: it means the same on every host that evaluates it.
     """
@@ -569,11 +569,11 @@ class DayZeroCure(NamedTuple):
 
 
 def day_zero_cure(wanted: CronSpec, schedule: JobSchedule | None, zone: Zone, now: int) -> DayZeroCure:
-    """Return what cures a job whose fields are to mean ``wanted``; ``schedule`` has its universe and window.
+    """Return the fix for a job whose fields should mean ``wanted``; ``schedule`` has its universe and window.
 
-    Jobs of the local universe are matched on the submit host, by its clock. Where that never changes the clause is
-    arithmetic on the epoch, elsewhere what compile makes of the schedule, if that holds for ever. For others
-    formatTime must do, which takes the zone of each host.
+    Jobs of the local universe are matched on the submit host, by its clock. If that never changes, the clause is
+    arithmetic on the epoch; otherwise it is the result of compile, if that is valid forever; otherwise formatTime,
+    which uses the zone of each host.
     """
     schedule = schedule or JobSchedule()
     if schedule.universe is Universe.LOCAL:
@@ -594,7 +594,7 @@ def day_zero_cure(wanted: CronSpec, schedule: JobSchedule | None, zone: Zone, no
 
 
 def _by_epoch(wanted: CronSpec, offset: int) -> str:
-    """Return the clause by a clock that is always so many seconds ahead of UTC."""
+    """Return the clause for a clock with a constant offset ahead of UTC (seconds)."""
     minutes, hours, weekdays = (wanted.values(field) for field in (MINUTE, HOUR, DAY_OF_WEEK))
     clock = EpochClock((Change(0, offset),))
     parts = [clock.weekday_in({*weekdays})]
@@ -608,7 +608,7 @@ def _by_epoch(wanted: CronSpec, offset: int) -> str:
 
 @lru_cache(maxsize=256)
 def _for_ever(text: str, zone: Zone, now: int, window: int | None, schedd_interval: int) -> Mapping[str, str]:
-    """Return the commands of the one job that says a schedule for ever, none where there is no such job."""
+    """Return the commands of the one job that has a schedule forever, none if there is no such job."""
     options = LineOptions(window=window, schedd_interval=schedd_interval)
     try:
         compiled = compile_schedule(options.wish(read_schedule(text, zone=zone), zone, now, default_end(now)))

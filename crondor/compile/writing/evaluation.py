@@ -1,8 +1,8 @@
 """A clause over DeferralTime, evaluated by the ClassAd engine for the minutes of whole days.
 
-Where a day has few minutes each is evaluated. Where it has many, the clause is taken apart at ``&&``, ``||`` and
-``!``, and each part evaluated once for all minutes of which it cannot tell one from another: a part of
-``(DeferralTime + c) / 86400`` once a day, one of ``(DeferralTime + c) % n`` once for each minute of its period.
+On days with few minutes each is evaluated. Otherwise the clause is split at ``&&``, ``||`` and ``!``, and each part is
+evaluated once for all minutes that it cannot tell apart: ``(DeferralTime + c) / 86400`` once a day, ``(DeferralTime +
+c) % n`` once for each minute of its period.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _TIMES = frozenset("HIMpRTS")
 
 
 class _Shape(NamedTuple):
-    """What a part depends on, at a constant offset: ``period`` minutes, or the day (None); ``shift`` holds the offset.
+    """What a part depends on at a constant offset: ``period`` minutes, or the day (None); ``shift`` has the offset.
 
-    ``local`` says that it reads the clock of the host.
+    ``local``: it reads the clock of the host.
     """
 
     period: int | None
@@ -42,7 +42,7 @@ class Clause:
     """A clause in the ClassAd language, on a host in a zone."""
 
     def __init__(self, text: str, zone: Zone) -> None:
-        """Take its text; ``zone`` is the one of the host that evaluates it."""
+        """Take its text; ``zone`` is that of the evaluating host."""
         self.text = text
         self.zone = zone
         self._tree = Expression(text).tree
@@ -92,7 +92,7 @@ class Clause:
         return self._piece(start, asked)
 
     def _broken(self, start: int, asked: int, first: int) -> int:
-        """Return the minutes of a day on which something changes, piece by piece."""
+        """Return the minutes of a day with a change in it, piece by piece."""
         found, low = 0, 0
         edges = [-(-(at - start) // 60) for at in self._breaks[first : bisect_right(self._breaks, start + DAY - 1)]]
         for high in (*edges, MINUTES):
@@ -164,7 +164,7 @@ class Clause:
         return self._by_minute(node, fixed, shape.period, start, shift, info)
 
     def _by_day(self, node: Node, fixed: Node, start: int, shift: int, info: tzinfo) -> int:
-        past = (start + shift) % DAY  # seconds since the midnight of a clock so far ahead
+        past = (start + shift) % DAY  # seconds since midnight on a clock shifted by this much
         bits = WHOLE_DAY if self._on_day(node, fixed, start - past, shift, info) else 0
         if past:
             edge = (1 << -(-(DAY - past) // 60)) - 1
@@ -223,7 +223,7 @@ def _integer(node: Node) -> int | None:
 
 
 def _breaks(tree: Node) -> Iterator[int]:
-    """Yield the instants at which a comparison of DeferralTime itself with a number turns, and the one after."""
+    """Yield the instants at which a comparison of DeferralTime itself with a number changes, and the one after."""
     for node in nodes(tree):
         if isinstance(node, Binary) and node.op in {"<", "<=", ">", ">=", "==", "!="}:
             for one, other in ((node.left, node.right), (node.right, node.left)):
@@ -240,7 +240,7 @@ def _breaks(tree: Node) -> Iterator[int]:
 
 
 class _Place(NamedTuple):
-    """A piece of a part that speaks of the time: what it depends on, and the sum that is added to the time."""
+    """A piece of a part about the time: what it depends on, and the sum added to the time."""
 
     period: int | None  # minutes, None: the day
     shift: Node | int
@@ -248,7 +248,7 @@ class _Place(NamedTuple):
 
 
 def _shape(node: Node) -> _Shape | bool:
-    """Return what a part depends on; True for nothing within a piece, False for what is evaluated minute by minute."""
+    """Return what a part depends on; True if it is constant in a piece, False if it needs each minute."""
     places: list[_Place] = []
     if not _collect(node, places):
         return False
@@ -266,7 +266,7 @@ def _shape(node: Node) -> _Shape | bool:
 
 
 def _collect(node: Node, places: list[_Place]) -> bool:
-    """Gather the pieces of a part that speak of the time; False where one is of no known shape."""
+    """Collect the pieces of a part about the time; return False if one has no known shape."""
     node = bare(node)
     if not _speaks(node) or _is_constant(node):
         return True
@@ -313,7 +313,7 @@ def _divided(node: Binary) -> _Place | None:
 
 
 def _timed(node: Node, period: int | None) -> _Place | None:
-    """Return the shape of DeferralTime, or of DeferralTime with something added that is constant in a piece."""
+    """Return the shape of DeferralTime, alone or plus something constant in a piece."""
     if _is_time(node):
         return _Place(period, 0, local=False)
     if isinstance(node, Binary) and node.op in {"+", "-"} and _is_time(bare(node.left)):
@@ -350,7 +350,7 @@ def _formatted(node: Call) -> _Place | None:
 
 
 def _with(node: Node, part: Node, value: int) -> Node:
-    """Return a tree with a number in the place of a part."""
+    """Return a tree with a part replaced by a number."""
     if node == part:
         return Literal(value)
     if isinstance(node, Unary):
@@ -368,7 +368,7 @@ def _fixed(node: Node) -> Callable[[int, tzinfo], bool]:
 
 
 def _test(node: Node) -> Callable[[int, tzinfo], bool]:
-    """Return a part without ``&&``, ``||`` and ``!`` as a test; a long list of integers is looked up as a set."""
+    """Return a part without ``&&``, ``||`` and ``!`` as a test; a long list of integers becomes a set."""
     if isinstance(node, Call) and node.name.lower() == "member" and len(node.arguments) == 2:
         one, many = node.arguments
         numbers = [_integer(item) for item in children(many)] if isinstance(many, ListNode) else [None]

@@ -1,4 +1,4 @@
-"""The smallest superset of a schedule that five cron fields can write, and the proof that it is one."""
+"""The smallest superset of a schedule that five cron fields can express, and its proof."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _ALL_WEEKDAYS = 127
 
 
 class LocalDays(NamedTuple):
-    """The wanted times as the submit host's clock shows them: day numbers with bit sets of their minutes."""
+    """The wanted times on the submit host's clock: day numbers with bit sets of their minutes."""
 
     minutes: dict[int, int]
 
     def moments(self) -> int:
-        """Return the minutes of the day that any day has."""
+        """Return the minutes of the day that occur on any day."""
         found = 0
         for bits in set(self.minutes.values()):
             found |= bits
@@ -45,7 +45,7 @@ def local_days(days: Iterable[tuple[int, int]], zone: Zone) -> LocalDays:
 
 
 def put(days: dict[int, int], day: int, bits: int, shift: int) -> None:
-    """Add a day's minutes to days that begin ``shift`` minutes earlier, so that they may lie on two of them."""
+    """Add a day's minutes to days that begin ``shift`` minutes earlier, so that they may be on two of them."""
     more, shift = divmod(shift, MINUTES)
     day += more
     row = bits << shift
@@ -68,11 +68,11 @@ def pieces(zone: Zone, day: int) -> Iterator[tuple[int, int, int]]:
 
 
 def smallest(wanted: LocalDays) -> CronSpec:
-    """Return the fields whose times hold all wanted ones and as few others as any fields' do.
+    """Return the fields whose times include all wanted ones and as few others as possible.
 
-    A day of week alone is never written: the schedd then takes the last day of the month too, and after the last
-    weekday of the month tries again every two minutes (the day-0 defect). Beside a day of the month it has none, and
-    the two are joined by OR: so the day of the month is written that costs least.
+    A day of week is never written without a day of month: the schedd then also matches the last day of the month, and
+    after the last weekday of the month retries every two minutes (the day-0 defect). With a day of the month there is
+    no defect, but the two are joined by OR: so the cheapest day of the month is added.
     """
     months, dates = 0, [[0] * 7 for _ in range(32)]
     for day in wanted.minutes:
@@ -123,7 +123,7 @@ def _day_fields(dates: list[list[int]], calendar: list[list[int]]) -> tuple[int,
 
 
 def _spelled(bits: tuple[int, ...]) -> CronSpec:
-    """Return a MANUAL spec of bit sets, in which 0 in a day field is a star; the values are written out."""
+    """Return a MANUAL spec of bit sets, with 0 in a day field for a star; values are listed."""
     texts = {}
     for field, members in zip(FIELDS, bits, strict=True):
         full = members == field.full
@@ -157,11 +157,11 @@ class Superset:
 
     @property
     def has_day_zero(self) -> bool:
-        """Whether the schedd takes a day 0."""
+        """Whether the schedd matches a day 0."""
         return has_day_zero(reread(self.spec, Dialect.HTCONDOR))
 
     def minutes(self, day: int) -> int:
-        """Return the minutes of a UTC day that the schedd may answer: both passes of an hour, and moved ones."""
+        """Return the minutes of a UTC day that the schedd may return: both passes of an hour, and moved ones."""
         found = self._known.get(day)
         if found is None:
             found = self._shown.minutes(day)
@@ -174,7 +174,7 @@ class Superset:
     def repeats(self, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the spans (both ends included) of second passes in which the fields name a time.
 
-        Asked there, the schedd may answer "now + 120 s", at any second up to two minutes after the last such time.
+        In them the schedd may return "now + 120 s", at any second up to two minutes after the last such time.
         """
         for stretch in self.zone.changes(start, end):
             back = stretch.before - stretch.offset
@@ -186,10 +186,10 @@ class Superset:
 
 
 def split(whole: Superset, wanted: LocalDays, most: int) -> Iterator[list[Superset]]:
-    """Yield ways to share the times of a superset among several, the fewest first.
+    """Yield ways to split the times of a superset among several, the fewest first.
 
-    First one without wrong minutes at all, where the minutes are not the same in each hour; then every second, third
-    ... minute or hour for each.
+    First one without wrong minutes, if the minutes differ between hours; then every second, third ... minute or hour
+    for each.
     """
     minutes, hours, days, months, weekdays = whole.spec.bits
     moments = wanted.moments()
@@ -215,16 +215,16 @@ def split(whole: Superset, wanted: LocalDays, most: int) -> Iterator[list[Supers
             yield [part(minutes, sum(1 << hour for hour in many[at::number])) for at in range(number)]
 
 
-_WALKED = 20_000  # answers of the schedd up to which its whole walk is made
-_FIRST = 3000  # otherwise it is made for so many, and so long before and after each clock change
+_WALKED = 20_000  # answers of the schedd up to which its whole walk is followed
+_FIRST = 3000  # otherwise only this many, and this long before and after each clock change
 _AROUND = 2 * DAY
 
 
 class Proof(NamedTuple):
-    """What was compared from ``start`` (excluded) to ``until`` (included).
+    """The comparison from ``start`` (excluded) to ``until`` (included).
 
-    ``offered`` times may be set by the schedd, ``wanted`` were asked for; ``walked`` is how many answers of the
-    schedd's own search were followed. ``lost`` are wanted times that never start, ``wrong`` others that would.
+    The schedd may set the ``offered`` times, ``wanted`` were requested; ``walked`` answers of the schedd's own search
+    were followed. ``lost`` are wanted times that never start, ``wrong`` are others that would.
     """
 
     start: int
@@ -237,12 +237,12 @@ class Proof(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether the two are the same."""
+        """Whether the two are equal."""
         return not self.lost and not self.wrong
 
 
 def prove(wanted: dict[int, int], jobs: list[tuple[Superset, Clause | None]], start: int, until: int) -> Proof:
-    """Compare UTC days with bit sets of the wanted minutes with what jobs start, from ``start`` to ``until``."""
+    """Compare UTC days with bit sets of the wanted minutes with the starts of jobs, from ``start`` to ``until``."""
     offered = count = walked = 0
     lost: list[int] = []
     wrong: list[int] = []
@@ -293,7 +293,7 @@ def within(day: int, start: int, until: int) -> int:
 def _walk(
     superset: Superset, clause: Clause | None, passing: dict[int, int], start: int, until: int
 ) -> tuple[int, list[int], list[int]]:
-    """Follow the schedd's answers, each fed into the next; return how many, the times unreached, and stray ones."""
+    """Follow the schedd's answers, each the input of the next; return their number, unreached times, and stray ones."""
     walked, lost, wrong = 0, [], []
     for low, high in _stretches(superset, start, until):
         answers = {int(a) for a in takewhile(high.__ge__, superset.schedd.upcoming(low))}
@@ -308,7 +308,7 @@ def _walk(
 
 
 def _stretches(superset: Superset, start: int, until: int) -> Iterator[tuple[int, int]]:
-    """Yield the times in which the schedd's walk is made: all, or around what may disturb it."""
+    """Yield the times in which the schedd's walk is followed: all, or around possible disturbances."""
     often = max(1, superset.times.bit_count())
     if often * max(1, (until - start) // DAY) <= _WALKED:
         yield start, until

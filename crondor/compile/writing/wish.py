@@ -1,4 +1,4 @@
-"""What is asked of the compiler and what it gives: jobs with commands, marked lines, and the distance to the wish."""
+"""The input and output of the compiler: jobs with commands, marked lines, and deviations from the wish."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _SHORTEST_PREP = {"local": 15}  # seconds that finding a slot, or in the local u
 _SHORTEST = 60
 
 
-# The schedd computes anew at its first pass after DeferralTime + DeferralWindow: until then the job holds the wrong
-# time, and a wanted one that lies before is jumped over (measured on HTCondor 25.14, docs/compile.md).
+# The schedd computes a new time at its first pass after DeferralTime + DeferralWindow: until then the job has the wrong
+# time, and a wanted one before that is skipped (measured on HTCondor 25.14, docs/compile.md).
 class Timing(NamedTuple):
-    """What decides on the distance that is needed (seconds); ``prep_time`` None: as long as fits, up to 300."""
+    """The lengths that determine the spacing needed (seconds); ``prep_time`` None: as long as possible, up to 300."""
 
     window: int = DEFAULT_WINDOW
     prep_time: int | None = None
@@ -43,17 +43,17 @@ class Timing(NamedTuple):
 
     @property
     def needed(self) -> int:
-        """Return how many seconds must lie between a wrong time and the next right one."""
+        """Return the seconds required between a wrong time and the next right one."""
         return self.window + self.schedd_interval + self.least_prep
 
     @property
     def pass_interval(self) -> int:
-        """Return the seconds within which the schedd computes a job's next time once; 0 where it waits for no pass."""
+        """Return the seconds per computation of a job's next time; 0 if the schedd does not wait for a pass."""
         universe = UNIVERSES.get(self.universe.lower(), Universe.VANILLA)
         return self.schedd_interval if universe.waits_for_passes else 0
 
     def prep_for(self, distance: int | None) -> int | None:
-        """Return the prep time to write for a distance, None where HTCondor's own does."""
+        """Return the prep time to write for a spacing, None if HTCondor's default works."""
         if self.prep_time is not None or distance is None:
             return self.prep_time
         left = distance - self.window - self.schedd_interval
@@ -61,9 +61,9 @@ class Timing(NamedTuple):
 
 
 class Spacing(NamedTuple):
-    """``least``: seconds from a wrong time to the right one after it, at the least; None where none is after one.
+    """``least``: the least seconds from a wrong time to the right one after it; None if there is none.
 
-    ``wrong`` times pass by unused; ``between_runs`` is the least time from a right one to the next.
+    ``wrong`` times pass unused; ``between_runs`` is the least time from a right one to the next.
     """
 
     least: int | None
@@ -83,7 +83,7 @@ class _Inner(NamedTuple):
 
 
 def spacing(days: Iterable[tuple[int, int, int]]) -> Spacing:
-    """Return the distances in UTC days, in order, with bit sets of the offered and the wanted minutes."""
+    """Return the spacing in UTC days, in order, with bit sets of the offered and the wanted minutes."""
     least = apart = wrong_at = right_at = None
     wrong = 0
     for day, offered, wanted in days:
@@ -106,7 +106,7 @@ def spacing(days: Iterable[tuple[int, int, int]]) -> Spacing:
 def spoiled(days: Iterable[tuple[int, int, int]], needed: int) -> list[int]:
     """Return the wanted times (epoch seconds) less than ``needed`` seconds after a wrong one, of all days in order.
 
-    Whether the schedd jumps over them depends on when its passes come.
+    Whether the schedd skips them depends on the time of its passes.
     """
     found: list[int] = []
     reach = -(-needed // 60) - 1  # minutes
@@ -119,7 +119,7 @@ def spoiled(days: Iterable[tuple[int, int, int]], needed: int) -> list[int]:
 
 
 def hurried(days: Mapping[int, int], interval: int) -> dict[int, int]:
-    """Return which of a job's times, UTC days in order with bit sets of minutes, a schedd may pass over.
+    """Return the job's times, UTC days in order with bit sets of minutes, that a schedd may miss.
 
     It computes the next one once in ``interval`` seconds (crondor.deferral.passed_over).
     """
@@ -172,23 +172,23 @@ def _less(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else min(one, other)
 
 
-_YEARS = 5  # that are proven where nobody says until when
+_YEARS = 5  # that are proven by default
 LAST = 7289568000
-"""The last instant that anything is proven for: the last day of 2200."""
+"""The latest end of a proof: the last day of 2200."""
 _OPTION = re.compile(r"--([a-z-]+)(?:[ ]+(?!--)(\S+))?")
 _LENGTH = re.compile(r"\d{1,9}", re.ASCII)
 _USUAL = {"cron_prep_time": str(DEFAULT_PREP_TIME), "cron_window": str(DEFAULT_WINDOW), "requirements": "true"}
 
 
 class CannotCompile(CrondorError, ValueError):
-    """A schedule that HTCondor cannot hold, with the reason."""
+    """A schedule that HTCondor cannot express, with the reason."""
 
 
 class Wish(NamedTuple):
-    """What is asked for: the schedule, the submit host's zone, the time to prove (epoch seconds), and the lengths.
+    """The input: the schedule, the submit host's zone, the time to prove (epoch seconds), and the lengths.
 
-    ``local`` asks for the short clause that means the clock of the host which evaluates it. ``approximate`` accepts
-    the nearest that can be said. No time before ``first`` is wanted, though the schedd may set some from ``start`` on.
+    ``local`` requests the short clause that uses the clock of the evaluating host. ``approximate`` accepts the nearest
+    solution. No time before ``first`` is wanted, though the schedd may set some from ``start`` on.
     """
 
     schedule: DaySet
@@ -207,7 +207,7 @@ class Wish(NamedTuple):
 
 
 class LineOptions(NamedTuple):
-    """The options of `crondor compile` that decide on the lines that it writes; None: not given."""
+    """The options of `crondor compile` that affect the lines it writes; None: not given."""
 
     window: int | None = None
     prep_time: int | None = None
@@ -218,7 +218,7 @@ class LineOptions(NamedTuple):
 
     @classmethod
     def read(cls, text: str) -> LineOptions:
-        """Return the options of a text as ``text`` has them; what is none is skipped."""
+        """Return the options in a text in the form of ``text``; others are skipped."""
         found: dict[str, Any] = {}
         for name, value in _OPTION.findall(text):
             key = name.replace("-", "_")
@@ -232,18 +232,18 @@ class LineOptions(NamedTuple):
 
     @property
     def text(self) -> str:
-        """They as they are typed."""
+        """The options as typed."""
         given = [(f"--{name.replace('_', '-')}", value) for name, value in zip(self._fields, self, strict=True)]
         return " ".join(name if value is True else f"{name} {value}" for name, value in given if value is not None)
 
     def over(self, others: LineOptions) -> LineOptions:
-        """Return these, and of others what these do not say."""
+        """Return these, completed by others."""
         return others._replace(**{name: value for name, value in self._asdict().items() if value is not None})
 
     def wish(
         self, schedule: DaySet, host: Zone, start: int, until: int, *, universe: str | None = None, first: int = 0
     ) -> Wish:
-        """Return what they ask for, for jobs of a universe where they name none."""
+        """Return the wish of these options, with a default for the universe."""
         universe = self.universe or universe or "vanilla"
         interval = DEFAULT_SCHEDD_INTERVAL if self.schedd_interval is None else self.schedd_interval
         timing = Timing(self.window or 0, self.prep_time, interval, universe)
@@ -253,7 +253,7 @@ class LineOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class CompiledJob:
-    """One job: its fields, the clause ("" for none), the prep time and window to write (None: HTCondor's own)."""
+    """One job: its fields, the clause ("" for none), the prep time and window to write (None: HTCondor's defaults)."""
 
     superset: Superset
     clause: str
@@ -263,7 +263,7 @@ class CompiledJob:
 
     @property
     def commands(self) -> dict[str, str]:
-        """The submit commands and their values, in the order to write them; a field that is ``*`` is left out."""
+        """The submit commands and their values, in the order to write them, without fields that are ``*``."""
         spec = self.superset.spec
         found = {
             field.command: text
@@ -281,24 +281,24 @@ class CompiledJob:
 
 @dataclass(frozen=True)
 class Compiled:
-    """Jobs that together run at the wanted times, the proof, what limits it, and what is to be known."""
+    """Jobs that together run at the wanted times, the proof, what limits it, and remarks."""
 
     wish: Wish
     jobs: tuple[CompiledJob, ...]
     proof: Proof
     until_reason: str
-    is_open: bool  # the jobs go on after the proof's end by the same rule
+    is_open: bool  # the jobs continue after the proof's end by the same rule
     notes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()  # why it is not exact
-    spoiled: tuple[int, ...] = ()  # wanted times so near after wrong ones that the schedd may jump over them
+    spoiled: tuple[int, ...] = ()  # wanted times so close after wrong ones that the schedd may skip them
     hurried: Mapping[int, int] = field(default_factory=dict)
-    """UTC days with the minutes of wanted times that the schedd may pass over."""
+    """UTC days with the minutes of wanted times that the schedd may miss."""
 
     @property
     def commands(self) -> list[dict[str, str]]:
-        """The submit commands of each job for one file: of several jobs each says all that any of them says.
+        """The submit commands of each job for one file: each of several jobs sets all that any of them sets.
 
-        A submit file keeps what stands above, so that a job needs HTCondor's own value in place of another job's.
+        In a submit file earlier commands stay set, so a job needs HTCondor's default in place of another job's value.
         """
         if len(self.jobs) == 1:
             return [self.jobs[0].commands]
@@ -313,13 +313,13 @@ class Compiled:
 
 
 def default_end(start: int) -> int:
-    """Return the last instant to prove where nobody says it: a midnight (UTC) some years after ``start``."""
+    """Return the default end of the proof: a midnight (UTC) some years after ``start``."""
     first = datetime.fromtimestamp(start, timezone.utc).replace(hour=0, minute=0, second=0)
     return min(int((first + timedelta(days=_YEARS * 365 + 2)).timestamp()), LAST)
 
 
 def means_host(schedule: DaySet, host: Zone, universe: str) -> bool:
-    """Return whether the short clause will do, which means the clock of the host that evaluates it.
+    """Return whether the short clause works, which uses the clock of the evaluating host.
 
     Jobs of the local universe run on the submit host.
     """
@@ -327,7 +327,7 @@ def means_host(schedule: DaySet, host: Zone, universe: str) -> bool:
 
 
 CLAUSE = "crondor_times"
-"""The macro that the clause stands in, so that a file's own requirements stay what they are."""
+"""The macro for the clause, so that a file's own requirements stay as they are."""
 
 _QUEUE = re.compile(r"[ \t]*queue\b[^\n]*", re.IGNORECASE)
 _REQUIREMENTS = re.compile(r"[ \t]*requirements[ \t]*=", re.IGNORECASE)
@@ -335,10 +335,10 @@ _STAMP = "%Y-%m-%dT%H:%MZ"
 
 
 class Block(NamedTuple):
-    """Compiled lines that a file has: their place, the proof's end (epoch seconds), and what they say of each job.
+    """Compiled lines in a file: their place, the proof's end (epoch seconds), and the commands of each job.
 
-    ``zone`` is the submit host's that they were compiled for, "" where the marker does not say it; ``options`` are
-    those that they were made with.
+    ``zone`` is the submit host's for which they were compiled, "" if the marker does not name it; ``options`` are those
+    they were made with.
     """
 
     span: Span
@@ -349,9 +349,9 @@ class Block(NamedTuple):
 
 
 def marked_lines(source: Source) -> Block | None:
-    """Return the compiled lines of a submit file, None for a file without.
+    """Return the compiled lines of a submit file, None if it has none.
 
-    Raises InvalidSchedule for markers that do not belong together, and for a time that cannot be read.
+    Raises InvalidSchedule for markers that do not match, and for a time that cannot be read.
     """
     begin: tuple[int, re.Match[str]] | None = None
     found: Block | None = None
@@ -384,7 +384,7 @@ def _instant(text: str, span: Span) -> int:
     try:
         return int(datetime.strptime(text, _STAMP).replace(tzinfo=timezone.utc).timestamp())
     except ValueError:
-        message = f"`{text[:40]}` is no time such as 2031-11-25T00:00Z"
+        message = f"`{text[:40]}` is not a time such as 2031-11-25T00:00Z"
         raise InvalidSchedule(Diagnostic("schedule-markers", message, span=span)) from None
 
 
@@ -400,10 +400,10 @@ def _jobs(text: str) -> tuple[Mapping[str, str], ...]:
 
 
 def rewritten(source: Source, compiled: Compiled, options: LineOptions) -> str:
-    """Return a file's text with compiled lines in it, in the place of those that it has; its ends of lines stay.
+    """Return a file's text with compiled lines inserted, or replacing those it has; line ends are kept.
 
-    ``options`` are what they were made with. Raises InvalidSchedule where the queue statement cannot be said twice, or
-    there is none.
+    ``options`` are those they were made with. Raises InvalidSchedule if the queue statement cannot be repeated, or is
+    missing.
     """
     jobs = compiled.commands
     end = "\r\n" if "\r\n" in source.text else "\n"
@@ -448,7 +448,7 @@ def _queues(text: str) -> list[int]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that no backslash before them makes a part of another one, and where they begin."""
+    """Yield the lines that do not continue another one, with their offsets."""
     at = 0
     is_joined = False
     for line in lines_of(text):
@@ -460,6 +460,6 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _first_queue(text: str) -> int:
-    """Return where the first queue statement begins, the end of a text without one."""
+    """Return the offset of the first queue statement, the end of a text without one."""
     found = _queues(text)
     return found[0] if found else len(text)

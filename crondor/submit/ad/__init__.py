@@ -18,5 +18,5 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "JobAd", "job_ads"]
 
-# Whoever reads a word alone needs ``values``, and not the 40 ms of all the others.
+# For reading single words import ``values``, without the 40 ms of all the others.
 __getattr__, __dir__ = late(__name__, dict.fromkeys(__all__, "crondor.submit.ad.make"))

@@ -1,4 +1,4 @@
-"""A job ad in the making: the commands of one job, how their values are read, and what is wrong with them.
+"""A job ad in the making: the commands of one job, how their values are read, and their faults.
 
 HTCondor: SubmitHash::AssignJobExpr, SubmitHash::AssignJobString, SubmitHash::AssignJobVal.
 """
@@ -27,14 +27,14 @@ _AMOUNT: Final = re.compile(
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://.", re.DOTALL)
 _UNITS: Final = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LARGEST: Final = 2**63 - 1
-_LONGEST_VALUE: Final = 40  # digits of a number: more say nothing more
+_LONGEST_VALUE: Final = 40  # digits of a number shown in a message
 
 KIB: Final = 1 << 10
 MIB: Final = 1 << 20
 
 
 class Amount(NamedTuple):
-    """A number of KiB or MiB, whether a unit was written, and what comes after a comma."""
+    """A number of KiB or MiB, whether a unit was written, and the text after a comma."""
 
     value: int
     has_unit: bool
@@ -44,7 +44,7 @@ class Amount(NamedTuple):
 def parse(text: str, name: str = "") -> Expression:
     """Read an expression by the rules of job attributes (ParseClassAdRvalExpr).
 
-    Raises ClassAdSyntaxError, whose span lies in a source ``name`` that has the text.
+    Raises ClassAdSyntaxError, whose span is in a source ``name`` with the text.
     """
     return Expression.parse(Source(text, name), old=True)
 
@@ -62,10 +62,10 @@ def literal_number(expression: Expression) -> float | int | None:
 
 
 def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
-    """Return an amount in units of ``base`` bytes, rounded up; None: it is none, but an expression.
+    """Return an amount in units of ``base`` bytes, rounded up; None if it is an expression.
 
-    ``in_list``: more may come after a comma. The unit is K, M, G or T, with a B or without; a number without a unit
-    counts ``base``.
+    ``in_list``: more may follow a comma. The unit is K, M, G or T, with or without a B; a number without a unit is in
+    units of ``base``.
 
     HTCondor: parse_int64_bytes.
     """
@@ -86,7 +86,9 @@ def amount(text: str, base: int, *, in_list: bool = False) -> Amount | None:
 def without_quotes(text: str) -> str:
     """Return a text without blanks and without the double quotes around it (trim_and_strip_quotes)."""
     text = text.strip(_SPACE)
-    return text[1:-1] if text.startswith('"') and text.endswith('"') else text  # of a lone quote nothing is left
+    return (
+        text[1:-1] if text.startswith('"') and text.endswith('"') else text
+    )  # a single quote character leaves nothing
 
 
 def is_url(text: str) -> bool:
@@ -95,7 +97,7 @@ def is_url(text: str) -> bool:
 
 
 def transfer_method(text: str) -> str | None:
-    """Return the last part of the scheme of an address, None for what is none: chtc+https gives https (getURLType)."""
+    """Return the last part of the scheme of an address, None if there is none: chtc+https gives https (getURLType)."""
     url = _URL.match(text)
     return re.split(r"[+.-]", url[1])[-1] if url is not None else None
 
@@ -107,12 +109,12 @@ def words(text: str, separators: str = ", \t\r\n") -> list[str]:
 
 
 def _cut(digits: str) -> int:
-    """Return an integer, cut at the ends of 64 bits as strtol does."""
+    """Return an integer, clamped to 64 bits like strtol."""
     number = int(digits) if len(digits) <= _LONGEST_VALUE else (-1 if digits[0] == "-" else 1) << 64
     return max(-_LARGEST - 1, min(number, _LARGEST))
 
 
-# The knobs that have a default (param_info.in); all others are empty unless the configuration sets them.
+# Knobs with a default (param_info.in); all others are empty unless the configuration sets them.
 _DEFAULTS: Final = {
     "job_default_requestcpus": "1",
     "job_default_requestdisk": "MAX({1024, (TransferInputSizeMB+1) * 1.25}) * 1024",
@@ -136,29 +138,29 @@ class SubmitKnobs:
         return tuple(self._set.items())
 
     def get(self, name: str) -> str | None:
-        """Return the text of a macro, None where it is empty or not set."""
+        """Return the text of a macro, None if it is empty or not set."""
         key = name.lower()
         return self._set.get(key, _DEFAULTS.get(key, "")) or None
 
     def flag(self, name: str, *, default: bool) -> bool:
-        """Return a macro as a truth value; the default where it is not set, or is none."""
+        """Return a macro as a truth value; the default if it is not set or not one."""
         text = self.get(name)
         found = None if text is None else as_boolean(text)
         return default if found is None else found
 
     def number(self, name: str) -> int:
-        """Return a macro that has a default as an integer; the default where it is none."""
+        """Return a macro that has a default as an integer; the default if it is not one."""
         found = as_integer(self.get(name) or "")
         return int(_DEFAULTS[name.lower()]) if found is None else found
 
     def attributes(self) -> tuple[str, ...]:
-        """Return the attributes that SUBMIT_ATTRS and its like put into every job; some begin with + or MY."""
+        """Return the attributes that SUBMIT_ATTRS and similar knobs put into every job; some begin with + or MY."""
         lists = (self.get(name) or "" for name in ("SUBMIT_ATTRS", "SUBMIT_EXPRS", "SYSTEM_SUBMIT_ATTRS"))
         found = {name.lower(): name for text in lists for name in words(text)}
         return tuple(found[key] for key in sorted(found))
 
 
-_LONGEST: Final = 200  # characters of a value that a message shows
+_LONGEST: Final = 200  # characters of a value in a message
 _CLOCK: Final = re.compile(r"(?i)\b(?:time|interval|currenttime|daytime|abstime|formattime)[ \t]*\(")
 
 
@@ -167,8 +169,8 @@ class ClusterAd:
     """What the first job of a cluster decides for all: its ad, under those of the others, and its universe.
 
     ``file`` is the name of the submit file. ``forced`` are commands that the universe sets, whatever the file says.
-    ``now`` is the moment of submission in epoch seconds and ``environ`` the submitter's variables, None where they are
-    not known. ``used`` gathers the names that condor_submit has looked up and found, in any job.
+    ``now`` is the time of submission in epoch seconds and ``environ`` the submitter's variables, None if unknown.
+    ``used`` collects the names that condor_submit looked up and found, in any job.
     """
 
     ad: ClassAd = field(default_factory=ClassAd)
@@ -187,15 +189,15 @@ class ClusterAd:
 
     @cached_property
     def new_job(self) -> ClassAd:
-        """What any job has, the moment of submission too where it is known."""
+        """Return the attributes of any job, with the time of submission if it is known."""
         moment = {} if self.now is None else {"QDate": self.now, "EnteredCurrentStatus": self.now}
         return ClassAd({**NEW_JOB, **moment})
 
 
 class Draft:
-    """The ad of one job while its parts are set; faults are gathered, and the first of them does not stop it.
+    """The ad of one job while its parts are set; all faults are collected.
 
-    ``process`` is its ProcId; ``folder`` is its Iwd, empty where that is not known.
+    ``process`` is its ProcId; ``folder`` is its Iwd, empty if unknown.
     """
 
     def __init__(
@@ -208,10 +210,10 @@ class Draft:
         knobs: SubmitKnobs,
         cluster: ClusterAd,
     ) -> None:
-        """Begin with what the cluster's first job has.
+        """Start with the attributes of the cluster's first job.
 
-        ``commands`` are lower-case names with expanded values; ``spellings`` has the case of names that become parts
-        of attributes.
+        ``commands`` are lower-case names with expanded values; ``spellings`` has the case of names that become parts of
+        attributes.
         """
         self.process = process
         self.folder = host.folder
@@ -226,7 +228,7 @@ class Draft:
         self.faults: list[Diagnostic] = []
 
     def command(self, *names: str) -> str | None:
-        """Return the value of a command, None where it is empty; a name that is assigned hides those after it."""
+        """Return the value of a command, None if it is empty; an assigned name hides those after it."""
         for name in names:
             if name in self.commands:
                 self.cluster.used.add(name)
@@ -234,11 +236,11 @@ class Draft:
         return None
 
     def written(self, *names: str) -> str:
-        """Return the first of some names that is assigned, "" where none is."""
+        """Return the first of some names that is assigned, "" if none is."""
         return next((name for name in names if name in self.commands), "")
 
     def flag(self, *names: str) -> bool | None:
-        """Return a command that must be a boolean, None where it is not given."""
+        """Return a command that must be a boolean, None if it is not given."""
         text = self.command(*names)
         if text is None:
             return None
@@ -249,7 +251,7 @@ class Draft:
         return found
 
     def integer(self, *names: str, is_int: bool = False) -> int | None:
-        """Return a command that must be an integer, with ``is_int`` of 32 bits; None where it is not given."""
+        """Return a command that must be an integer, with ``is_int`` of 32 bits; None if it is not given."""
         text = self.command(*names)
         if text is None:
             return None
@@ -266,12 +268,12 @@ class Draft:
             self.fault("unknown-time", self.written(*names) or names[0], message, "write the value out")
 
     def refuse(self, names: tuple[str, ...], text: str, must: str, instead: str) -> None:
-        """Note a value of the wrong kind, in HTCondor's words; the first name is the one it reports."""
+        """Add a fault for a value of the wrong type, in HTCondor's words; the first name is the one reported."""
         message = f"{names[0]}={shown(text)} is invalid, {must}."
         self.fault("submit-value", self.written(*names) or names[0], message, instead)
 
     def fault(self, code: str, name: str, message: str, instead: str | None = None) -> None:
-        """Note a fault at the value of a command."""
+        """Add a fault at the value of a command."""
         self.faults.append(Diagnostic(code, message, span=self.spans.get(name), help=instead))
 
     def set(self, attribute: str, value: str | float) -> None:
@@ -279,7 +281,7 @@ class Draft:
         self.ad.set(attribute, value)
 
     def expression(self, attribute: str, text: str, name: str = "") -> bool:
-        """Set an attribute to an expression; ``name`` is the command to blame where it is none."""
+        """Set an attribute to an expression; ``name`` is the command to blame if it is invalid."""
         try:
             self.ad.set(attribute, parse(text, name))
         except ClassAdSyntaxError as error:
@@ -293,7 +295,7 @@ class Draft:
         return True
 
     def copy_expression(self, attribute: str, *names: str) -> bool:
-        """Set an attribute to the expression that a command gives; False where the command is not given."""
+        """Set an attribute to the expression of a command; return False if the command is not given."""
         text = self.command(*names)
         if text is None:
             return False
@@ -301,14 +303,14 @@ class Draft:
         return True
 
     def string(self, attribute: str, *names: str) -> str | None:
-        """Set an attribute to the text of a command, and return that; None where the command is not given."""
+        """Set an attribute to the text of a command, and return the text; None if the command is not given."""
         text = self.command(*names)
         if text is not None:
             self.set(attribute, text)
         return text
 
     def path(self, text: str) -> str:
-        """Return a file name of the job from the root, where its folder is known."""
+        """Return the absolute path of a job's file, if its folder is known."""
         return full_path(text, self.folder)
 
     def spelled(self, name: str) -> str:
@@ -316,12 +318,12 @@ class Draft:
         return self.spellings.get(name, name)
 
     def has(self, *attributes: str) -> bool:
-        """Return whether any of some attributes is set, be it to undefined."""
+        """Return whether any of some attributes is set, even to undefined."""
         codes = self.ad.codes
         return any(lower(attribute) in codes for attribute in attributes)
 
     def value(self, attribute: str) -> Value | None:
-        """Return the value of an attribute, None where it is not set or has none."""
+        """Return the value of an attribute, None if it is not set or has none."""
         expression = self.ad.get(attribute)
         if expression is None:
             return None
@@ -337,14 +339,14 @@ class Draft:
         return string_of(self.value(attribute))
 
     def holds(self, attribute: str) -> bool:
-        """Return whether an attribute is true, or a number that is not zero."""
+        """Return whether an attribute is true, or a nonzero number."""
         return boolean_of(self.value(attribute)) is True
 
     def named(self, *prefixes: str) -> list[str]:
-        """Return the assigned names that begin with one of some prefixes, sorted; none of them is used by that."""
+        """Return the assigned names that begin with one of some prefixes, sorted; this does not mark them as used."""
         return sorted(name for name in self.commands if name.startswith(prefixes))
 
 
 def shown(text: str) -> str:
-    """Return a value as messages show it."""
+    """Return a value shortened for messages."""
     return shortened(text, _LONGEST)

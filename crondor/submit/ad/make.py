@@ -46,9 +46,9 @@ NAMES: Final = _SIZE
 
 # SetImageSize, SetAutoAttributes, ReportCommonMistakes, SetForcedAttributes, ProcessJobsetAttributes.
 def set_size(draft: Draft) -> None:
-    """Set ImageSize in KiB where the file gives it, or the size of a virtual machine.
+    """Set ImageSize in KiB if the file gives it, or the size of a virtual machine.
 
-    What the executable's size is, only the submit machine knows.
+    Only the submit machine knows the size of the executable.
     """
     text = draft.command(*_SIZE)
     if text is None:
@@ -65,7 +65,7 @@ def set_size(draft: Draft) -> None:
 
 
 def set_automatic(draft: Draft) -> None:
-    """Set what HTCondor sets where nothing else did, and correct a short lease."""
+    """Set HTCondor's defaults for unset attributes, and correct a short lease."""
     if not draft.has("MaxHosts") and draft.cluster.universe != MPI:
         draft.set("MinHosts", 1)
         draft.set("MaxHosts", 1)
@@ -85,7 +85,7 @@ def set_automatic(draft: Draft) -> None:
     given = draft.ad.get("JobLeaseDuration")
     number = None if given is None else literal_number(given)
     if number is not None and 1 <= number < _SHORTEST_LEASE and not draft.cluster.corrected_lease:
-        draft.cluster.corrected_lease = True  # only once: a later job keeps what is too short (25.14)
+        draft.cluster.corrected_lease = True  # only once: a later job keeps a short lease (25.14)
         draft.set("JobLeaseDuration", _SHORTEST_LEASE)
 
 
@@ -108,7 +108,7 @@ def check_attributes(draft: Draft) -> None:
 
 
 def set_forced(draft: Draft) -> None:
-    """Set the attributes that the configuration and the file write out, over all that commands have set."""
+    """Set the attributes that the configuration and the file assign directly, overriding all commands."""
     for name in draft.knobs.attributes():
         attribute = name[1:] if name.startswith("+") else name[3:] if lower(name).startswith(ATTRIBUTE) else ""
         text = draft.knobs.get(attribute)
@@ -156,7 +156,7 @@ def _check_job_set(draft: Draft) -> None:
 
 
 def keep_to_cluster(draft: Draft) -> None:
-    """Give a later job those attributes of the first that only a cluster has, whatever the file says of it."""
+    """Give a later job the attributes of the first that only a cluster has, whatever the file says."""
     for name in _OF_THE_CLUSTER if draft.process > 0 else ():
         first = draft.cluster.ad.get(name)
         if first is not None:
@@ -166,7 +166,7 @@ def keep_to_cluster(draft: Draft) -> None:
 
 
 _MOST: Final = 100  # faults in one error
-_BY_FACTORY: Final = ", or leave the jobs' late materialization out"
+_BY_FACTORY: Final = ", or omit late materialization"
 LATE: Final = (
     ("max_materialize", "jobmaterializelimit"),
     ("max_idle", "jobmaterializemaxidle"),
@@ -174,7 +174,7 @@ LATE: Final = (
 )
 """Commands with which the schedd makes the jobs later, from the cluster's ad."""
 
-# Names that become a part of an attribute, or of what stands in one, begin so.
+# Prefixes of names that become part of an attribute or of its value.
 _PREFIXES: Final = (ATTRIBUTE, JOB_SET, requirements.PREFIX, *universe.PREFIXES, *policy.BODIES)
 
 COMMANDS: Final = tuple(
@@ -205,22 +205,22 @@ COMMANDS: Final = tuple(
 
 _KNOWN: Final = frozenset(COMMANDS)
 
-# Commands of the first job's whose values no other job's ad is made with: only that they are there counts.
+# Commands of the first job that affect other jobs only by being present, not by their values.
 _UNREAD: Final = frozenset(name for names in CRON_COMMANDS for name in names)
 
 
 class JobAd(NamedTuple):
-    """The ad that some jobs have in common; its ProcId is the first job's.
+    """The ad shared by some jobs; its ProcId is the first job's.
 
-    ``jobs`` are the jobs as the language sees them. Jobs that are materialized late have one ad, the cluster's,
-    without ProcId and JobStatus.
+    ``jobs`` are the jobs in terms of the language. Jobs that are materialized late have one ad, the cluster's, without
+    ProcId and JobStatus.
     """
 
     jobs: JobGroup
     ad: ClassAd
 
     def each(self, **defaults: str | int) -> Iterator[ClassAd]:
-        """Yield an ad for each job, with its ProcId, and with these attributes where the ad lacks them."""
+        """Yield an ad for each job, with its ProcId, and with these attributes if the ad lacks them."""
         first = self.jobs.first[1]
         for proc in range(first, first + self.jobs.count):
             ad = self.ad.copy()
@@ -242,21 +242,20 @@ def job_ads(
     used: set[str] | None = None,
     memory: Memory[frozenset[str]] | None = None,
 ) -> Iterator[JobAd]:
-    """Yield the job ads that condor_submit 25.14 would send, each with the group of jobs that have it in common.
+    """Yield the job ads that condor_submit 25.14 would send, each with the group of jobs that share it.
 
-    An ad has every attribute that depends on the file; what each job has (counters, QDate), and what only the submit
-    machine can know (sizes of files, the owner), is not in it. The facts behind Requirements' defaults and the folder
-    of relative file names are the file's ``host``; ``config`` has the knobs of the configuration that condor_submit
-    looks at, by name. All jobs are of one ``cluster``, whose first job decides what is not set anew for those after
-    it, as in HTCondor. ``factory`` has them all made late, as condor_submit -factory has it; one ad, the cluster's,
-    then stands for them. ``in_order`` keeps jobs apart that are equal and not neighbours; ``limit`` is that of
-    SubmitFile.groups(). A set ``used`` is filled with the lower-case names that condor_submit looks up and finds:
-    commands, and the macros that their values are made of.
-    Raises InvalidSubmit, once all jobs were looked at, with all faults; the ads before the first faulty job are
-    yielded.
+    An ad has every attribute that depends on the file; it lacks those of each job (counters, QDate), and those that
+    only the submit machine knows (sizes of files, the owner). The facts behind Requirements' defaults and the folder of
+    relative file names are the file's ``host``; ``config`` has the knobs of the configuration that condor_submit uses,
+    by name. All jobs are of one ``cluster``, whose first job decides what is not set again for later ones, as in
+    HTCondor. With ``factory`` all are made late, as with condor_submit -factory; one ad, the cluster's, then represents
+    them. ``in_order`` does not merge equal jobs that are not neighbours; ``limit`` is that of SubmitFile.groups(). A
+    set ``used`` is filled with the lower-case names that condor_submit looks up and finds: commands, and the macros in
+    their values. Raises InvalidSubmit, after all jobs were made, with all faults; the ads before the first faulty job
+    are yielded.
 
-    ``memory`` has the jobs that were seen to have no fault, with the names that were looked up for them: of these no ad
-    is made or yielded, unless they are the cluster's first.
+    ``memory`` has jobs known to have no fault, with the names that were looked up for them: their ads are not made or
+    yielded, unless they are the cluster's first.
     """
     expect("file", file, SubmitFile, "a SubmitFile", "write read_submit(Source(text))")
     knobs = SubmitKnobs(config or {})
@@ -291,7 +290,7 @@ def job_ads(
 
 
 class _Maker:
-    """Makes the ads of one cluster; its first job decides about those after it."""
+    """Makes the ads of one cluster; its first job decides for those after it."""
 
     def __init__(
         self,
@@ -306,7 +305,7 @@ class _Maker:
         loops = [name for queue in file.queues for name in queue.arguments.variables]
         assigned = dict.fromkeys(name.removeprefix(PREFIX) for name in (*file.keys, *loops))
         known = _KNOWN.union(each.command.lower() for each in policy.extended(knobs))
-        own = [  # their users have made these names, in whole or in part
+        own = [  # names that users made, in whole or in part
             name
             for name in assigned
             if name.startswith(_PREFIXES) or name.endswith(program.PORT) or transfer.OF_SERVICE.search(name)
@@ -326,7 +325,7 @@ class _Maker:
         self.is_late = is_late or (has_many and knobs.flag("SUBMIT_FACTORY_JOBS_BY_DEFAULT", default=False))
 
     def make(self, group: JobGroup) -> list[JobAd]:
-        """Return the ad of a group; two, where its first job is the cluster's first and differs by that."""
+        """Return the ad of a group; two if its first job is the cluster's first and therefore differs."""
         self.faults = []
         if self.cluster is not None:
             return self._next(group, self.cluster)
@@ -357,7 +356,7 @@ class _Maker:
         return [JobAd(replace(group, count=1), ad), JobAd(others, next_ad)]
 
     def _remember(self, first: JobGroup, cluster: ClusterAd) -> None:
-        """Keep in memory what was seen of the jobs after a first one like this; nothing else is after their ads."""
+        """Store what was seen of the jobs after a first one like this; nothing else depends on their ads."""
         if self.memory is not None:
             environ = None if cluster.environ is None else tuple(cluster.environ.items())
             about = (self.host, self.knobs.all, tuple(self.spellings.items()), cluster.file, cluster.now, environ)
@@ -365,7 +364,7 @@ class _Maker:
             self.memory.about((*about, self.number, first.first[1], values))
 
     def _next(self, group: JobGroup, cluster: ClusterAd) -> list[JobAd]:
-        """Return the ad of a group that is not the cluster's first, none of one that is known to have no fault."""
+        """Return the ad of a group that is not the cluster's first, none if it is known to have no fault."""
         key = (group.first[1], cluster.corrected_lease, tuple(group.values.items()))
         known = None if self.memory is None else self.memory.get(key)
         if known is not None:
@@ -379,7 +378,7 @@ class _Maker:
         return [JobAd(group, ad)]
 
     def used_by(self, group: JobGroup) -> Iterator[str]:
-        """Yield the names that were looked up so far, with the macros that their values are made of in a group."""
+        """Yield the names that were looked up so far, with the macros in their values in a group."""
         for name in self.cluster.used if self.cluster else ():
             yield name
             yield from (origin.name for origin in group.origins.get(name, ()))

@@ -37,7 +37,7 @@ _INT: Final = range(-(2**31), 2**31)
 
 
 class _Check(NamedTuple):
-    """A policy expression, and what HTCondor gives where SUBMIT_INSERT_DEFAULT_POLICY_EXPRS says so."""
+    """A policy expression, and its default if SUBMIT_INSERT_DEFAULT_POLICY_EXPRS is set."""
 
     command: str
     attribute: str
@@ -69,7 +69,7 @@ POLICY_NAMES: Final = (
 
 
 def set_status(draft: Draft) -> None:
-    """Set JobStatus: a new job is idle, or held where ``hold`` says so (HTCondor: SubmitHash::SetJobStatus)."""
+    """Set JobStatus: a new job is idle, or held if ``hold`` says so (HTCondor: SubmitHash::SetJobStatus)."""
     hold = draft.flag("hold")
     draft.set("JobStatus", _HELD if hold else _IDLE)
     if hold:
@@ -78,7 +78,7 @@ def set_status(draft: Draft) -> None:
 
 
 def settle_status(draft: Draft) -> None:
-    """Make a number of the JobStatus that the file may have set as an attribute: of none HTCondor makes an idle job."""
+    """Make a JobStatus that the file has set a number: HTCondor treats any other value as idle."""
     status = int32_of(draft.value("JobStatus"))
     draft.set("JobStatus", _IDLE if status is None else status)
 
@@ -132,7 +132,7 @@ def _set_check(draft: Draft, check: _Check) -> None:
 
 
 def set_retries(draft: Draft) -> None:
-    """Set OnExitRemove and OnExitHold, with the retries that max_retries and its like ask for (SetJobRetries)."""
+    """Set OnExitRemove and OnExitHold, with the retries of max_retries and similar commands (SetJobRetries)."""
     most = draft.integer("max_retries", "jobmaxretries")
     code = draft.integer("success_exit_code", "jobsuccessexitcode", is_int=True)
     until = draft.command("retry_until")
@@ -163,7 +163,7 @@ def _until(draft: Draft, text: str | None) -> str | None:
     clause = _wrapped(text)
     try:
         is_number = clause is not None and not any(parse(text).references()[:2])
-    except CircularReference:  # one whose references cannot be told names none
+    except CircularReference:  # references that cannot be determined name none
         is_number = True
     if is_number:
         code = as_integer(text, draft.context)
@@ -186,9 +186,9 @@ def _own_remove(draft: Draft) -> str | None:
 
 
 def _wrapped(text: str) -> str | None:
-    """Return an expression in parentheses where it needs them beside ``||``; None where it is none.
+    """Return an expression in parentheses if it needs them next to ``||``; None if it is invalid.
 
-    HTCondor takes ``a ?: b`` for what binds closest, and leaves it as it is.
+    HTCondor treats ``a ?: b`` as the tightest operator, and leaves it as it is.
     """
     try:
         tree = parse(text).tree
@@ -251,9 +251,9 @@ BODIES: Final = ("transform_body_", "transformbody_")
 RETRY_NAMES: Final = (*_LIST, _MOST, _MORE, *_CHECKS)
 
 
-# Transforms that the file writes out, and more memory or disk for a job that was evicted for want of it.
+# Transforms defined in the file, and more memory or disk for a job that was evicted for lack of it.
 class _Steps(NamedTuple):
-    """A list of amounts: numbers, and an expression that may be the last of them."""
+    """A list of amounts: numbers, and optionally an expression as the last."""
 
     numbers: list[int]
     last: str = ""
@@ -265,7 +265,7 @@ class _Steps(NamedTuple):
 
 
 def set_transforms(draft: Draft) -> None:
-    """Set the transforms that on_evict_checks names, those that have a body."""
+    """Set the transforms that on_evict_checks names and that have a body."""
     checks = draft.command(*_CHECKS)
     if checks is None:
         return
@@ -280,7 +280,7 @@ def set_transforms(draft: Draft) -> None:
 
 
 def set_retries_of(draft: Draft, attribute: str, rest: str, base: int) -> None:
-    """Set what an evicted job requests next; ``rest`` is what its request has after the first comma."""
+    """Set what an evicted job requests next; ``rest`` is the text of its request after the first comma."""
     name = "request_memory" if attribute == "RequestMemory" else "request_disk"
     if rest:
         _set_steps(draft, attribute, name, name, rest, base)
@@ -341,7 +341,7 @@ def _steps(draft: Draft, name: str, reported: str, text: str, base: int) -> _Ste
 
 
 def _set_increase(draft: Draft, attribute: str, base: int) -> None:
-    """Let the request grow by an amount or expression, up to a limit where one is given."""
+    """Let the request grow by an amount or expression, up to a limit if one is given."""
     limit, more = draft.command(_MOST), draft.command(_MORE)
     if more is None:
         if limit is not None:
@@ -376,7 +376,7 @@ def _set_increase(draft: Draft, attribute: str, base: int) -> None:
 
 
 def _grows(text: str, attribute: str) -> bool:
-    """Return whether an expression names the request that it is to replace."""
+    """Return whether an expression names the request that it replaces."""
     own = AdValue({lower(attribute): "0"}, {lower(attribute): attribute})
     try:
         found = parse(text).references(own)
@@ -400,10 +400,10 @@ _LISTS: Final = frozenset((CommandType.LIST, CommandType.BARE_LIST))
 _FILES: Final = frozenset((CommandType.FILE, CommandType.BARE_FILE))
 
 
-# The source is HTCondor 25.14: SubmitHash::do_simple_commands, SetExtendedJobExprs. Whether files are there is not
-# looked at.
+# The source is HTCondor 25.14: SubmitHash::do_simple_commands, SetExtendedJobExprs. It is not checked whether files
+# exist.
 class Simple(NamedTuple):
-    """A command and its attribute; ``alternative``: another spelling of the command before it, looked at without it."""
+    """A command and its attribute; ``alternative``: another spelling of the command before it, used without it."""
 
     command: str
     attribute: str
@@ -412,7 +412,7 @@ class Simple(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names a value may be given by, in order of precedence."""
+        """The names of the command, in order of precedence."""
         return self.command, self.attribute.lower()
 
 
@@ -451,8 +451,8 @@ def set_simple(draft: Draft) -> None:
 def extended(knobs: SubmitKnobs) -> Iterator[Simple]:
     """Yield the commands that the administrator has added (EXTENDED_SUBMIT_COMMANDS), each under its attribute's name.
 
-    They are spelled as there, which is how HTCondor names them in its errors. The value of each in the configuration
-    says what it must be; one of undefined is no command.
+    They are spelled as in the configuration, as in HTCondor's errors. The configured value of each gives its type; one
+    that is undefined is no command.
     """
     text = knobs.get("EXTENDED_SUBMIT_COMMANDS")
     if text is None:
@@ -466,7 +466,7 @@ def extended(knobs: SubmitKnobs) -> Iterator[Simple]:
 
 
 def _kind(value: object) -> CommandType | None:
-    """Return how a value is read that must be like another one; None for what is no command."""
+    """Return how to read a value that must have the type of another; None if it is no command."""
     kind: CommandType | None = CommandType.EXPRESSION
     if value is UNDEFINED or value is ERROR:
         kind = None if value is UNDEFINED else CommandType.DISABLED
@@ -506,7 +506,7 @@ def _set(draft: Draft, simple: Simple, text: str) -> None:
         draft.set(simple.attribute, ",".join(words(text)) if kind in _LISTS else text)
 
 
-# In the order of their numbers on Linux, whatever machine the file is read on; HTCondor has no name for some.
+# In the order of their numbers on Linux, on any machine; HTCondor has no name for some.
 _ORDER: Final = (
     "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM - CHLD CONT STOP TSTP TTIN TTOU URG "
     "XCPU XFSZ - PROF WINCH IO - SYS"
@@ -552,7 +552,7 @@ PROCESS_NAMES: Final = (
 
 
 def set_signals(draft: Draft) -> None:
-    """Set the signals that stop a job (SubmitHash::SetKillSig); all universes but vanilla have a default."""
+    """Set the signals that stop a job (SubmitHash::SetKillSig); all universes except vanilla have a default."""
     for command, attribute in _KILLING:
         text = draft.command(command, attribute.lower())
         if text is None:
@@ -572,9 +572,9 @@ def set_signals(draft: Draft) -> None:
 
 
 def set_streams(draft: Draft) -> None:
-    """Set In, Out and Err, and how each travels (SubmitHash::SetStdin, SetStdout and SetStderr of 25.14).
+    """Set In, Out and Err, and how each is transferred (SubmitHash::SetStdin, SetStdout and SetStderr of 25.14).
 
-    A stream without a file is /dev/null, and is not transferred; a virtual machine has no files for them.
+    A stream without a file is /dev/null, and is not transferred; a virtual machine has no such files.
     """
     for each in _STREAMS:
         before = boolean_of(draft.value(each.transfer_attribute)) is not False

@@ -1,4 +1,4 @@
-"""The program of a job: executable, arguments, environment, containers, and a tool beside it (SubmitHash)."""
+"""The program of a job: executable, arguments, environment, containers, and a tool (SubmitHash)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _PORTS: Final = range(1 << 16)
 CONTAINER_NAMES: Final = (*_DOCKER, *_CONTAINER, *_SERVICES)
 
 
-# SubmitHash::SetExecutable, process_container_input_files and SetContainerSpecial; no image is looked at.
+# SubmitHash::SetExecutable, process_container_input_files and SetContainerSpecial; images are not opened.
 def is_in_container(draft: Draft) -> bool:
     """Return whether the job has an image."""
     return draft.cluster.is_docker or draft.cluster.is_container
 
 
 def look_for_images(draft: Draft) -> None:
-    """Decide by the images named whether the jobs are in containers (SetUniverse)."""
+    """Decide from the images named whether the jobs run in containers (SetUniverse)."""
     cluster = draft.cluster
     container, docker = draft.command(*_CONTAINER), draft.command(*_DOCKER)
     if cluster.is_docker:
@@ -49,7 +49,7 @@ def look_for_images(draft: Draft) -> None:
 
 
 def set_images(draft: Draft) -> None:
-    """Set DockerImage or ContainerImage, and of what kind that is."""
+    """Set DockerImage or ContainerImage, and its kind."""
     cluster = draft.cluster
     if not is_in_container(draft):
         return
@@ -92,10 +92,10 @@ def image_clause(image: str) -> str:
 
 
 def travelling_image(draft: Draft) -> list[str] | None:
-    """Say in the ad where the image comes from, and return the files to transfer for it.
+    """Set the source of the image in the ad, and return the files to transfer for it.
 
-    None: it does not travel, since its file is where the job runs, or the machine fetches it by its name. An image that
-    travels is known by the last part of its name, and is none of the job's own files where many jobs have it in common.
+    None: it is not transferred, since its file is at the execution site, or the machine fetches it by name. A
+    transferred image is known by the last part of its name, and is not among the job's own files if many jobs share it.
     """
     if not draft.cluster.is_container:
         return None
@@ -123,7 +123,7 @@ def travelling_image(draft: Draft) -> list[str] | None:
 
 
 def _is_common(draft: Draft, image: str) -> bool:
-    """Return whether the image is one that the jobs of a cluster have in common; the job's own word counts most."""
+    """Return whether the image is shared by the jobs of a cluster; the job's own setting wins."""
     given = boolean_of(draft.value("ContainerIsCommon"))
     if given is not None:
         return given
@@ -136,7 +136,7 @@ def _is_common(draft: Draft, image: str) -> bool:
 
 
 def _add_to_catalog(draft: Draft, image: str) -> None:
-    """Set the catalog of files in common that the image is, under a name made of its path."""
+    """Add the image to the catalog of common files, under a name made of its path."""
     key = image if is_url(image) else draft.path(image)
     name = f"container_{sha256(to_bytes(key)).hexdigest()[:8]}"
     draft.set(f"_x_catalog_{name}", image)
@@ -179,7 +179,7 @@ def check_filechecks(draft: Draft) -> None:
 
 
 def set_folder(draft: Draft) -> None:
-    """Set Iwd, where it is known, and JobSubmitFile."""
+    """Set Iwd, if it is known, and JobSubmitFile."""
     draft.folder = facts.job_folder(draft.command, draft.host.folder)
     if draft.folder:
         draft.set("Iwd", draft.folder)
@@ -189,7 +189,7 @@ def set_folder(draft: Draft) -> None:
 
 
 def set_executable(draft: Draft) -> None:
-    """Set Cmd, which is relative to the folder condor_submit is started in, and the images of a job."""
+    """Set Cmd, relative to the folder in which condor_submit is started, and the images of a job."""
     set_images(draft)
     if draft.command("shell") is not None:
         draft.set("Cmd", "/bin/sh")
@@ -218,7 +218,7 @@ def set_executable(draft: Draft) -> None:
 
 
 def _is_name(draft: Draft) -> bool:
-    """Return whether the executable is a name only: of a virtual machine, or of an instance in a cloud."""
+    """Return whether the executable is only a name: of a virtual machine, or of an instance in a cloud."""
     universe = draft.cluster.universe
     is_cloud = universe == Universe.GRID and lower(draft.cluster.grid_type) in _NAMED_ONLY
     return universe == Universe.VM or is_cloud
@@ -236,11 +236,11 @@ _SPECIAL: Final = re.compile(r"[ \t\n\r']+")
 _SPACE: Final = " \t\n\v\f\r"
 
 
-# Those of the job, of Java's virtual machine, and of a tool that runs beside the job.
+# Arguments of the job, of Java's virtual machine, and of a tool that runs with the job.
 class ArgumentList(NamedTuple):
-    """The commands of a list of arguments, its attributes in the old syntax and the new, and what errors call it.
+    """The commands of a list of arguments, its attributes in the old and new syntax, and its name in errors.
 
-    ``older`` is a command that may stand in the place of the first of ``old``.
+    ``older`` is a command that may replace the first of ``old``.
     """
 
     old: tuple[str, ...]
@@ -261,7 +261,7 @@ _OF_JAVA: Final = ArgumentList(
 
 
 class WrongQuotes(ValueError):
-    """A text whose quotes cannot be taken apart."""
+    """A text whose quotes cannot be parsed."""
 
 
 def set_arguments(draft: Draft) -> None:
@@ -283,7 +283,7 @@ def set_arguments(draft: Draft) -> None:
 
 
 def set_java_arguments(draft: Draft, of: ArgumentList = _OF_JAVA) -> None:
-    """Set JavaVMArgs or JavaVMArguments (SubmitHash::SetJavaVMArgs), or others, where there are any."""
+    """Set JavaVMArgs or JavaVMArguments (SubmitHash::SetJavaVMArgs), or others, if there are any."""
     found = read_arguments(draft, of)
     if found is not None and found.items:
         draft.set(*found.attribute(of))
@@ -301,7 +301,7 @@ class WrittenArguments(NamedTuple):
 
 
 def read_arguments(draft: Draft, of: ArgumentList) -> WrittenArguments | None:
-    """Return the arguments that the commands give; None where they are at fault, or the job before has them."""
+    """Return the arguments of the commands; None if they are faulty, or the job before has set them."""
     old, new = draft.command(*of.old), draft.command(of.new)
     older = draft.command(of.older) if of.older else None
     if _are_contradictory(draft, of, old, older, new):
@@ -320,7 +320,7 @@ def read_arguments(draft: Draft, of: ArgumentList) -> WrittenArguments | None:
 
 
 def _are_contradictory(draft: Draft, of: ArgumentList, old: str | None, older: str | None, new: str | None) -> bool:
-    """Return whether commands are given of which one is enough; that is a fault."""
+    """Return whether commands are given of which one is enough, and add that fault."""
     if old is not None and older is not None:
         message = f"you specified a value for both {of.older} and {of.old[0]}."
         draft.fault("submit-arguments", of.older, message, "keep one of them")
@@ -352,7 +352,7 @@ def _plain(text: str) -> list[str]:
 
 
 def unquoted(text: str) -> str:
-    """Return what stands in the double quotes; a doubled one stands for itself."""
+    """Return the text in the double quotes; a doubled one is a literal quote."""
     text = text.lstrip(_SPACE)
     if not text.startswith('"'):
         raise WrongQuotes("Expecting double-quoted input string (V2 format).")
@@ -375,7 +375,7 @@ def unquoted(text: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Split the new syntax at blanks outside of single quotes; a doubled one inside stands for itself."""
+    """Split the new syntax at blanks outside of single quotes; a doubled one inside is a literal quote."""
     found: list[str] = []
     pieces: list[str] = []
     at = 0
@@ -396,7 +396,7 @@ def split(text: str) -> list[str]:
 
 
 def _quoted(text: str, start: int) -> tuple[str, int]:
-    """Return what stands in single quotes that begin at ``start``, and where the rest begins."""
+    """Return the text in single quotes that begin at ``start``, and where the rest begins."""
     pieces, at = [], start + 1
     while True:
         quote = text.find("'", at)
@@ -410,7 +410,7 @@ def _quoted(text: str, start: int) -> tuple[str, int]:
 
 
 def joined(arguments: list[str]) -> str:
-    """Return arguments in the new syntax: blanks and quotes stand in single quotes, nothing else does."""
+    """Return arguments in the new syntax, with single quotes only around blanks and quotes."""
     quoted = (_SPECIAL.sub(lambda match: "'" + match[0].replace("'", "''") + "'", each) for each in arguments)
     return " ".join(each or "''" for each in quoted)
 
@@ -421,12 +421,12 @@ _DELIMITER: Final = ";"
 _QUOTED: Final = "write environment = \"A=1 B='two words'\""
 
 
-# ``getenv`` sees the variables that the caller of read_submit() passes, and none besides.
+# ``getenv`` only sees the variables that the caller of read_submit() passes.
 def set_environment(draft: Draft) -> None:
-    """Set Environment, or Env where the old command gives the old syntax.
+    """Set Environment, or Env if the old command gives the old syntax.
 
-    A job after the first of its cluster has the variables of the first as well, whether its own command names them or
-    not; without a command it has just them, and getenv is not looked at.
+    A later job of the cluster also gets the variables of the first, even if its own command names others; without a
+    command it only gets these, and getenv is ignored.
     """
     first, second = draft.command("environment", "env"), draft.command("environment2")
     allowed = draft.flag("allow_environment_v1")
@@ -476,7 +476,7 @@ def _variables(text: str, *, is_new: bool) -> dict[str, str | None]:
 
 
 def _write(draft: Draft, found: Mapping[str, str | None], *, is_old: bool) -> None:
-    """Set the attribute of the syntax, and the other one too where the ad has it already."""
+    """Set the attribute of the syntax, and the other one too if the ad has it already."""
     pairs = [name if found[name] is None else f"{name}={found[name]}" for name in sorted(found)]
     if is_old or draft.has("Env"):
         wrong = next((pair for pair in pairs if _DELIMITER in pair or "\n" in pair), None)
@@ -492,9 +492,9 @@ def _write(draft: Draft, found: Mapping[str, str | None], *, is_old: bool) -> No
 
 
 def _of_submitter(draft: Draft, *, may_delimit: bool) -> dict[str, str]:
-    """Return the submitter's variables that getenv asks for.
+    """Return the submitter's variables that getenv requests.
 
-    Values that cannot be written down are left out, as HTCondor does it without a word.
+    Values that cannot be written are omitted, as HTCondor does without a message.
     """
     text = draft.command(*_GETENV)
     wanted = as_boolean(text, draft.context) if text is not None else False
@@ -511,7 +511,7 @@ def _of_submitter(draft: Draft, *, may_delimit: bool) -> dict[str, str]:
 
 
 def _selection(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return what tells if a name is taken: by one of the patterns, if any, and by none that begins with ``!``."""
+    """Return a test for names: they match one of the patterns, if any, and none that begins with ``!``."""
     white = [_pattern(each) for each in patterns if not each.startswith("!")]
     black = [_pattern(each[1:]) for each in patterns if each.startswith("!") and len(each) > 1]
 
@@ -533,7 +533,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _pair(entry: str) -> tuple[str, str | None]:
-    """Return a variable and its value, None where it is a $$() macro for the machine to replace.
+    """Return a variable and its value, None for a $$() macro that the machine replaces.
 
     HTCondor: Env::SetEnvWithErrorMessage.
     """
@@ -571,7 +571,7 @@ TOOL_NAMES: Final = (
 
 
 def set_tool(draft: Draft) -> None:
-    """Set what belongs to a tool, where there is one: its files, its arguments, SuspendJobAtExec."""
+    """Set the attributes of a tool, if there is one: its files, its arguments, SuspendJobAtExec."""
     if draft.string("ToolDaemonCmd", *_COMMAND) is None:
         return
     for attribute, command in _FILES:

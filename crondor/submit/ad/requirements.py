@@ -21,14 +21,14 @@ from crondor.submit.facts import MPI
 DEFERRING: Final = ATTRIBUTES[:6]  # the cron fields and DeferralTime
 
 
-# Which command gives which attribute, and in which order, stands in crondor.schedule's tables.
+# crondor.schedule's tables have the attributes of the commands, and their order.
 def deferred_by(draft: Draft) -> str | None:
-    """Return the attribute that makes a job a deferred one, None for a job that is none."""
+    """Return the attribute that makes a job deferred, None if it is not."""
     return next((attribute for attribute in DEFERRING if draft.has(attribute)), None)
 
 
 def set_deferral(draft: Draft) -> None:
-    """Set the deferral attributes that the commands give; a deferred job always has a window and a prep time."""
+    """Set the deferral attributes of the commands; a deferred job always has a window and a prep time."""
     _set_seconds(draft, "DeferralTime", "deferral_time", TIME_COMMANDS)
     if deferred_by(draft) is None:
         return
@@ -42,7 +42,7 @@ def set_deferral(draft: Draft) -> None:
 
 def _set_seconds(draft: Draft, attribute: str, command: str, names: Sequence[str]) -> bool:
     """Set a time or length in seconds; the error names ``command``, whatever was written."""
-    pairs = (names[at : at + 2] for at in range(0, len(names), 2))  # an empty command hides its other spelling only
+    pairs = (names[at : at + 2] for at in range(0, len(names), 2))  # an empty command only hides its own other spelling
     pair = next((pair for pair in pairs if draft.command(*pair) is not None), ())
     text = draft.command(*pair)
     if text is None:
@@ -64,7 +64,7 @@ _APPENDED: Final[dict[int, str]] = {Universe.VANILLA: "APPEND_REQ_VANILLA", Univ
 _OPSYS: Final = frozenset(("opsys", "opsysandver", "opsyslongname", "opsysshortname", "opsysname", "opsyslegacy"))
 _STANDARD: Final = frozenset(("requestcpus", "requestdisk", "requestmemory"))
 _DISK: Final = "(TARGET.Disk >= RequestDisk)"
-# A starter from 25.12 on shrinks RequestDisk by what several jobs have in common.
+# A starter since 25.12 reduces RequestDisk by what several jobs share.
 _DISK_OR_NEWER: Final = f'(versionGE(split(TARGET.CondorVersion)[1], "25.12.0") || {_DISK})'
 _NEW_TRANSFER: Final = 'versioncmp( split(TARGET.CondorVersion)[1], "8.9.7" ) >= 0'
 _NETWORKS_OF_ALL: Final = frozenset(("", "host", "none", "nat"))
@@ -79,7 +79,7 @@ _MAC_FREE: Final = (
 def set_requirements(draft: Draft) -> None:
     """Set Requirements, and ScheddInterval for a deferred job."""
     if draft.command("my.requirements") is not None:
-        return  # the attribute written out is the whole of it
+        return  # an attribute written with + or MY. is used unchanged
     written = draft.command("requirements")
     clauses = [f"({written})"] if written is not None else []
     append = draft.knobs.get(_APPENDED.get(draft.cluster.universe, "")) or draft.knobs.get("APPEND_REQUIREMENTS")
@@ -99,7 +99,7 @@ def set_requirements(draft: Draft) -> None:
 
 
 class _Clauses:
-    """The clauses that are added to a text, in HTCondor's order; what the text names itself is left to it."""
+    """The clauses that are added to a text, in HTCondor's order, except those the text has itself."""
 
     def __init__(self, draft: Draft, text: str) -> None:
         self.draft = draft
@@ -180,7 +180,7 @@ class _Clauses:
             yield f"(TARGET.{'TotalDisk' if self.universe == Universe.VM else 'Disk'} >= DiskUsage)"
 
     def _machine(self) -> Iterator[str]:
-        """Yield what a virtual machine needs of its host."""
+        """Yield the requirements of a virtual machine on its host."""
         draft = self.draft
         if draft.cluster.vm_type != "xen":
             yield "(TARGET.TotalMemory >= MY.JobVMMemory)"
@@ -228,7 +228,7 @@ class _Clauses:
         return f"(TARGET.{tag} >= {attribute})"
 
     def _transfer(self) -> Iterator[str]:
-        """Yield that the machine shares the file system, or can transfer files as this job needs it."""
+        """Yield that the machine shares the file system, or can transfer files as this job needs."""
         draft = self.draft
         domain = "(TARGET.FileSystemDomain == MY.FileSystemDomain)"
         shares = self.asks("FileSystemDomain")
@@ -307,7 +307,7 @@ _OF_THE_JOB: Final = AdValue(
 
 
 def _references(text: str) -> tuple[frozenset[str], bool]:
-    """Return the machine attributes that a text asks for, in lower case, and whether it asks for Requirements."""
+    """Return the machine attributes in a text, in lower case, and whether it refers to Requirements."""
     if not text:
         return frozenset(), False
     try:
@@ -320,7 +320,7 @@ def _references(text: str) -> tuple[frozenset[str], bool]:
 
 
 def _trimmed(name: str) -> str:
-    """Return the attribute a reference names, without the scope before it and the selection after it."""
+    """Return the attribute of a reference, without the scope before it and the selection after it."""
     name = lower(name)
     scope = next((scope for scope in _SCOPES if name.startswith(scope)), "")
     return re.split(r"[.\[]", name[len(scope) :])[0]
@@ -362,7 +362,7 @@ def set_resources(draft: Draft) -> None:
 
 
 def _requested(draft: Draft, name: str, attribute: str) -> str | None:
-    """Return the text of a request: the command's, or else the configuration's where no job before had one."""
+    """Return the text of a request: the command's, or else the configuration's if no earlier job had one."""
     text = draft.command(name, attribute.lower())
     if text is None and not draft.has(attribute) and lower(draft.cluster.grid_type) != "batch":
         text = draft.knobs.get(f"JOB_DEFAULT_{attribute.upper()}")
@@ -401,7 +401,7 @@ def _need_unit(draft: Draft, name: str, text: str, found: Amount) -> None:
 
 
 def _set_gpus(draft: Draft) -> None:
-    """Set RequestGPUs, and RequireGPUs with what each must have (SubmitHash::SetRequestGpus)."""
+    """Set RequestGPUs, and RequireGPUs with the requirements on each (SubmitHash::SetRequestGpus)."""
     _set_plain(draft, "request_gpus", "RequestGPUs")
     if not draft.has("RequestGPUs"):
         return
@@ -410,7 +410,7 @@ def _set_gpus(draft: Draft) -> None:
         draft.copy_expression(attribute, name, attribute.lower())
     memory = draft.command("gpus_minimum_memory", "gpusminmemory")
     if memory is None:
-        draft.command("request_gpu_memory", "request_gpus_memory")  # looked at to warn of it, and skipped
+        draft.command("request_gpu_memory", "request_gpus_memory")  # looked up for a warning, otherwise ignored
     else:
         found = amount(memory, MIB)
         if found is None:
@@ -428,7 +428,7 @@ def _set_gpus(draft: Draft) -> None:
 
 
 def _version(text: str) -> int | None:
-    """Return 12010 for 12.1, and a number above 1000 as it is."""
+    """Return 12010 for 12.1; a number above 1000 is unchanged."""
     major, dot, minor = text.strip().partition(".")
     if not (major.isascii() and major.isdecimal() and len(major) < 10 and (not dot or minor.isdecimal())):
         return None
@@ -438,7 +438,7 @@ def _version(text: str) -> int | None:
 
 
 def set_required_properties(draft: Draft) -> None:
-    """Complete RequireGPUs by what the job asks of each GPU (SubmitHash::SetResourceRequirements)."""
+    """Add to RequireGPUs what the job requires of each GPU (SubmitHash::SetResourceRequirements)."""
     if not draft.has("RequestGPUs"):
         return
     own = draft.ad.get("RequireGPUs")

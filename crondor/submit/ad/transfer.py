@@ -1,4 +1,4 @@
-"""File transfer, and the credentials that go with a job (HTCondor 25.14: SetTransferFiles)."""
+"""File transfer, and the credentials of a job (HTCondor 25.14: SetTransferFiles)."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ BEYOND: Final = {
     **dict.fromkeys(("no", "false", "never"), "ON_EXIT"),
     **dict.fromkeys(("if_needed", "auto"), ON_SUCCESS),
 }
-"""Words of ShouldTransferFiles that are taken for moments: getNumFromName reads on after the table of these, into that
-of the others (HTCondor 25.14 and 23.9.6; recorded)."""
+"""Words of ShouldTransferFiles that are accepted as a time of transfer.
+
+getNumFromName reads past the end of its table, into theirs (HTCondor 25.14 and 23.9.6; recorded).
+"""
 
 _SHOULD_NAMES: Final = ("shouldtransferfiles", "should_transfer_files")
 _WHEN_NAMES: Final = ("whentotransferoutput", "when_to_transfer_output")
@@ -51,18 +53,18 @@ TRANSFER_NAMES: Final = (*_SHOULD_NAMES, *_WHEN_NAMES, *_INPUT, *_OUTPUT, *_REMA
 
 
 def should(text: str | None) -> str | None:
-    """Return YES, NO or IF_NEEDED for a word that means it, None for any other."""
+    """Return YES, NO or IF_NEEDED for a known word, None for any other."""
     return _SHOULD.get(lower(text or ""))
 
 
 def when(text: str | None) -> str | None:
-    """Return the moment of the transfer of output for a word that is taken for it, None for any other."""
+    """Return the time of output transfer for a word that is read as one, None for any other."""
     word = lower(text or "")
     return _WHEN.get(word) or BEYOND.get(word)
 
 
 def set_transfer(draft: Draft) -> None:
-    """Set ShouldTransferFiles, WhenToTransferOutput, the lists of files, and DiskUsage where the file gives it."""
+    """Set ShouldTransferFiles, WhenToTransferOutput, the lists of files, and DiskUsage if the file gives it."""
     inputs = _listed(draft.command(*_INPUT))
     common = draft.command(*_COMMON)
     if common is not None:
@@ -81,7 +83,7 @@ def set_transfer(draft: Draft) -> None:
     if transfer != NO:
         draft.set("WhenToTransferOutput", moment)
         _add_program(draft, inputs)
-        if has_input:  # without a file of its own a job is not sent those of its tool or of Java either (25.14)
+        if has_input:  # without a file of its own, a job does not get those of its tool or of Java either (25.14)
             draft.set("TransferInput", ",".join(inputs))
         public = draft.command(*_PUBLIC)
         if public is not None and words(public, ","):
@@ -99,7 +101,7 @@ def _listed(text: str | None) -> list[str]:
 
 
 def _add_program(draft: Draft, inputs: list[str]) -> None:
-    """Add to the files of a job its tool, and what Java runs; the program of a Java job is java."""
+    """Add the files of a job's tool, and what Java runs; the program of a Java job is java."""
     for attribute in ("ToolDaemonCmd", "ToolDaemonInput") if draft.has("ToolDaemonCmd") else ():
         file = draft.text(attribute)
         if file is not None and file not in inputs:
@@ -115,7 +117,7 @@ def _add_program(draft: Draft, inputs: list[str]) -> None:
 
 
 def _set_usage(draft: Draft) -> None:
-    """Set DiskUsage in KiB where the file gives it; else it is for the submit machine to find out."""
+    """Set DiskUsage in KiB if the file gives it; otherwise the submit machine determines it."""
     text = draft.command(*_USAGE)
     if text is None:
         return
@@ -128,7 +130,7 @@ def _set_usage(draft: Draft) -> None:
 
 
 class _Whether(NamedTuple):
-    """Whether files are transferred: YES, NO or IF_NEEDED, by which text and command, or by default."""
+    """Whether files are transferred: YES, NO or IF_NEEDED, from a text and its command, or by default."""
 
     transfer: str
     text: str
@@ -137,7 +139,7 @@ class _Whether(NamedTuple):
 
 
 def _decide(draft: Draft, *, has_input: bool, has_output: bool) -> tuple[str, str] | None:
-    """Return whether and when files are transferred; None where that is contradictory."""
+    """Return whether and when files are transferred; None for a contradiction."""
     said = _whether(draft)
     if said is None:
         return None
@@ -168,7 +170,7 @@ def _decide(draft: Draft, *, has_input: bool, has_output: bool) -> tuple[str, st
 
 
 def _whether(draft: Draft) -> _Whether | None:
-    """Return whether files are transferred; None for a word that means nothing."""
+    """Return whether files are transferred; None for an unknown word."""
     asked = draft.command(*_SHOULD_NAMES) or draft.text("ShouldTransferFiles")
     default = draft.knobs.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
     text = asked or (default if should(default) else None) or IF_NEEDED
@@ -182,7 +184,7 @@ def _whether(draft: Draft) -> _Whether | None:
 
 
 def _agree(draft: Draft, said: _Whether, word: str, moment: str) -> bool:
-    """Return whether a moment goes with whether files are transferred; where it does not, that is a fault."""
+    """Return whether the time and the choice of transferring files agree, and add a fault if not."""
     if (said.transfer == NO) != (moment == _NONE):
         message = (
             f"WhenToTransferOutput specified as {shown(word)} yet ShouldTransferFiles defined as "
@@ -201,7 +203,7 @@ def _agree(draft: Draft, said: _Whether, word: str, moment: str) -> bool:
 
 
 def methods(draft: Draft) -> list[str]:
-    """Return the transfer plugins a job needs and does not bring: the schemes of its addresses, sorted."""
+    """Return the transfer plugins a job needs but does not bring: the schemes of its addresses, sorted."""
     brought = {
         lower(method)
         for plugin in words(draft.text("TransferPlugins") or "", ";")
@@ -230,7 +232,7 @@ _NUMBER: Final = re.compile(r"[ \t\n\v\f\r]*[+-]?[0-9]+\Z")
 CREDENTIAL_NAMES: Final = ("x509userproxy", "use_x509userproxy", *_LIFETIME, *_USE_TOKEN, *_TOKEN, *_SERVICES)
 
 
-# No credential is opened: whether a proxy is there and still valid is for condor_submit to see.
+# Credentials are not opened: condor_submit checks whether a proxy exists and is still valid.
 def set_credentials(draft: Draft) -> None:
     """Set the paths of a proxy and of a token, and how long a delegated proxy lives."""
     environ = draft.cluster.environ or {}
@@ -250,7 +252,7 @@ def set_credentials(draft: Draft) -> None:
 
 
 def _set_token(draft: Draft) -> None:
-    """Set ScitokensFile where a token is named, or wanted and named by the environment."""
+    """Set ScitokensFile if a token is named, or requested and named by the environment."""
     given, token = draft.command(*_USE_TOKEN), draft.command(*_TOKEN)
     environ = draft.cluster.environ
     of_environment = (environ or {}).get("BEARER_TOKEN_FILE")
@@ -273,7 +275,7 @@ def _set_token(draft: Draft) -> None:
 
 
 def set_services(draft: Draft) -> None:
-    """Set OAuthServicesNeeded: the services of use_oauth_services, with the handles that other commands give them."""
+    """Set OAuthServicesNeeded: the services of use_oauth_services, with the handles from other commands."""
     text = draft.command(*_SERVICES)
     if text is None:
         return
@@ -293,7 +295,7 @@ def set_services(draft: Draft) -> None:
 
 
 def _described(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield the service of each command that describes a token, and what follows, a handle: in order of their names."""
+    """Yield the service of each command that describes a token, and the handle, sorted by command."""
     for name in draft.named(""):
         found = OF_SERVICE.search(name)
         if found is not None and not name.startswith("my."):

@@ -29,7 +29,7 @@ UNIVERSE_COMMANDS: Final = (
 
 
 def set_universe(draft: Draft) -> None:
-    """Decide the universe of a cluster by its first job, and set it."""
+    """Determine the universe of a cluster from its first job, and set it."""
     cluster = draft.cluster
     number = cluster.universe = _universe(draft)
     if number in _WITH_IMAGES:
@@ -49,7 +49,7 @@ def set_universe(draft: Draft) -> None:
 
 
 def _universe(draft: Draft) -> int:
-    """Return the number of the universe that is asked for; the vanilla one's for docker, container and a fault."""
+    """Return the number of the requested universe; vanilla for docker, container and a faulty one."""
     cluster, vanilla = draft.cluster, int(Universe.VANILLA)
     text = draft.command(*COMMANDS) or draft.knobs.get("DEFAULT_UNIVERSE")
     if text is None:
@@ -85,9 +85,9 @@ def _set_remote(draft: Draft) -> None:
 
 def _set_grid_type(draft: Draft) -> None:
     resource = draft.command("grid_resource", "gridresource")
-    if resource is None:  # one of SUBMIT_ATTRS does not count yet
+    if resource is None:  # SUBMIT_ATTRS does not count yet
         message = "grid_resource attribute not defined for grid universe job"
-        draft.fault("submit-grid", "universe", message, "write grid_resource = batch slurm, or what you have")
+        draft.fault("submit-grid", "universe", message, "write grid_resource = batch slurm, or your own system")
         return
     draft.cluster.grid_type = resource.split(" ")[0]
     if lower(draft.cluster.grid_type) not in _GRID_TYPES:
@@ -99,7 +99,7 @@ def _set_grid_type(draft: Draft) -> None:
 
 
 def _force_transfer(draft: Draft) -> None:
-    """Turn file transfer on for a virtual machine, whatever the file says."""
+    """Require file transfer for a virtual machine, whatever the file says."""
     checkpoint = draft.flag("vm_checkpoint", "jobvmcheckpoint")
     networking = draft.flag("vm_networking", "jobvmnetworking")
     is_both = checkpoint and networking
@@ -129,16 +129,16 @@ def set_parallel(draft: Draft) -> None:
 
 
 def start_cluster(draft: Draft) -> None:
-    """Put into the cluster's ad what SUBMIT_ATTRS names."""
+    """Set the attributes named by SUBMIT_ATTRS in the cluster's ad."""
     for name in draft.knobs.attributes():
         text = draft.knobs.get(name)
         if not name.startswith("+") and not lower(name).startswith("my.") and text is not None:
             kept = len(draft.faults)
             draft.expression(name, text)
-            del draft.faults[kept:]  # HTCondor only logs what the administrator got wrong
+            del draft.faults[kept:]  # HTCondor only logs mistakes of the administrator
 
 
-# Whether key files and the like are there is not looked at.
+# It is not checked whether key files and the like exist.
 class _Kind(Enum):
     STRING = "string"
     FILE = "string, a file name from the root"
@@ -216,7 +216,7 @@ _PARAMETER: Final = "ec2_parameter_"
 
 
 class _Labels(NamedTuple):
-    """Names with values that a cloud shows beside an instance: prefixes of their commands and attributes."""
+    """Names with values that a cloud shows with an instance: prefixes of their commands and attributes."""
 
     command: str
     attribute: str
@@ -247,7 +247,7 @@ GRID_NAMES: Final = (
 
 
 def set_grid(draft: Draft) -> None:
-    """Set GridResource and all that the job says to the other system."""
+    """Set GridResource and all attributes for the other system."""
     if draft.cluster.universe != Universe.GRID:
         return
     resource = draft.string("GridResource", *_RESOURCE)
@@ -302,13 +302,13 @@ def _set_ec2(draft: Draft) -> None:
     _set_volumes(draft)
     _set_all(draft, _MORE_OF_EC2)
     profile = draft.command(*_PROFILE)
-    if profile is not None and draft.has("EC2IamProfileArn"):  # 25.14 asks the wrong way round
+    if profile is not None and draft.has("EC2IamProfileArn"):  # 25.14 has the condition inverted
         draft.set("EC2IamProfileName", profile)
     _set_parameters(draft)
 
 
 def _set_keys(draft: Draft) -> None:
-    """Set the paths of both keys; one that the machine itself gives stands for both."""
+    """Set the paths of both keys; one that the machine provides replaces both."""
     for attribute, command, other in _KEYS:
         key = draft.command(command, attribute.lower()) or draft.command(other, attribute.lower())
         if key is not None and lower(key) == lower(_OF_THE_MACHINE):
@@ -340,7 +340,7 @@ def _set_volumes(draft: Draft) -> None:
 
 
 def _set_parameters(draft: Draft) -> None:
-    """Set a parameter for each command that begins so, with its text as it is written, and list their names."""
+    """Set a parameter for each command with the prefix, with its text unchanged, and list their names."""
     names = words(draft.command(*_PARAMETERS) or draft.text("EC2ParamNames") or "")
     for command in draft.named(_PARAMETER):
         if command == _PARAMETERS[0]:
@@ -354,7 +354,7 @@ def _set_parameters(draft: Draft) -> None:
 
 
 def _set_labels(draft: Draft, labels: _Labels) -> None:
-    """Set an attribute for each label, and list their names; an instance of EC2 is called after its executable."""
+    """Set an attribute for each label, and list their names; an EC2 instance gets the name of its executable."""
     listed = f"{labels.attribute}Names"
     names = words(draft.command(*labels.names) or draft.text(listed) or "")
     for command in draft.named(labels.command, labels.attribute.lower()):
@@ -378,7 +378,7 @@ _FLAGS: Final = (
     ("vm_networking", "JobVMNetworking"),
     ("vm_vnc", "JobVMVNCConsole"),
 )
-# $(Request_Memory) and $(Request_CPUs) stand for a command that is not given, as defaults of the language.
+# $(Request_Memory) and $(Request_CPUs) are the defaults of commands that are not given.
 _MEMORY: Final = ("vm_memory", "request_memory", "requestmemory")
 _PROCESSORS: Final = ("vm_vcpus", "request_cpus", "requestcpus")
 _TYPE: Final = ("vm_type", "jobvmtype")
@@ -397,7 +397,7 @@ MACHINE_NAMES: Final = (
 
 
 def set_machine(draft: Draft) -> None:
-    """Set what a virtual machine is."""
+    """Set the attributes of a virtual machine."""
     cluster = draft.cluster
     if cluster.universe != Universe.VM:
         return
@@ -448,7 +448,7 @@ def _set_size(draft: Draft) -> None:
 
 
 def _set_kernel(draft: Draft) -> None:
-    """Set what Xen starts from; a kernel of the job's own needs a root device."""
+    """Set the kernel of Xen; a job's own kernel needs a root device."""
     kernel = draft.string("VMPARAM_Xen_Kernel", *_KERNEL) or draft.text("VMPARAM_Xen_Kernel")
     if kernel is None:
         draft.fault("submit-vm", "vm_type", "'xen_kernel' cannot be found.", "write xen_kernel = included")
@@ -467,7 +467,7 @@ def _set_kernel(draft: Draft) -> None:
 
 
 def _trimmed(text: str) -> str:
-    """Return a text without a quote at its beginning and one at its end, of whatever kind (trim_quotes)."""
+    """Return a text without a quote at its beginning and one at its end, of any kind (trim_quotes)."""
     if len(text) < 2:
         return text
     text = text[1:] if text[0] in "\"'" else text
